@@ -1,22 +1,27 @@
 # A package trait guards everything but the client; see Package.swift.
 TRAITS := --traits Service
 SWIFT := swift
+DEBUG := .build/debug
 RELEASE := .build/release
 PREFIX ?= /usr/local
-SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Fuzz Examples
+SOURCES := Package.swift Sources Tests Benchmarks Fuzz Examples
 FUZZ_RUNS ?= 10000000
 # What `prose-check` finds nothing wrong with. The list grows until it's everything; `Scripts/prose-check --all` counts.
 PROSE := Makefile Package.swift Scripts .ci .github Packaging README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md \
-  $(filter-out Docs/content.md,$(wildcard Docs/*.md)) Docs/adr \
-  Examples Sources/TenureServer/OpenAPI Sources/TenurePolicyLint Tests/PolicyLint
-SOAK_CUSTOMERS ?= 100000
+  Docs Examples Fuzz Benchmarks Sources/LocalAppStore Sources/StoreKit Sources/Tenure Sources/TenureAPI Sources/TenureAppStore \
+  Sources/TenureCLI Sources/TenureContent Sources/TenureContentPublishing Sources/TenureCore Sources/TenureFiles \
+  Sources/TenureHTTP Sources/TenureJSON Sources/TenureMint Sources/TenurePolicyFile Sources/TenurePolicyLint \
+  Sources/TenureRehearsal Sources/TenureServer/OpenAPI \
+  $(filter-out Tests/TenurePostgresTests,$(wildcard Tests/*))
+SOAK_CUSTOMERS ?= 20000
 
-.PHONY: run build release install test snippet-check apple-check prose-check soak bench fuzz format format-check docs clean
+.PHONY: run release install test snippet-check apple-check prose-check architecture-check soak bench fuzz format format-check docs clean
 
 run: ## The service on 127.0.0.1:8080, with invented customers of every era and an asset pack.
 	@Scripts/install-dependencies build
-	@$(SWIFT) build -c release $(TRAITS) --product tenure-cli
-	@exec $(RELEASE)/tenure-cli demo
+	@[ -e $(DEBUG)/tenure-cli ] || echo "The first build takes about five minutes on two cores."
+	@$(SWIFT) build $(TRAITS) --product tenure-cli
+	@exec $(DEBUG)/tenure-cli demo
 
 release: ## The command, built for use: .build/release/tenure-cli
 	@Scripts/install-dependencies build
@@ -42,15 +47,17 @@ prose-check: ## The language, links and cited rules of documentation, comments a
 	@Scripts/prose-check --self-test
 	@Scripts/prose-check $(PROSE)
 
-soak: release ## The long tests, and the lives of SOAK_CUSTOMERS customers.
+architecture-check: ## The modules and folders that Docs/architecture.md lists, against the code.
+	@Scripts/architecture-check
+
+soak: ## All tests in their full extent; one simulates SOAK_CUSTOMERS customers.
 	@Scripts/install-dependencies test
 	$(SWIFT) build $(TRAITS) --build-tests
-	@TENURE_SOAK=1 SWIFT=$(SWIFT) Scripts/test $(TRAITS)
-	$(RELEASE)/tenure-cli scenario soak --customers $(SOAK_CUSTOMERS)
+	@TENURE_SOAK=1 TENURE_SOAK_CUSTOMERS=$(SOAK_CUSTOMERS) SWIFT=$(SWIFT) Scripts/test $(TRAITS)
 
 bench: ## Ratios against floors measured in the same run; ONLY=NAME runs one.
 	@Scripts/install-dependencies bench
-	@Scripts/bench $(ONLY)
+	@SWIFT=$(SWIFT) Scripts/bench $(ONLY)
 
 fuzz: ## FUZZ_RUNS inputs for each parser (FUZZ="jws receipt" names some): ten million take hours.
 	@Scripts/install-dependencies build
@@ -67,4 +74,4 @@ docs: ## The reference of the libraries, in .build/docs.
 	@Scripts/docs
 
 clean:
-	rm -rf .build Benchmarks/.build .tools
+	rm -rf .build .tools

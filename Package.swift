@@ -22,6 +22,8 @@ let isFuzzing = Context.environment["TENURE_FUZZING"] != nil
 if isFuzzing {
     settings.append(.unsafeFlags(["-sanitize=fuzzer"]))
 }
+/// Set by `Scripts/bench`.
+let isBenchmarking = Context.environment["TENURE_BENCHMARKS"] != nil
 
 let package = Package(
     name: "tenure",
@@ -32,12 +34,6 @@ let package = Package(
         // With `TenureJSON`: its `JSONValue` holds the fields that Tenure doesn't read.
         .library(name: "TenureAppStore", targets: ["TenureAppStore", "TenureJSON"]),
         .library(name: "TenureServer", targets: ["TenureServer"]),
-        // For `Benchmarks`, which is a separate package.
-        .library(name: "TenureMint", targets: ["TenureMint"]),
-        .library(name: "TenurePolicyFile", targets: ["TenurePolicyFile"]),
-        .library(name: "TenureRehearsal", targets: ["TenureRehearsal"]),
-        .library(name: "PostgresBenchmark", targets: ["PostgresBenchmark"]),
-        .library(name: "ClientBenchmark", targets: ["ClientBenchmark"]),
         // `make install` installs it as `tenure`. That name would collide with the library's on file systems that ignore case.
         .executable(name: "tenure-cli", targets: ["TenureCLI"]),
     ],
@@ -81,6 +77,8 @@ let package = Package(
         // JSON, Base64 and RFC 3339.
         .target(name: "TenureJSON"),
         .target(name: "TenureCore", dependencies: ["TenureJSON"]),
+        // Small files, read whole and written whole. `TenureCore` reads and writes none.
+        .target(name: "TenureFiles"),
         .target(
             name: "TenurePolicyFile",
             dependencies: [
@@ -145,7 +143,7 @@ let package = Package(
             dependencies: [
                 "TenureCore", "TenureJSON", "TenurePolicyFile", "TenurePolicyLint", "TenureAppStore", "TenureStore",
                 "TenureAPI",
-                "TenureRehearsal", "TenureContent",
+                "TenureFiles", "TenureRehearsal", "TenureContent",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: service),
@@ -188,21 +186,16 @@ let package = Package(
                 "TenureAPI",
             ]),
         // The HTTP transport of the client and of StoreKit on Linux.
-        .target(name: "TenureHTTP"),
+        .target(name: "TenureHTTP", dependencies: ["TenureCore"]),
         // The client SDK. StoreKit is Apple's, and on Linux this package's.
         .target(
             name: "Tenure",
             dependencies: [
-                "TenureCore", "TenureJSON", "TenureAPI", "TenureHTTP", "TenurePolicyFile", "TenureContent",
+                "TenureCore", "TenureJSON", "TenureFiles", "TenureAPI", "TenureHTTP", "TenurePolicyFile",
+                "TenureContent",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ],
             resources: [.copy("PrivacyInfo.xcprivacy")]),
-        .target(
-            name: "ClientBenchmark",
-            dependencies: [
-                "Tenure", "TenureCore", "TenureJSON", "TenureHTTP", "TenureContent", "TenureContentPublishing",
-                .product(name: "Crypto", package: "swift-crypto", condition: verification),
-            ]),
         // The example app's model; its tests play a scenario with it.
         .target(
             name: "CalculatorApp", dependencies: ["Tenure"], path: "Examples/CalculatorApp",
@@ -256,9 +249,6 @@ let package = Package(
             ]),
         // A PostgreSQL of the tests' own.
         .target(name: "PostgresServer", dependencies: ["CommandRunner"], path: "Tests/PostgresServer"),
-        .target(
-            name: "PostgresBenchmark",
-            dependencies: ["PostgresServer", "TenurePostgres", "TenureServer"]),
         // The readers of untrusted bytes, with sound inputs for each: for the fuzzer and for the tests.
         .target(
             name: "FuzzTargets",
@@ -382,8 +372,8 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "CommandRunner", "TenureCLI", "TenureCore", "TenureJSON", "TenureAppStore", "TenureMint", "TenureStore",
-                "TenureServer", "TenureRehearsal",
-                "PostgresServer",
+                "TenureServer", "TenureRehearsal", "TenureAPI", "TenurePolicyFile", "LocalAppStore", "PostgresServer",
+                .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: service),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
@@ -399,12 +389,10 @@ let package = Package(
     package.products.append(.library(name: "StoreKit", targets: ["StoreKit"]))
     package.traits.insert(.default(enabledTraits: ["Verification"]))
     package.targets += [
-        // What Swift cannot say: that something runs when the program is loaded.
-        .target(name: "CStoreKit"),
         .target(
             name: "StoreKit",
             dependencies: [
-                "CStoreKit", "TenureCore", "TenureJSON", "TenureAppStore", "TenureHTTP",
+                "TenureCore", "TenureJSON", "TenureAppStore", "TenureHTTP",
                 .target(name: "LocalAppStore", condition: service),
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
@@ -431,8 +419,31 @@ let package = Package(
 if isFuzzing {
     package.targets.append(
         .executableTarget(
-            name: "tenure-fuzz", dependencies: ["FuzzTargets"], path: "Fuzz", exclude: ["corpus", "findings"],
+            name: "tenure-fuzz", dependencies: ["FuzzTargets", "TenureMint"], path: "Fuzz",
+            exclude: ["authority", "corpus", "findings"],
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]))
+}
+
+if isBenchmarking {
+    package.targets.append(
+        .executableTarget(
+            name: "Bench",
+            dependencies: [
+                "Tenure", "TenureAPI", "TenureAppStore", "TenureContent", "TenureContentPublishing", "TenureCore",
+                "TenureHTTP", "TenureJSON", "TenureMint", "TenurePolicyFile", "TenurePostgres", "TenureRehearsal",
+                "TenureServer", "TenureStore", "PostgresServer",
+                .product(name: "Crypto", package: "swift-crypto", condition: verification),
+                .product(name: "CryptoExtras", package: "swift-crypto", condition: verification),
+                .product(name: "GRDBSQLite", package: "GRDB.swift", condition: service),
+                .product(name: "Hummingbird", package: "hummingbird", condition: service),
+                .product(name: "Logging", package: "swift-log", condition: service),
+                .product(name: "SwiftASN1", package: "swift-asn1", condition: verification),
+                .product(name: "X509", package: "swift-certificates", condition: verification),
+            ], path: "Benchmarks"))
+    // The benchmarks measure internal functions; a debug build is always built for testing.
+    for target in package.targets where ["TenurePostgres", "TenureRehearsal", "TenureServer"].contains(target.name) {
+        target.swiftSettings = [.unsafeFlags(["-enable-testing"], .when(configuration: .release))]
+    }
 }
 
 for target in package.targets where target.type != .system {

@@ -1,5 +1,6 @@
 import Foundation
 import FuzzTargets
+import TenureMint
 
 #if canImport(Glibc)
     import Glibc
@@ -15,7 +16,7 @@ private func runDriver(
 
 /// Set once before the driver starts, and only read by its one thread.
 nonisolated(unsafe) private var target: FuzzTarget = .appVersion
-nonisolated(unsafe) private var world: World?
+nonisolated(unsafe) private var fixtures: FuzzFixtures?
 
 /// `tenure-fuzz TARGET [CORPUS...] [-libfuzzer=flags]`: mints a seed corpus for the target, and feeds it with inputs
 /// until a limit (`-runs=N`, `-max_total_time=S`) or until it crashes. Without a target it lists them.
@@ -39,8 +40,10 @@ enum Fuzz {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         }
         target = chosen
-        let made = try World(folder: keys)
-        world = made
+        // The same in every run, so that signed inputs of the corpus stay valid, and findings can be repeated.
+        let authority = try TestAuthority(keptIn: URL(fileURLWithPath: "authority"))
+        let made = try FuzzFixtures(folder: keys, authority: authority)
+        fixtures = made
         arguments.remove(at: 1)
         for (index, seed) in try chosen.seeds(from: made).enumerated() {
             try Data(seed).write(to: seeds.appending(path: "seed-\(index)"))
@@ -66,8 +69,8 @@ enum Fuzz {
         let holder = UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>.allocate(capacity: 1)
         holder.initialize(to: vector)
         let status = runDriver(&count, holder) { bytes, count in
-            guard let world else { return 0 }
-            target.run(Array(UnsafeBufferPointer(start: bytes, count: count)), in: world)
+            guard let fixtures else { return 0 }
+            target.run(Array(UnsafeBufferPointer(start: bytes, count: count)), in: fixtures)
             return 0
         }
         try? FileManager.default.removeItem(at: folder)

@@ -9,7 +9,7 @@ public struct CalculatorService: Sendable {
 
     /// - Parameters:
     ///   - key: the service's signing key.
-    ///   - contentKey: what `tenure policy key` prints: the key that signs the content catalog.
+    ///   - contentKey: what `tenure policy signing-key` prints: the key that signs the content catalog.
     public init(url: URL, key: Tenure.ServiceKey, contentKey: String) {
         self.url = url
         self.key = key

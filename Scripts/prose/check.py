@@ -106,8 +106,9 @@ class Checker:
 
 
 def sentences(text):
-    """Sentences with their offsets. A colon or a semicolon ends a thought, but not a sentence."""
+    """Sentences with their offsets. A colon or a semicolon ends a thought, but not a sentence. In a list of messages, each
+    begins with its place (`policy.yaml:4:5:`)."""
     start = 0
-    for match in re.finditer(r"(?<=[.!?])[)\"'”’*_]*\s+(?=[^a-z])|\n(?=[-*|] )|\Z", text):
+    for match in re.finditer(r"(?<=[.!?])[)\"'”’*_]*\s+(?=[^a-z])|\n(?=[-*|] |\s*\S+:\d+:\d+: )|\Z", text):
         yield start, text[start:match.start()]
         start = match.end()

@@ -60,6 +60,8 @@ def swift(source):
                 rows = [row for row in body.split("\n") if row.strip()]
                 if len(rows) > 2 and 2 * sum(1 for row in rows if YAML.match(row)) > len(rows) or body.count("{") > 9 and body.count(";") > 9:
                     rows = []  # YAML or a style sheet
+                if body.strip().startswith(('{"', '[{"', '{\\"')):
+                    rows = []  # JSON
                 for offset, part in chunks(body) if rows else ():
                     texts.append(Text(line + offset, part, "sql" if SQL.search(body) else "message"))
         line += text.count("\n")
@@ -148,7 +150,7 @@ def yaml(source):
         if match and match.group(1):
             block, indent = Text(line, "", "prose"), depth
             texts.append(block)
-        elif match and match.group(2).count(" ") > 2:
+        elif match and match.group(2).count(" ") > 2 and not match.group(2).startswith("[{"):
             texts.append(Text(line, match.group(2).strip("'\"{}[]"), "prose"))
     return texts
 

@@ -68,6 +68,12 @@ class Checks(unittest.TestCase):
             "x" * 120, "| " + "x" * 121 + " |", "```\n" + "x" * 121 + "\n```", ("Word " * 20 + "end.\n") * 2,
         ])
 
+    def test_data_is_no_sentence(self):
+        message = "x.yaml:1:2: " + "word " * 20
+        self.claims("Sources/X/x.swift", [(f'let a = """\n  {"word " * 40}\n  """', 1)], [
+            f'let a = """\n  {message}\n  {message}\n  """', f'let a = """\n  {{"a": "{"word " * 40}"}}\n  """'])
+        self.claims("a.yaml", [("a: " + "word " * 40, 1)], ["a: [{ b: " + "word, " * 40 + "}]"])
+
     def test_links_rules_and_records(self):
         self.claims("Docs/x.md", [
             ("[a](none.md)", 1), ("[a](page.md#none)", 1), ("[a](#none)", 1), ("ADR 28 and ADR 27.", 1), ("Rule A2.", 1),

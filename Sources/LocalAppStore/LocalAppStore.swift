@@ -2,20 +2,21 @@ package import Foundation
 import TenureAppStore
 import TenureCore
 import TenureJSON
+package import TenureMint
 
 /// The running local App Store: its state, the signer, and the sender of notifications.
 /// Operations run one after the other. Each ends when its notifications were sent; no time passes meanwhile.
 package actor LocalAppStore {
     /// Sends one signed notification to the app's URL.
-    package typealias Courier =
+    package typealias NotificationSender =
         @Sendable (_ signedPayload: String, _ url: String, _ notification: StoreNotification) async -> SendAttemptResult
 
     /// Sets other clocks to the local time, before anything of that instant is sent.
     package typealias ClockHand = @Sendable (_ now: Date) -> Void
 
-    package private(set) var world: World
+    package private(set) var state: AppStoreState
     package nonisolated let signer: StoreSigner
-    private let courier: Courier
+    private let sender: NotificationSender
     private let turnClocks: ClockHand
     private let journal: Journal?
     private var unwritten: [Journal.Entry] = []
@@ -27,99 +28,101 @@ package actor LocalAppStore {
 
     /// A new store that isn't saved.
     package init(
-        _ world: World, signer: StoreSigner, clock: @escaping ClockHand = { _ in }, courier: @escaping Courier
+        _ state: AppStoreState, signer: StoreSigner, clock: @escaping ClockHand = { _ in },
+        sender: @escaping NotificationSender
     ) {
-        self.world = world
+        self.state = state
         self.signer = signer
-        self.courier = courier
+        self.sender = sender
         turnClocks = clock
         journal = nil
-        clock(world.now)
+        clock(state.now)
     }
 
     /// The store of a journal. Throws if it can't be read.
     package init(
-        _ journal: Journal, signer: StoreSigner, clock: @escaping ClockHand = { _ in }, courier: @escaping Courier
+        _ journal: Journal, signer: StoreSigner, clock: @escaping ClockHand = { _ in },
+        sender: @escaping NotificationSender
     ) throws {
-        world = try journal.world()
+        state = try journal.state()
         self.signer = signer
-        self.courier = courier
+        self.sender = sender
         turnClocks = clock
         self.journal = journal
-        clock(world.now)
+        clock(state.now)
     }
 
     /// Performs one operation. Its notifications are sent, and everything is saved, before this returns.
-    /// Returns the notifications that it caused. Throws a `WorldError` or an `ActMistake` if the operation isn't
+    /// Returns the notifications that it caused. Throws a `AppStoreStateError` or an `OperationMistake` if the operation isn't
     /// possible; then nothing has changed. Throws a `JournalError` if it couldn't be saved.
     @discardableResult
-    package func perform(_ act: Act) async throws -> [StoreNotification] {
-        try await perform([act])
+    package func perform(_ operation: AppStoreOperation) async throws -> [StoreNotification] {
+        try await perform([operation])
     }
 
     /// Performs several, saved together. If one isn't possible, those before it have happened.
     @discardableResult
-    package func perform(_ acts: [Act]) async throws -> [StoreNotification] {
+    package func perform(_ operations: [AppStoreOperation]) async throws -> [StoreNotification] {
         await enter()
         defer { leave() }
-        defer { tell() }
-        let first = world.notifications.count
+        defer { notifyWatchers() }
+        let first = state.notifications.count
         var failure: (any Error)?
-        for act in acts {
+        for operation in operations {
             do {
-                try await happen(act)
+                try await performOne(operation)
             } catch {
                 failure = error
                 break
             }
         }
         defer { unwritten = [] }
-        try journal?.note(unwritten)
+        try journal?.append(unwritten)
         if let failure { throw failure }
-        return Array(world.notifications[first...])
+        return Array(state.notifications[first...])
     }
 
-    private func happen(_ act: Act) async throws {
-        if let instant = try act.timeToReach(in: world) {
-            while world.step(to: instant) {
+    private func performOne(_ operation: AppStoreOperation) async throws {
+        if let instant = try operation.timeToReach(in: state) {
+            while state.step(to: instant) {
                 changeCount += 1
-                turnClocks(world.now)
-                await deliver()
+                turnClocks(state.now)
+                await deliverOutbox()
             }
-            turnClocks(world.now)
+            turnClocks(state.now)
             // As an instant: a length would count from another time when the journal is read.
-            note(.act(Act(.advance, [.to: world.now.rfc3339])))
+            record(.operation(AppStoreOperation(.advance, [.to: state.now.rfc3339])))
         } else {
-            try world.perform(act)
+            try state.perform(operation)
             changeCount += 1
-            note(.act(act))
+            record(.operation(operation))
         }
-        await deliver()
+        await deliverOutbox()
     }
 
-    private func deliver() async {
-        for number in world.takeOutbox() {
-            let notification = world.notifications[number]
-            guard let url = world.apps[notification.app].notificationURL else { continue }
+    private func deliverOutbox() async {
+        for number in state.takeOutbox() {
+            let notification = state.notifications[number]
+            guard let url = state.apps[notification.app].notificationURL else { continue }
             let result: SendAttemptResult
-            switch world.network {
+            switch state.network {
             case .up:
-                result = await carry(notification, to: url, in: world)
+                result = await deliver(notification, to: url, in: state)
             case .down: result = .noResponse
             case .swallowing: result = .success
             }
-            note(.act(Act(.advance, [.to: world.now.rfc3339])))
-            world.recordAttempt(result, of: number)
-            note(.attempt(notification: number, result))
+            record(.operation(AppStoreOperation(.advance, [.to: state.now.rfc3339])))
+            state.recordAttempt(result, of: number)
+            record(.attempt(notification: number, result))
         }
     }
 
     /// A notification that can't be signed counts as undelivered: its history shows that, and it is sent again.
-    private nonisolated func carry(
-        _ notification: StoreNotification, to url: String, in world: World
+    private nonisolated func deliver(
+        _ notification: StoreNotification, to url: String, in state: AppStoreState
     ) async -> SendAttemptResult {
-        guard let payload = try? signer.notification(notification, in: world) else { return .other }
-        return await courier(payload, url, notification)
+        guard let payload = try? signer.notification(notification, in: state) else { return .other }
+        return await sender(payload, url, notification)
     }
 
     /// For populations: `body` changes the state, and then all notifications are sent, `width` at a time and in any
@@ -127,48 +130,48 @@ package actor LocalAppStore {
     ///
     /// - Parameter losing: of a thousand deliveries, how many get lost although they are acknowledged.
     package func perform<Result: Sendable>(
-        width: Int, losing: Int = 0, dice: Dice, _ body: @Sendable (inout World) throws -> Result
+        width: Int, losing: Int = 0, random: SeededRandom, _ body: @Sendable (inout AppStoreState) throws -> Result
     ) async throws -> Result {
         guard journal == nil else { throw JournalError("it stores single operations, and a population has none") }
         await enter()
         defer { leave() }
-        defer { tell() }
-        let result = try body(&world)
+        defer { notifyWatchers() }
+        let result = try body(&state)
         changeCount += 1
-        turnClocks(world.now)
-        var dice = dice
-        let attempts = await carry(world.takeOutbox().shuffled(using: &dice), width: width, losing: losing, dice)
-        for (number, result) in attempts { world.recordAttempt(result, of: number) }
+        turnClocks(state.now)
+        var random = random
+        let attempts = await deliver(state.takeOutbox().shuffled(using: &random), width: width, losing: losing, random)
+        for (number, result) in attempts { state.recordAttempt(result, of: number) }
         return result
     }
 
-    private func carry(
-        _ numbers: [Int], width: Int, losing: Int, _ dice: Dice
+    private func deliver(
+        _ numbers: [Int], width: Int, losing: Int, _ random: SeededRandom
     ) async -> [(Int, SendAttemptResult)] {
-        let world = world
-        var dice = dice
+        let state = state
+        var random = random
         var waiting = numbers[...]
         var attempts: [(Int, SendAttemptResult)] = []
         await withTaskGroup(of: (Int, SendAttemptResult)?.self) { group in
-            func carryNext() {
+            func deliverNext() {
                 guard let number = waiting.popFirst() else { return }
-                let isLost = dice.roll(1000) < losing
+                let isLost = random.roll(1000) < losing
                 group.addTask {
-                    let notification = world.notifications[number]
-                    guard let url = world.apps[notification.app].notificationURL else { return nil }
-                    switch world.network {
+                    let notification = state.notifications[number]
+                    guard let url = state.apps[notification.app].notificationURL else { return nil }
+                    switch state.network {
                     case .down: return (number, .noResponse)
                     case .swallowing: return (number, .success)
                     case .up where isLost: return (number, .success)
                     case .up:
-                        return (number, await self.carry(notification, to: url, in: world))
+                        return (number, await self.deliver(notification, to: url, in: state))
                     }
                 }
             }
-            for _ in 0..<max(1, width) { carryNext() }
+            for _ in 0..<max(1, width) { deliverNext() }
             while let attempt = await group.next() {
                 if let attempt { attempts.append(attempt) }
-                carryNext()
+                deliverNext()
             }
         }
         return attempts
@@ -177,7 +180,7 @@ package actor LocalAppStore {
     // MARK: Watching
 
     /// The state, and the number of changes.
-    package var changedWorld: (change: Int, world: World) { (changeCount, world) }
+    package var changedState: (change: Int, state: AppStoreState) { (changeCount, state) }
 
     /// Waits for more than `count` changes, or until the caller is canceled. Returns the number of changes.
     package func change(after count: Int) async -> Int {
@@ -188,12 +191,12 @@ package actor LocalAppStore {
         return changeCount
     }
 
-    private func tell() {
+    private func notifyWatchers() {
         // Removes callers that no longer wait.
         watchers.removeAll { if case .terminated = $0.yield(changeCount) { true } else { false } }
     }
 
-    private func note(_ entry: Journal.Entry) {
+    private func record(_ entry: Journal.Entry) {
         if journal != nil { unwritten.append(entry) }
     }
 

@@ -6,22 +6,24 @@ import TenureJSON
 extension Tenure {
     /// The decision about one entitlement, with its reasons, made by the device or by the service.
     public struct Answer: Sendable, Hashable {
+        /// The name of the entitlement in the policy.
         public let entitlement: String
         /// The outcome. Denied only if everything that could grant the entitlement was read. Failures are
         /// `undetermined`.
         public let outcome: Decision.Outcome
         /// When a granted right ends. Nil if it is permanent.
         public let until: Date?
-        /// The answer, its reason and what to do next, in words for the customer or your support. In English, with titles in
+        /// The answer, its reason and the next step, as text for the customer or your support. In English, with titles in
         /// the first of `Options.languages` that the policy has.
         public let sentence: String
-        /// The deciding one first.
+        /// The deciding reason first, then the facts that support it.
         public let reasons: [Reason]
         /// What would settle an undetermined answer.
         public let nextSteps: [NextStep]
 
         /// Why, as a stable code with its facts.
         public struct Reason: Sendable, Hashable, Codable {
+            /// The code, such as `eraHonored`, which never changes. Docs/decisions.md lists all of them.
             public let code: String
             /// Names, versions, and instants as in RFC 3339.
             public let facts: [String: [String]]
@@ -152,6 +154,7 @@ extension Tenure.Answer: Codable {
         case entitlement, outcome, until, sentence, reasons, nextSteps
     }
 
+    /// Reads an answer from JSON. An unknown outcome is read as `undetermined`.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         entitlement = try fields.decode(String.self, forKey: .entitlement)
@@ -162,6 +165,7 @@ extension Tenure.Answer: Codable {
         nextSteps = try fields.decode([String].self, forKey: .nextSteps).compactMap { NextStep(rawValue: $0) }
     }
 
+    /// Writes the answer with the field names of the service's API.
     public func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: CodingKeys.self)
         try fields.encode(entitlement, forKey: .entitlement)

@@ -12,7 +12,7 @@ extension Tenure {
         /// How this copy of the app was installed. Nil until the app's own files were read, right after the start.
         public let distribution: Tenure.Distribution?
         /// Each step that led to these answers, with its outcome.
-        public let steps: [Tenure.StoreStep]
+        public let steps: [Tenure.AppStoreStep]
         /// Whether the first search since the app started is still running. Show neither a lock nor a price until it
         /// ends, after 15 seconds at most.
         public let isResolving: Bool
@@ -35,7 +35,7 @@ extension Tenure {
 
         init(
             answers: [String: Answer] = [:], acquisition: Acquisition? = nil, environment: AppStoreEnvironment? = nil,
-            distribution: Tenure.Distribution? = nil, steps: [Tenure.StoreStep] = [], isResolving: Bool = true,
+            distribution: Tenure.Distribution? = nil, steps: [Tenure.AppStoreStep] = [], isResolving: Bool = true,
             policyError: Tenure.Error? = nil, optionsError: Tenure.Error? = nil, access: Access = Access()
         ) {
             self.answers = answers

@@ -52,6 +52,7 @@ extension Tenure {
 }
 
 extension Tenure.Error: CustomStringConvertible {
+    /// The problem and its fix on one line, for a log.
     public var description: String {
         "\(problem); \(recovery)"
     }
@@ -91,7 +92,9 @@ extension Tenure.Error: CustomStringConvertible {
 }
 
 extension Tenure.Error: LocalizedError {
+    /// The problem in one English sentence.
     public var errorDescription: String? { problem }
+    /// What the developer can do about it.
     public var recoverySuggestion: String? { recovery }
 }
 
@@ -114,7 +117,7 @@ extension Tenure.Error.PolicyProblem: CustomStringConvertible {
         case .unreadable: "check the file's permissions"
         case .empty, .invalid: "write it with `tenure policy compile`"
         case .otherApp: "set `bundleID` in the policy and compile it again"
-        case .source: "use the address and the key that `tenure policy sign` and `tenure policy key` print"
+        case .source: "use the address and the key that `tenure policy sign` and `tenure policy signing-key` print"
         }
     }
 }

@@ -3,20 +3,21 @@
 #endif
 
 extension Tenure {
-    /// Where the client tells what it does. It never logs a token, an artifact or an id.
+    /// Receives the client's log lines. They never contain a token, an artifact or an ID.
     public struct Log: Sendable {
+        /// How important a line is.
         public enum Level: String, Sendable, Hashable, CaseIterable {
             case debug, info, error
         }
 
         private let write: @Sendable (Level, String) -> Void
 
-        /// Hands every line to `write`, from any thread.
+        /// Creates a log that passes every line to `write`, from any thread.
         public init(_ write: @escaping @Sendable (Level, String) -> Void) {
             self.write = write
         }
 
-        /// Says nothing.
+        /// A log that discards every line.
         public static let silent = Log { _, _ in }
 
         #if canImport(os)

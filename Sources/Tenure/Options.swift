@@ -21,19 +21,22 @@ extension Tenure {
         public enum OutsideAppStore: Sendable, Hashable {
             /// Everything is allowed, because another store took the money.
             case allow
+            /// Everything is denied.
             case deny
             /// The same as customers about whom nothing is known: see `whileUndetermined`.
             case undetermined
         }
 
+        /// When transactions are finished.
         public var finishing = Finishing.whenRecorded
+        /// The decisions for copies that weren't installed from the App Store.
         public var outsideAppStore = OutsideAppStore.undetermined
         /// What `allows(_:)` returns while a decision is undetermined, and for how long since this device was first seen.
         /// Nil: as the policy says. Without a policy it is 72 hours if a service decides, and none if the policy can't be
         /// read.
         public var whileUndetermined: Policy.WhileUndetermined?
         /// The timeout of one StoreKit call, in seconds.
-        public var storeTimeout: Double = 8
+        public var appStoreTimeout: Double = 8
         /// The timeout of one request to the service, in seconds.
         public var serviceTimeout: Double = 15
         /// How long `restore()` waits for the customer to sign in, in seconds. The sign-in itself has no time limit.
@@ -43,6 +46,7 @@ extension Tenure {
         /// The customer's languages, the preferred one first: `Answer.sentence` has the policy's titles in the first of them
         /// that the policy gives. The service gets them as `Accept-Language`.
         public var languages = Locale.preferredLanguages
+        /// Receives the client's log lines.
         public var log = Log.standard
         /// The folder for the stored state. Nil: the keychain on Apple's platforms, elsewhere a folder of the user's.
         public var folder: URL?
@@ -58,6 +62,7 @@ extension Tenure {
         /// The bytes that downloads may transfer over an expensive network without consent, for all packs together.
         public var expensiveNetworkLimit: Int64 = 50_000_000
 
+        /// Creates options with the defaults that suit most apps.
         public init() {}
     }
 

@@ -2,9 +2,11 @@ import Foundation
 import TenureCore
 
 extension Tenure {
-    /// What came of `restore()`: of the sign-in, and of reading the store afterward.
+    /// The result of `restore()`: the sign-in, and the customer after StoreKit was read again.
     public struct RestoreResult: Sendable, Hashable {
+        /// The result of the sign-in.
         public enum SignIn: Sendable, Hashable {
+            /// The customer signed in.
             case succeeded
             /// The customer closed the sign-in.
             case canceled
@@ -16,8 +18,9 @@ extension Tenure {
             case notAllowed(String)
         }
 
+        /// How the sign-in ended. A failed one doesn't take anything away.
         public let signIn: SignIn
-        /// The customer after the store was read again, which also happens if the sign-in was canceled.
+        /// The customer after StoreKit was read again, which also happens if the sign-in was canceled.
         public let customer: Customer
     }
 
@@ -59,7 +62,7 @@ extension Engine {
         let access = setup.access
         let signIn = await outcome { try await access.synchronize() }
         await searchAgain()
-        if case .succeeded = signIn, reading.appTransaction == nil, asksForAppTransaction {
+        if case .succeeded = signIn, snapshot.appTransaction == nil, asksForAppTransaction {
             let refreshed = await outcome { self.take(.success(try await access.refreshAppTransaction())) }
             if case .succeeded = refreshed {
                 post()

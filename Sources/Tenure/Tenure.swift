@@ -44,7 +44,7 @@ public final class Tenure: Sendable {
     deinit {
         for task in work { task.cancel() }
         state.close()
-        library.board.close()
+        library.contentStates.close()
     }
 
     /// Returns whether the customer may use the entitlement now.

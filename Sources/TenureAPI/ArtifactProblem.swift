@@ -2,7 +2,7 @@ import TenureJSON
 
 /// Why one artifact of a sync did not count.
 public struct ArtifactProblem: Sendable, Hashable, Decodable {
-    /// Where it stood in the request: `appTransaction`, `receipt`, `transactions[3]`, `renewalInfos[0]`, `persona`.
+    /// Its place in the request: `appTransaction`, `receipt`, `transactions[3]`, `renewalInfos[0]`, `persona`.
     public let artifact: String
     /// Stable: the code of a rejection, or of `Relation`.
     public let code: String

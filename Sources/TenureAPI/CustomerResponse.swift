@@ -2,7 +2,7 @@ public import Foundation
 public import TenureCore
 import TenureJSON
 
-/// What the service says of a customer, in answer to `POST /v1/sync` and `GET /v1/customer`.
+/// What the service reports about a customer: the response to `POST /v1/sync` and `GET /v1/customer`.
 public struct CustomerResponse: Sendable, Hashable, Decodable {
     /// Opaque. Where nothing was bound to the device that asked, that of a record of the sent artifacts alone.
     public let id: String
@@ -11,7 +11,8 @@ public struct CustomerResponse: Sendable, Hashable, Decodable {
     public let environment: AppStoreEnvironment
     /// Signed under a test authority in Apple's place.
     public let isTest: Bool
-    /// Who stood in for the customer, in an environment for tests: what it says is of no use in production.
+    /// The name of the persona that replaced the customer in a test environment. Such a response proves nothing in
+    /// production.
     public let persona: String?
     public let entitlements: [String: EntitlementResponse]
     public let purchases: [PurchaseResponse]
@@ -75,7 +76,7 @@ package struct CustomerAnswer {
     package let bound: Bool
     package let environment: AppStoreEnvironment
     package let isTest: Bool
-    /// The name of who stood in for the customer.
+    /// The name of the persona that replaced the customer.
     package let persona: String?
     package let decisions: [Decision]
     package let purchases: [Purchase]

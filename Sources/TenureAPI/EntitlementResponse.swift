@@ -5,15 +5,15 @@ import TenureJSON
 /// The answer for one entitlement.
 public struct EntitlementResponse: Sendable, Hashable, Decodable {
     public let outcome: Decision.Outcome
-    /// When a granted right ends; nil: for good.
+    /// When a granted right ends; nil: permanent.
     public let until: Date?
     public let reasons: [ReasonResponse]
     /// For people.
     public let sentence: String
-    /// What would settle an undetermined answer; names that nobody knows yet are left out.
+    /// What would resolve an undetermined decision. Names that this version doesn't know are left out.
     public let nextSteps: [NextStep]
 
-    /// `entitlement` only where the answer does not stand under its name, as in the output of the command.
+    /// `entitlement` occurs only where no key names the entitlement, as in the output of the command.
     enum CodingKeys: String, CodingKey {
         case entitlement, outcome, until, reasons, sentence, nextSteps
     }
@@ -131,7 +131,7 @@ extension JSONWriter {
     }
 }
 
-/// Where in a text the reasons of one customer stand that were written already.
+/// The places of a customer's reasons that are already written, to copy their bytes.
 struct ToldReasons {
     private var places: [(reason: Reason, place: Range<Int>)] = []
 
@@ -140,7 +140,7 @@ struct ToldReasons {
     func place(of reason: Reason) -> Range<Int>? { places.first { $0.reason.isSame(as: reason) }?.place }
 
     mutating func add(_ reason: Reason, at place: Range<Int>) {
-        // A handful; nobody searches a long list.
+        // The search is linear, so the list stays short.
         if places.count < 16 { places.append((reason, place)) }
     }
 }

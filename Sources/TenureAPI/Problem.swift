@@ -9,7 +9,7 @@ public struct Problem: Error, Sendable, Hashable, Decodable {
     public let detail: String
     /// What was wrong with each artifact, where that is why.
     public let problems: [ArtifactProblem]
-    /// What of the record stands against it, as a stable name, where the code alone does not tell.
+    /// A stable name of the conflict with stored data, if the code alone isn't specific.
     public let reason: String?
     /// What a refused publication would have done, by the rehearsal that found it.
     public let rehearsal: String?

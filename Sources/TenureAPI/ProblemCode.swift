@@ -36,7 +36,7 @@ extension Problem {
             case .notEntitled: (403, "The customer isn't entitled to this")
             case .notFound: (404, "There is nothing here")
             case .methodNotAllowed: (405, "This path does not take this method")
-            case .conflict: (409, "What stands in the record does not allow it")
+            case .conflict: (409, "Stored data doesn't allow this")
             case .preconditionFailed: (412, "The file isn't the one that was asked for")
             case .tooLarge: (413, "The request is too large")
             case .unsupportedMediaType: (415, "The request must be JSON")

@@ -1,14 +1,15 @@
 package import TenureCore
 import TenureJSON
 
-/// The app's products and what they give, in answer to `GET /v1/products`: an app need not hold their ids.
+/// The app's products and what they grant: the response to `GET /v1/products`. So an app contains no product IDs.
 public struct ProductsResponse: Sendable, Hashable, Decodable {
     public struct Product: Sendable, Hashable, Decodable {
         public let id: String
-        public let gives: [Gift]
+        /// What a purchase of it grants.
+        public let grants: [Grant]
     }
 
-    public struct Gift: Sendable, Hashable, Decodable {
+    public struct Grant: Sendable, Hashable, Decodable {
         public let entitlement: String
         /// How long a non-renewing purchase runs, as in ISO 8601 (`P3M`).
         public let length: String?
@@ -37,15 +38,15 @@ public struct ProductsResponse: Sendable, Hashable, Decodable {
 
     package init(_ policy: Policy) {
         var ids: [String] = []
-        var gifts: [String: [Gift]] = [:]
+        var grants: [String: [Grant]] = [:]
         for entitlement in policy.entitlements {
             for product in entitlement.products {
-                if gifts[product.id] == nil { ids.append(product.id) }
-                gifts[product.id, default: []].append(
-                    Gift(entitlement: entitlement.name, length: product.length?.iso8601))
+                if grants[product.id] == nil { ids.append(product.id) }
+                grants[product.id, default: []].append(
+                    Grant(entitlement: entitlement.name, length: product.length?.iso8601))
             }
         }
-        products = ids.map { Product(id: $0, gives: gifts[$0] ?? []) }
+        products = ids.map { Product(id: $0, grants: grants[$0] ?? []) }
         entitlements = policy.entitlements.map { entitlement in
             let trial: Trial? =
                 switch entitlement.trial {
@@ -66,8 +67,8 @@ extension JSONWriter {
                 json.object { json in
                     json.key("id")
                     json.value(product.id)
-                    json.key("gives")
-                    json.array(product.gives) { $0.value($1) }
+                    json.key("grants")
+                    json.array(product.grants) { $0.value($1) }
                 }
             }
             json.key("entitlements")
@@ -75,12 +76,12 @@ extension JSONWriter {
         }
     }
 
-    private mutating func value(_ gift: ProductsResponse.Gift) {
+    private mutating func value(_ grant: ProductsResponse.Grant) {
         object { json in
-            json.key(ProductsResponse.Gift.CodingKeys.entitlement)
-            json.value(gift.entitlement)
-            if let length = gift.length {
-                json.key(ProductsResponse.Gift.CodingKeys.length)
+            json.key(ProductsResponse.Grant.CodingKeys.entitlement)
+            json.value(grant.entitlement)
+            if let length = grant.length {
+                json.key(ProductsResponse.Grant.CodingKeys.length)
                 json.value(length)
             }
         }

@@ -1,4 +1,4 @@
-/// What an app sends to `POST /v1/sync`: what the App Store signed, as it is. Fields that nobody knows are ignored.
+/// The body of `POST /v1/sync`: signed artifacts from the App Store, unchanged. Unknown fields are ignored.
 public struct SyncRequest: Sendable, Hashable, Codable {
     /// `AppTransaction.shared`, as `jwsRepresentation`.
     public var appTransaction: String?
@@ -13,8 +13,8 @@ public struct SyncRequest: Sendable, Hashable, Codable {
     /// `UIDevice.identifierForVendor` as a UUID, on a Mac the MAC address in hexadecimal: what the receipt's hash was
     /// made with. Helps to tie the receipt to the app transaction.
     public var deviceIdentifier: String?
-    /// The token of `tenure persona create`: who is to stand in for the customer. Counts beside Sandbox and Xcode
-    /// artifacts only.
+    /// The token of `tenure persona create`: replaces the customer. It counts only beside Sandbox and Xcode
+    /// artifacts.
     public var persona: String?
     /// Made by the device for this request alone. The entitlement token repeats it, so that it cannot be an older one that
     /// somebody kept. At most 64 bytes in UTF-8.

@@ -1,10 +1,10 @@
-import Foundation
+package import Foundation
 import TenureCore
 import TenureJSON
 
-/// An instant as it stands in JSON: RFC 3339.
+/// Reads instants from JSON, written as in RFC 3339.
 extension KeyedDecodingContainer {
-    func instant(_ key: Key) throws -> Date {
+    package func instant(_ key: Key) throws -> Date {
         let text = try decode(String.self, forKey: key)
         guard let date = Date(rfc3339: text) else {
             throw DecodingError.dataCorruptedError(
@@ -13,7 +13,7 @@ extension KeyedDecodingContainer {
         return date
     }
 
-    func instantIfPresent(_ key: Key) throws -> Date? {
+    package func instantIfPresent(_ key: Key) throws -> Date? {
         guard contains(key), try !decodeNil(forKey: key) else { return nil }
         return try instant(key)
     }

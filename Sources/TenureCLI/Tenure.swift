@@ -14,8 +14,8 @@ import TenureCore
         subcommands: [
             InspectCommand.self, DecideCommand.self, PolicyCommand.self, RehearseCommand.self, MintCommand.self,
             ServeCommand.self,
-            DemoCommand.self, RecordCommand.self, KeyCommand.self, SigningKeyCommand.self,
-            WebhookCommand.self, AppStoreCommand.self,
+            DemoCommand.self, DatabaseCommand.self, AdminKeyCommand.self, SigningKeyCommand.self,
+            WebhookCommand.self, AppStoreServerCommand.self, LocalStoreCommand.self,
             ScenarioCommand.self, PersonaCommand.self, ContentCommand.self,
         ]
     )

@@ -22,7 +22,7 @@ extension ContentError: CustomStringConvertible {
         case .invalidEmbeddedContent(let reason):
             "`content.json` is invalid: \(reason); write it again with `tenure content embed`"
         case .wrongSignature:
-            "none of the pinned keys signed the content catalog; sign it with the key whose public half the app pins"
+            "none of the pinned keys signed the content catalog; sign it with the key that the app pins"
         case .wrongApp(let found, let wanted):
             "the content catalog is for `\(found)`, and this app is `\(wanted)`; publish each app's content to its own folder"
         case .older(let counter, let known):

@@ -57,10 +57,10 @@ extension PublishingError: CustomStringConvertible {
         case .counterTooLow(let counter, let previous):
             "the counter \(counter) isn't higher than that of the catalog in the folder, \(previous); write `--counter \(previous + 1)`"
         case .outputInPack(let folder, let pack):
-            "`\(folder.escapedForDisplay)` is inside of `\(pack.escapedForDisplay)`, whose files are published; write to another folder"
+            "`\(folder.escapedForDisplay)` is inside of `\(pack.escapedForDisplay)`, and would be published with the pack; write to another folder"
         case .invalidContent(let error): error.description
         case .foreignFiles(let folder, let name):
-            "`\(folder.escapedForDisplay)` has `\(name.escapedForDisplay)`, which `tenure content embed` didn't write; name an empty or new folder"
+            "`\(folder.escapedForDisplay)` has `\(name.escapedForDisplay)`, which `tenure content embed` didn't write; move it away, or name an empty or new folder"
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TenureCore
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -9,7 +10,7 @@ final class Exchange: Sendable {
     typealias Outcome = Result<TransportResponse, TransportFailure>
 
     /// What a caller that takes the body in pieces waits for.
-    enum Arrival: Sendable {
+    enum Incoming: Sendable {
         case pieces([Data])
         case end(Outcome)
     }
@@ -117,14 +118,14 @@ final class Exchange: Sendable {
     // MARK: Taking the body in pieces
 
     /// Waits for pieces, and after the last one for the end. One caller takes.
-    func next() async -> Arrival {
+    func next() async -> Incoming {
         while true {
-            let arrival: Arrival? = state.withLock { state in
+            let incoming: Incoming? = state.withLock { state in
                 defer { state.pieces = [] }
                 if !state.pieces.isEmpty { return .pieces(state.pieces) }
                 return state.outcome.map { .end($0) }
             }
-            if let arrival { return arrival }
+            if let incoming { return incoming }
             await withCheckedContinuation { continuation in
                 let isHere = state.withLock { state in
                     guard state.pieces.isEmpty, state.outcome == nil else { return true }

@@ -1,4 +1,5 @@
 import Foundation
+import TenureCore
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking

@@ -1,5 +1,6 @@
 import Dispatch
 package import Foundation
+import TenureCore
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking

@@ -40,6 +40,15 @@ package struct JSONTape: Sendable, Hashable {
         }
     }
 
+    /// `{}`.
+    package static let emptyObject = JSONTape(
+        parsed: Array("{}".utf8), nodes: [Node(kind: .object, start: 0, end: 2, next: 1)])
+
+    private init(parsed bytes: [UInt8], nodes: [Node]) {
+        self.bytes = bytes
+        self.nodes = nodes
+    }
+
     package var root: Int { 0 }
 
     /// Returns the text of a string node; nil for another kind.
@@ -82,7 +91,8 @@ package struct JSONTape: Sendable, Hashable {
         } != nil
     }
 
-    /// Returns the value of the first member whose name `isTheOne` accepts; nil if there is none or `index` is no object.
+    /// Returns the value of the first member with a name that `isTheOne` accepts; nil without one, or if `index` isn't an
+    /// object.
     ///
     /// Most lookups in a payload come here. The parser guarantees that `next` leads to a node and that nodes lie in the bytes.
     @inline(__always)

@@ -40,27 +40,17 @@ extension PostgresConnection {
             throw PostgresFailure(.newerDatabase(path: "\(address.description)?schema=\(address.schema)"))
         }
         for migration in migrations where !applied.contains(.text(migration.name)) {
-            try migration.run(
-                for: .postgres, has: hasColumn, { statements throws(PostgresFailure) in try run(statements) })
+            try migration.run(for: .postgres) { statements throws(PostgresFailure) in try run(statements) }
             _ = try execute(
                 "INSERT INTO migrations (name, applied_at) VALUES ($1, $2)",
                 [.text(migration.name), .integer(Date.now.millisecondsSince1970)])
         }
     }
 
-    private func hasColumn(_ table: String, _ column: String) throws(PostgresFailure) -> Bool {
-        try !rows(
-            """
-            SELECT 1 FROM information_schema.columns
-            WHERE table_schema = $1 AND table_name = $2 AND column_name = $3
-            """, [.text(address.schema), .text(table), .text(column)]
-        ).isEmpty
-    }
-
-    /// Which record this is.
-    func recordID() throws(PostgresFailure) -> [UInt8] {
-        guard case .blob(let id)? = try rows("SELECT id FROM record").first?.values.first, id.count == 16 else {
-            throw PostgresFailure(.damaged("`\(address.description)` does not say which record it is"))
+    /// Returns the database's ID.
+    func databaseID() throws(PostgresFailure) -> [UInt8] {
+        guard case .blob(let id)? = try rows("SELECT id FROM database").first?.values.first, id.count == 16 else {
+            throw PostgresFailure(.damaged("`\(address.description)` has no ID"))
         }
         return id
     }

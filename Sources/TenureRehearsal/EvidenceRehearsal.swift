@@ -2,12 +2,13 @@ package import Foundation
 package import TenureAppStore
 import TenureCore
 
-/// Rehearses a comparison over a file of artifacts: verifies each line on all cores, gathers the lines of one customer,
-/// and judges each customer once.
-/// The result is the same in any order of lines. Memory is bounded: once there are many customers, what is known about
-/// them is in a temporary folder, except for the accounts that share an `id`.
+/// Rehearses a comparison over a file of artifacts: verifies each line on all cores, gathers the lines of each customer,
+/// and decides for each customer once.
+///
+/// The result is the same in any order of lines. Memory is bounded: many customers go to files in a temporary folder.
+/// Only the accounts that share an `id` stay in memory.
 package struct EvidenceRehearsal: Sendable {
-    /// An `id` with more accounts than this is a placeholder.
+    /// An `id` with so many accounts that it must be a placeholder, such as `anonymous`.
     package struct AnonymousID: Sendable, Hashable {
         package let id: String
         package let accounts: Int
@@ -21,25 +22,26 @@ package struct EvidenceRehearsal: Sendable {
     private let comparison: Comparison
     private let reader: LineReader
 
-    /// `now`: a later signing date is rejected. `purchasesAreComplete`: whether lines have all purchases of their
-    /// customers.
+    /// - Parameters:
+    ///   - now: artifacts with a later signing date are rejected.
+    ///   - purchasesAreComplete: whether each customer's lines contain all of their purchases.
     package init(
         _ comparison: Comparison, app: AppIdentity, trust: TrustConfiguration, now: Date, purchasesAreComplete: Bool
     ) {
         self.comparison = comparison
-        // Many bad signers must not delay good ones: there is no attacker here, and every line must be reported.
+        // No limit for untrusted signers: a file has no attacker, and the report must include every line.
         let cache = ChainCache(trust: trust, budget: .init(burst: .greatestFiniteMagnitude, perSecond: 0))
         reader = LineReader(
             verifier: AppStoreVerifier(app: app, cache: cache), now: now, purchasesAreComplete: purchasesAreComplete)
     }
 
-    /// The progress.
+    /// How far a rehearsal is.
     package struct Progress: Sendable {
         package var lines = 0
-        /// Of the file; nil if it is unknown.
+        /// The completed share of the current step, from 0 to 1; nil if it is unknown.
         package var share: Double?
-        /// All lines are read, and customers are being judged.
-        package var isJudging = false
+        /// Whether all lines are read, and customers are being decided.
+        package var isDeciding = false
     }
 
     package struct Outcome: Sendable {
@@ -52,11 +54,12 @@ package struct EvidenceRehearsal: Sendable {
         package let problem: RehearsalError?
     }
 
-    /// A piece stays in a processor's cache until it is divided into lines.
+    /// In bytes. Small enough that a piece stays in the processor's cache until it is divided into lines.
     private static let chunkSize = 256 << 10
 
-    /// `report` gets rejected lines in the order of the file. `isStopped` is called often; if it returns true, the
-    /// lines read so far count.
+    /// - Parameters:
+    ///   - isStopped: called often. Once it returns true, the rehearsal ends with the lines read so far.
+    ///   - report: called with rejected lines, in the order of the file.
     package func run(
         over source: EvidenceSource, isStopped: @Sendable () -> Bool = { false },
         progress: (Progress) -> Void = { _ in }, report: (BadLine) throws -> Void = { _ in }
@@ -98,8 +101,8 @@ package struct EvidenceRehearsal: Sendable {
         let reader = reader
         try await inOrder(makeNext: nextBatch, { batch, index in BatchReading(batch, index: index, by: reader) }, take)
 
-        state.isJudging = true
-        let (tally, anonymousIDs) = try await judge(folder) { share in
+        state.isDeciding = true
+        let (tally, anonymousIDs) = try await decide(folder) { share in
             state.share = share
             progress(state)
         }
@@ -108,7 +111,7 @@ package struct EvidenceRehearsal: Sendable {
             problem: problem)
     }
 
-    /// Reads and verifies lines on all cores, without keeping them: most of the work of a rehearsal of a file.
+    /// Reads and verifies lines on all cores without keeping them. Most of a rehearsal's time goes there.
     package func verify(_ lines: [UInt8]) async throws -> InputCounts {
         var splitter = LineSplitter()
         var position = 0
@@ -129,7 +132,7 @@ package struct EvidenceRehearsal: Sendable {
         return counts
     }
 
-    private func judge(
+    private func decide(
         _ folder: SpillFolder, progress: (Double) -> Void
     ) async throws -> (tally: Tally, anonymousIDs: [AnonymousID]) {
         var tally = Tally(for: comparison)
@@ -138,7 +141,7 @@ package struct EvidenceRehearsal: Sendable {
         try Self.dissolve(joins.anonymous, in: folder)
         let stages = GatheringStage.allCases
         for (number, stage) in stages.enumerated() {
-            // Weaker names first: a record that moves on is in its bucket before that is judged.
+            // Weaker names first, so that a record has moved to its last bucket before that bucket is decided.
             var left = SpillFolder.buckets(of: stage)
             let known = joins
             func next() -> BucketContents? {
@@ -151,7 +154,7 @@ package struct EvidenceRehearsal: Sendable {
                 makeNext: next,
                 { contents, _ in
                     Result { () throws(RehearsalError) in
-                        try Bucket(contents, of: stage).judge(by: comparison, joins: known)
+                        try Bucket(contents, of: stage).decide(by: comparison, joins: known)
                     }
                 }
             ) { result in
@@ -167,7 +170,7 @@ package struct EvidenceRehearsal: Sendable {
         return (tally, anonymousIDs.sorted { $0.id < $1.id })
     }
 
-    /// Which accounts have one `id`.
+    /// Finds the accounts that share an `id`.
     private static func joins(in folder: SpillFolder) throws(RehearsalError) -> AccountJoins {
         var joins = AccountJoins()
         for bucket in SpillFolder.buckets(of: .exported) {
@@ -181,7 +184,7 @@ package struct EvidenceRehearsal: Sendable {
         return joins
     }
 
-    /// Gives lines with only a placeholder `id` the names that they have without it.
+    /// Renames records under a placeholder `id`: they get the name that they have without it.
     private static func dissolve(
         _ anonymous: [CustomerName: Int], in folder: SpillFolder
     ) throws(RehearsalError) {

@@ -1,16 +1,16 @@
 package import TenureStore
 
-/// Why a rehearsal can't continue. Problems of a line are only counted.
+/// A problem that stops a rehearsal. Bad lines don't: they are only counted.
 package enum RehearsalError: Error, Sendable, Hashable {
     case unreadable(String)
     case folder(String)
-    /// The evidence is compressed, and there is no `gzip` to read it.
+    /// The evidence is compressed, and `gzip` isn't installed.
     case noGzip(String)
     case damagedArchive
     /// The temporary folder isn't writable.
     case noRoom(String)
-    case record(StoreError)
-    /// A policy in the database can't be read, and promises are based on it.
+    case database(StoreError)
+    /// A version of the policy that promises refer to can't be read from the database.
     case brokenPolicy(Int64)
     /// An invalid condition of `--fail-if`.
     case condition(String, why: String)
@@ -19,16 +19,17 @@ package enum RehearsalError: Error, Sendable, Hashable {
 extension RehearsalError: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .unreadable(let path): "`\(path)` cannot be read; check that it is there and who may read it"
-        case .folder(let path): "`\(path)` is a folder; name the file that holds the lines"
+        case .unreadable(let path): "`\(path)` cannot be read; check that it exists and that you may read it"
+        case .folder(let path): "`\(path)` is a folder; pass the file with the lines"
         case .noGzip(let path):
-            "`\(path)` is compressed and there is no `gzip` here to read it; install it, or decompress the file first"
-        case .damagedArchive: "the compressed file is damaged or cut off: only the lines before that count"
+            "`\(path)` is compressed, and `gzip` isn't installed; install it, or decompress the file first"
+        case .damagedArchive:
+            "the compressed file is damaged or incomplete, so only the lines before the damage count; export it again"
         case .noRoom(let folder):
-            "the temporary folder `\(folder)` cannot be written; make room there (about 250 bytes a line), or set TMPDIR to another"
-        case .record(let error): "\(error)"
+            "the temporary folder `\(folder)` cannot be written; free space (about 250 bytes per line), or set TMPDIR to another folder"
+        case .database(let error): "\(error)"
         case .brokenPolicy(let version):
-            "version \(version) of the policy in the record cannot be read, and promises rest on it; run `tenure record check`"
+            "version \(version) of the policy cannot be read from the database, and promises refer to it; run `tenure database check`"
         case .condition(let text, let why): "`\(text)` isn't a condition: \(why)"
         }
     }

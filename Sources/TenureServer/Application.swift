@@ -16,7 +16,7 @@ import UnixSignals
 /// Opens the record and makes keys where there are none; listens only when it runs.
 /// Throws a `ServiceError` with one clear line.
 func buildApplication(
-    configuration: ServiceConfiguration, store: (any Store)? = nil, logger: Logger = Logger(label: "tenure"),
+    configuration: ServiceConfiguration, store: Store? = nil, logger: Logger = Logger(label: "tenure"),
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
 ) async throws(ServiceError) -> some ApplicationProtocol {
     let service = try await TenureService(configuration, store: store)
@@ -36,7 +36,7 @@ public func serve(
 /// On the given record, whatever database holds it; the service closes it when it ends. Nil: the SQLite file that the
 /// configuration names.
 package func serve(
-    configuration: ServiceConfiguration, store: (any Store)?, logger: Logger,
+    configuration: ServiceConfiguration, store: Store?, logger: Logger,
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
 ) async throws(ServiceError) {
     OpenFiles.raiseLimit()
@@ -84,13 +84,13 @@ func buildApplication(
     var services: [any Service] = []
     var sources: [MetricsSource] = []
     var first: (service: TenureService, responder: RouterResponder<ServiceContext>)?
-    var opened: [any Store] = []
+    var opened: [Store] = []
     // All apps share the connections.
     let downloads = apps.first?.configuration.downloads
     do throws(ServiceError) {
         for app in apps {
             let service = try await TenureService(app.configuration, store: app.store, downloads: downloads)
-            guard !opened.contains(where: { $0.recordID == service.store.recordID }) else {
+            guard !opened.contains(where: { $0.databaseID == service.store.databaseID }) else {
                 opened.append(service.store)
                 throw .app(name: app.name, "it has the record of another app; give each its own")
             }
@@ -164,7 +164,7 @@ extension TenureService {
     /// Of a policy that was given and decides nothing.
     private func warn(_ logger: Logger) {
         let present = policies.present
-        guard PolicyBook.digest(of: configuration.policy) != present.sha256 else { return }
+        guard ActivePolicy.digest(of: configuration.policy) != present.sha256 else { return }
         logger.warning(
             """
             the policy file is not what decides; publish it with `tenure policy publish`, or start with what \
@@ -225,7 +225,7 @@ private let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: max(1, Sys
 
 /// Closes the record when the service ends.
 private struct RecordService: Service {
-    let store: any Store
+    let store: Store
     let metrics: ServiceMetrics
     let logger: Logger
 

@@ -7,7 +7,7 @@ package import TenureStore
 ///
 /// Throws what `body` threw, or a `ServiceError` where the service does not start or fails meanwhile.
 package func withService<Result: Sendable>(
-    configuration: ServiceConfiguration, store: (any Store)? = nil, logger: Logger,
+    configuration: ServiceConfiguration, store: Store? = nil, logger: Logger,
     _ body: @escaping @Sendable (_ port: Int) async throws -> Result
 ) async throws -> Result {
     let (ports, started) = AsyncStream.makeStream(of: Int.self)

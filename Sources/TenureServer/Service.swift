@@ -10,12 +10,12 @@ import TenureStore
 
 /// The wired parts of one running service.
 struct TenureService: Sendable {
-    let store: any Store
-    let policies: PolicyBook
+    let store: Store
+    let policies: ActivePolicy
     let accessTokenKey: AccessTokenKey
     let signingKeys: SigningKeys
     /// Nil where nobody listens.
-    let announcer: Announcer?
+    let announcer: WebhookScheduler?
     /// Nil if the service delivers no content.
     let content: ContentDelivery?
     let configuration: ServiceConfiguration
@@ -27,39 +27,39 @@ struct TenureService: Sendable {
 
     /// On the given record, or on the SQLite file that the configuration names.
     init(
-        _ configuration: ServiceConfiguration, store: (any Store)? = nil, appStore transport: AppStoreTransport? = nil,
+        _ configuration: ServiceConfiguration, store: Store? = nil, appStore transport: AppStoreTransport? = nil,
         downloads: Downloads? = nil
     ) async throws(ServiceError) {
         if let error = ServiceError(configuration.mistakes) { throw error }
         self.configuration = configuration
         self.transport = transport ?? http.transport
-        let record: any Store
+        let record: Store
         if let store { record = store } else { record = try Self.openStore(configuration) }
         self.store = record
         try await configuration.registerWebhooks(in: record)
-        policies = try await PolicyBook(
+        policies = try await ActivePolicy(
             configuration.policy, in: record, at: configuration.now(), staleness: configuration.policyStaleness)
-        announcer = configuration.webhooks.isEmpty ? nil : Announcer(policies, configuration.webhookTerms)
+        announcer = configuration.webhooks.isEmpty ? nil : WebhookScheduler(policies, configuration.webhookTerms)
         signingKeys = try SigningKeys(
             folder: configuration.folderOfKeys, creating: try await !Self.hasCustomers(record),
             tokenLife: configuration.terms.entitlementToken, staleness: configuration.signingKeyStaleness,
             at: configuration.now())
-        accessTokenKey = try AccessTokenKey(folder: configuration.folderOfKeys, recordID: record.recordID)
+        accessTokenKey = try AccessTokenKey(folder: configuration.folderOfKeys, databaseID: record.databaseID)
         content = try ContentDelivery(
-            configuration, recordID: record.recordID, downloads: downloads ?? configuration.downloads)
+            configuration, databaseID: record.databaseID, downloads: downloads ?? configuration.downloads)
     }
 
-    private static func openStore(_ configuration: ServiceConfiguration) throws(ServiceError) -> any Store {
+    private static func openStore(_ configuration: ServiceConfiguration) throws(ServiceError) -> Store {
         do {
-            return try SQLiteStore(path: configuration.databasePath)
+            return Store(try SQLiteDatabase(path: configuration.databasePath))
         } catch {
             throw ServiceError(error)
         }
     }
 
-    private static func hasCustomers(_ record: any Store) async throws(ServiceError) -> Bool {
+    private static func hasCustomers(_ record: Store) async throws(ServiceError) -> Bool {
         do {
-            return try await record.newestCustomer() > 0
+            return try await record.read { try $0.newestCustomer() } > 0
         } catch {
             throw ServiceError(error)
         }
@@ -73,20 +73,20 @@ struct TenureService: Sendable {
             asksAppStore: configuration.appStore != nil, personas: personas)
     }
 
-    var personas: PersonaBook {
-        PersonaBook(store: store, keys: signingKeys, bundleID: configuration.policy.app.bundleID)
+    var personas: ActivePersonas {
+        ActivePersonas(store: store, keys: signingKeys, bundleID: configuration.policy.app.bundleID)
     }
 
     /// What asks the App Store; empty without a key. The first of them is the connection, which ends after the others.
     func appStoreServices(logger: Logger) throws(ServiceError) -> [any Service] {
-        guard let desk = try appStoreDesk(logger: logger) else { return [] }
-        return [http, desk.histories, desk.catchUp]
+        guard let jobs = try appStoreJobs(logger: logger) else { return [] }
+        return [http, jobs.histories, jobs.catchUp]
     }
 
     /// Nil without a key.
-    func appStoreDesk(logger: Logger) throws(ServiceError) -> AppStoreDesk? {
+    func appStoreJobs(logger: Logger) throws(ServiceError) -> AppStoreJobs? {
         guard let connection = try appStoreConnection(logger: logger) else { return nil }
-        return AppStoreDesk(
+        return AppStoreJobs(
             connection: connection, store: store, policies: policies,
             notifications: NotificationService(
                 verifier: connection.verifier, store: store, policies: policies, announcer: announcer), logger: logger,
@@ -123,7 +123,7 @@ struct TenureService: Sendable {
             accessTokenKey: accessTokenKey, verifiedRealms: AcceptedRealms(configuration.anchors))
         let customerRoute = CustomerRoute(
             store: store, policies: policies, access: access, personas: personas, now: configuration.now,
-            metrics: metrics, lookUp: store.lookUp)
+            metrics: metrics, lookUp: store.database.lookUpNow)
         let notifications = NotificationRoute(
             service: NotificationService(
                 verifier: sync.verifier, store: store, policies: policies, announcer: announcer),

@@ -51,7 +51,7 @@ extension StoreError: CustomStringConvertible {
         case .movedOtherwise(let table, let rows, let expected):
             """
             the copy of `\(table)` is not the same (\(rows) rows of \(expected), or others), and nothing was moved; \
-            check the source by `tenure record check`
+            check the source by `tenure database check`
             """
         }
     }

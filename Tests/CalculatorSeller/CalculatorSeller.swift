@@ -4,7 +4,7 @@ package import TenureAppStore
 import TenureCore
 package import TenureMint
 
-/// Sells an invented app in a local store: what tests of the store and of StoreKit have in common.
+/// Sells an invented app in a local store. Tests of the store and of StoreKit use it.
 package protocol CalculatorSeller {}
 
 extension CalculatorSeller {
@@ -16,7 +16,7 @@ extension CalculatorSeller {
     package static var yearly: String { "com.example.calculator.yearly" }
     package static var pro: String { "com.example.calculator.pro" }
 
-    /// One for all of them: its RSA keys take a second.
+    /// One for all, because creating RSA keys takes time.
     package static var authority: TestAuthority { sharedAuthority }
     package static var verifier: AppStoreVerifier { sharedVerifier }
 
@@ -62,7 +62,7 @@ extension CalculatorSeller {
 
 private let sharedAuthority: TestAuthority = {
     do {
-        return try TestAuthority(seed: "calculator seller")
+        return try TestAuthority()
     } catch {
         fatalError("no test authority can be made: \(error)")
     }

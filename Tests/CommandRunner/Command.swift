@@ -19,7 +19,7 @@ package enum Command {
     /// The built command, beside the test bundle. Installed, it is named `tenure`.
     package static let executable = executable(named: "tenure-cli")
 
-    /// Another one of this package's.
+    /// Another executable of this package.
     package static func executable(named name: String) -> URL {
         URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent(name)
     }
@@ -39,7 +39,7 @@ package enum Command {
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.filter { !names.contains($0.key) }
             .merging(environment) { $1 }.merging(["NO_COLOR": "1"]) { $1 }
-        // Files instead of pipes: however much a command says, nobody waits for a reader.
+        // Files instead of pipes, so that a command with much output doesn't block.
         let scratch = try Folder()
         for name in ["out", "err"] { try scratch.write("", to: name) }
         process.standardOutput = try FileHandle(forWritingTo: scratch.url("out"))
@@ -53,22 +53,22 @@ package enum Command {
 }
 
 extension Process {
-    /// Waits until it has ended, on no thread of the pool of tasks: of those there are no more than processors. Its exit
-    /// status.
+    /// Waits until the process has ended, and returns its exit status. Blocks no thread of the task pool, which has only
+    /// one per processor.
     fileprivate func ended() async -> Int32 {
         while isRunning {
-            // Also where the test is cancelled.
+            // This also waits if the test's task is canceled, so that the process has ended afterward.
             await withCheckedContinuation { continuation in
                 DispatchQueue.global().asyncAfter(deadline: .now() + 0.01) { continuation.resume() }
             }
         }
-        // At once; Foundation keeps the process and its files until somebody has waited.
+        // Returns at once. Foundation keeps the process and its files until this is called.
         waitUntilExit()
         return terminationStatus
     }
 }
 
-/// A folder that goes when the test is over.
+/// A temporary folder that is removed after the test.
 package final class Folder: Sendable {
     package let path: String
 
@@ -81,7 +81,7 @@ package final class Folder: Sendable {
 
     package func url(_ name: String) -> URL { URL(fileURLWithPath: path + "/" + name) }
 
-    /// What a file holds, as far as it is text.
+    /// The text of a file.
     package func text(_ name: String) throws -> String {
         String(decoding: try Data(contentsOf: url(name)), as: UTF8.self)
     }
@@ -91,7 +91,7 @@ package final class Folder: Sendable {
         return url(name).path
     }
 
-    /// The same for a file that only its owner may use.
+    /// Writes a file that only its owner may read.
     @discardableResult package func writeSecret(_ text: String, to name: String) throws -> String {
         let path = try write(text, to: name)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
@@ -99,12 +99,12 @@ package final class Folder: Sendable {
     }
 }
 
-/// A command that goes on running, until the test is over.
+/// A command that runs until the test is over.
 package final class RunningCommand {
     private let process = Process()
     private let folder: Folder
 
-    /// Starts it; what it says goes to files.
+    /// Starts the command, with its output in files.
     package init(
         _ arguments: [String], executable: URL = Command.executable, environment: [String: String] = [:]
     ) throws {
@@ -121,13 +121,13 @@ package final class RunningCommand {
 
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
-    /// As the system knows it.
+    /// The process ID.
     package var identifier: Int32 { process.processIdentifier }
 
-    /// Bytes of memory in use, by Linux's books; nil elsewhere.
+    /// The resident memory in bytes, on Linux; nil elsewhere.
     package var residentMemory: Int? { memory("VmRSS:") }
 
-    /// The most that it ever had in use.
+    /// The peak of the resident memory in bytes, on Linux; nil elsewhere.
     package var peakMemory: Int? { memory("VmHWM:") }
 
     private func memory(_ name: String) -> Int? {
@@ -136,7 +136,7 @@ package final class RunningCommand {
         return line?.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 * 1024 }
     }
 
-    /// Waits until it has ended. Its exit status.
+    /// Waits until it has ended, and returns its exit status.
     package func ended() async -> Int32 { await process.ended() }
 
     package func signal(_ signal: Int32) { kill(process.processIdentifier, signal) }
@@ -146,7 +146,7 @@ package final class RunningCommand {
 
     private func text(_ name: String) -> String { (try? folder.text(name)) ?? "" }
 
-    /// Whether it says this on standard error, sooner or later.
+    /// Waits until it writes this to standard error; false if it doesn't within half a minute.
     package func says(_ text: String) async throws -> Bool {
         for _ in 0..<600 where process.isRunning {
             if errors.contains(text) { return true }
@@ -155,7 +155,7 @@ package final class RunningCommand {
         return errors.contains(text)
     }
 
-    /// Whether it writes this to standard output, sooner or later.
+    /// Waits until it writes this to standard output; false if it doesn't.
     package func writes(_ text: String) async throws -> Bool {
         for _ in 0..<600 where process.isRunning {
             if output.contains(text) { return true }
@@ -164,7 +164,7 @@ package final class RunningCommand {
         return output.contains(text)
     }
 
-    /// The port that it says it serves on, once it does; nil if it never does.
+    /// Waits until it prints the port on which it serves; nil if it never does.
     package func port() async throws -> Int? {
         for _ in 0..<600 where process.isRunning {
             if let line = output.split(separator: "\n").first(where: { $0.contains("://") }),

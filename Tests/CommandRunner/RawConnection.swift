@@ -1,10 +1,10 @@
 import Foundation
 
-/// A TCP connection to this machine, byte by byte: for clients that no HTTP library would be.
+/// A TCP connection to this machine, for clients that send bytes which an HTTP library wouldn't.
 package final class RawConnection: Sendable {
     private let descriptor: Int32
 
-    /// As many at once as the system allows this process.
+    /// Raises the limit of open files to the system's maximum, for many connections.
     package static func raiseLimit() {
         #if canImport(Glibc)
             let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -17,7 +17,7 @@ package final class RawConnection: Sendable {
         setrlimit(files, &limit)
     }
 
-    /// Throws where nobody listens.
+    /// Throws if no process listens on the port.
     package init(port: Int, receiveBuffer: Int32? = nil) throws {
         #if canImport(Glibc)
             descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -28,10 +28,10 @@ package final class RawConnection: Sendable {
         if var size = receiveBuffer {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout.size(ofValue: size)))
         }
-        // Whoever waits for what never comes fails instead of hanging.
-        var patience = timeval(tv_sec: 60, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout.size(ofValue: patience)))
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout.size(ofValue: patience)))
+        // A timeout, so that a test that waits for bytes which never come fails instead of hanging.
+        var timeout = timeval(tv_sec: 60, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout.size(ofValue: timeout)))
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout.size(ofValue: timeout)))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
@@ -47,7 +47,7 @@ package final class RawConnection: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Whether all of it could be handed over: the other end may have closed.
+    /// Returns whether all bytes were sent. The other end may have closed the connection.
     @discardableResult
     package func send(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]

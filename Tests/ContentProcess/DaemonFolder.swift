@@ -1,13 +1,13 @@
 import Foundation
 
-/// Files through which an app and the download daemon talk.
+/// The files through which an app and the download daemon communicate.
 ///
 /// ```
-/// queue/ID.json     what the app has ordered
-/// bodies/ID         what has arrived of the body
-/// canceled/ID       the app takes the order back
-/// results/ID.json   what came of an order, until the app was told
-/// offline           the network is gone
+/// queue/ID.json     a download that the app has ordered
+/// bodies/ID         the bytes of the body so far
+/// canceled/ID       the app cancels the order
+/// results/ID.json   the result of an order, until the app has read it
+/// offline           there is no network
 /// force-quit        the user has closed the app: all orders are canceled
 /// ```
 struct DaemonFolder: Sendable {

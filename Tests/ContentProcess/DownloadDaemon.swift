@@ -1,13 +1,13 @@
 import Foundation
 import TenureHTTP
 
-/// Downloads while the app is suspended, dead or never started again, as the system's daemon does:
+/// Downloads like the system's daemon, also while the app is suspended or not running:
 ///
-/// - It runs four orders at once, and begins one again after a broken connection, without end.
-/// - It follows redirects, and asks nobody.
-/// - It takes every body to its end, that of a 403 or of a 200 to a range too, and delivers it as a file.
-/// - It waits for the network without a word.
-/// - After a force quit it cancels everything.
+/// - It runs four downloads at once, and retries one without limit after a broken connection.
+/// - It follows redirects without asking the app.
+/// - It delivers every complete body as a file, also that of a 403, or of a 200 for a range.
+/// - It waits for the network silently.
+/// - It cancels everything after a force quit.
 struct DownloadDaemon: Sendable {
     private let folder: DaemonFolder
     private static let width = 4

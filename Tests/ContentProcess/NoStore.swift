@@ -3,7 +3,7 @@ import Tenure
 import TenureCore
 
 /// The store of a copy that didn't come from the App Store: nothing is asked, and the app allows everything.
-struct NoStore: StoreAccess {
+struct NoStore: AppStoreAccess {
     struct NotAsked: Error {}
 
     var distribution: Tenure.Distribution { .direct }

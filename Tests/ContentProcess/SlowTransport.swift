@@ -1,9 +1,9 @@
 import Foundation
 import TenureHTTP
 
-/// A transport whose caller takes its time with each piece, as if the disk were slow.
+/// A transport that delays each piece, as a caller with a slow disk does.
 struct SlowTransport: Transport {
-    /// In microseconds.
+    /// The delay of each piece, in microseconds.
     let delay: UInt32
 
     func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {

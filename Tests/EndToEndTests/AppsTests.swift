@@ -6,7 +6,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Several apps of one configuration file.
+/// One service with several apps in its configuration file.
 @Suite struct AppsTests {
     private static func policy(_ bundleID: String) -> String {
         """
@@ -21,7 +21,7 @@ import Testing
         return (try await URLSession.shared.data(from: url).1 as? HTTPURLResponse)?.statusCode
     }
 
-    @Test func `each app answers under its name, with keys in a folder of its own`() async throws {
+    @Test func `each app has its routes under its name, and its keys in a separate folder`() async throws {
         let folder = try Folder()
         try folder.write(Self.policy("com.example.calculator"), to: "calculator.yaml")
         try folder.write(Self.policy("com.example.notes"), to: "notes.yaml")
@@ -45,14 +45,14 @@ import Testing
         }
     }
 
-    @Test func `what an app lacks, or what stands at the wrong place, is said with its line`() async throws {
+    @Test func `a missing or misplaced setting of an app is reported with its line`() async throws {
         let folder = try Folder()
         let cases = [
             ("apps: { notes: { policy: notes.yaml } }", "tenure.yaml:1:9: the app `notes` needs `database`"),
             ("apps: { notes: { policy: n, database: d, port: 1 } }", "there is no setting `port` here"),
-            ("policy: a.yaml\napps: { notes: { policy: n, database: d } }", "each app has its own `policy`"),
-            ("apps: []", "`apps` names each app"),
-            ("apps: { Notes: { policy: notes.yaml, database: notes.sqlite } }", "cannot stand in a path"),
+            ("policy: a.yaml\napps: { notes: { policy: n, database: d } }", "each app of `apps` has its own `policy`"),
+            ("apps: []", "`apps` isn't a mapping"),
+            ("apps: { Notes: { policy: notes.yaml, database: notes.sqlite } }", "cannot be part of a path"),
         ]
         try folder.write(Self.policy("com.example.notes"), to: "notes.yaml")
         for (text, words) in cases {

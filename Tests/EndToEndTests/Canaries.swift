@@ -5,10 +5,10 @@ import Testing
 
 @testable import TenureCLI
 
-/// Secrets by which a search of all output finds out who shows them.
+/// Recognizable secrets. A search of all output finds commands that show them.
 enum Canaries {
-    /// The texts by which a secret would be known: as it is, in Base64 at any offset, in hexadecimal, percent-encoded,
-    /// and as Swift prints bytes.
+    /// All texts that reveal a secret: as it is, in Base64 at any offset, in hexadecimal, percent-encoded, and as Swift
+    /// prints bytes.
     static func forms(of bytes: [UInt8]) -> [String] {
         var forms = [
             bytes.map { String(format: "%02x", $0) }.joined(), bytes.map { String(format: "%02X", $0) }.joined(),
@@ -22,7 +22,7 @@ enum Canaries {
         }
         for offset in 0..<3 {
             let shifted = Data([UInt8](repeating: 0, count: offset) + bytes).base64EncodedString()
-            // What its neighbors share with it is left out.
+            // Leaves out the characters that also depend on neighboring bytes.
             let inner = String(shifted.dropFirst(offset == 0 ? 0 : 4).prefix(while: { $0 != "=" }).dropLast(2))
             forms.append(inner)
             forms.append(inner.replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_"))
@@ -55,7 +55,7 @@ enum Canaries {
                 guard let label = rest.components(separatedBy: "-----").first, label.hasSuffix("PRIVATE KEY"),
                     let body = rest.components(separatedBy: "-----").dropFirst().first
                 else { continue }
-                // The first line says only which kind of key it is.
+                // The first line has only the kind of key.
                 let line = body.split(separator: "\n").dropFirst().first ?? ""
                 let pem = "-----BEGIN \(label)-----\(body)-----END \(label)-----\n"
                 canaries["key \(index) in \(name) \(line.prefix(4)) (PEM)"] = Array(line.utf8)
@@ -68,7 +68,7 @@ enum Canaries {
     }
 }
 
-/// The words of every command that does something.
+/// The words of every command, without groups of commands.
 func everyCommand(_ command: any ParsableCommand.Type = Tenure.self, _ path: [String] = []) -> [[String]] {
     let inner = command.configuration.subcommands
     guard !inner.isEmpty else { return [path] }

@@ -7,17 +7,17 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// The built command publishes and serves; tools that people have download by link.
+/// The built command publishes and serves. Common tools download by link.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct `published content, served by the built command` {
-    private let world: PublishingWorld
-    private var folder: Folder { world.folder }
+    private let testBed: PublishingTestBed
+    private var folder: Folder { testBed.folder }
     private var published: String { folder.url("published").path }
 
     private static let fileName = "Groß & klein/Flügel ö 1.wav"
     private static let size = 24_000_000
 
     init() async throws {
-        world = try await PublishingWorld()
+        testBed = try await PublishingTestBed()
         try FileManager.default.createDirectory(
             at: folder.url("Klänge/Groß & klein"), withIntermediateDirectories: true)
         var state: UInt64 = 1
@@ -31,7 +31,7 @@ import Testing
             "app: com.example.calculator\npacks: { grand-piano: { entitlement: everything, files: Klänge/ } }",
             to: "content.yaml")
         let key = folder.url("policy-key.pem").path
-        try #require(try await Command.run("policy", "key", key).status == 0)
+        try #require(try await Command.run("policy", "signing-key", key).status == 0)
         let result = try await Command.run(
             "content", "publish", folder.url("content.yaml").path, "--key", key, "--to", published)
         try #require(result.status == 0, "\(result.errors)")
@@ -44,9 +44,9 @@ import Testing
     }
 
     private func links(on port: Int, customer: String = "704000000000000001") async throws -> Links {
-        let synced = try await world.sync(try await world.appTransaction(of: customer, version: "37"), to: port)
+        let synced = try await testBed.sync(try await testBed.appTransaction(of: customer, version: "37"), to: port)
         let token = try #require((synced.json["accessToken"] as? [String: Any])?["value"] as? String)
-        let content = try await world.send("GET", "/v1/content", to: port, token: token)
+        let content = try await testBed.send("GET", "/v1/content", to: port, token: token)
         #expect(content.status == 200, "\(content.json)")
         let pack = try #require((content.json["packs"] as? [String: Any])?["grand-piano"] as? [String: Any])
         return Links(
@@ -58,7 +58,7 @@ import Testing
         String(link.split(separator: "/").last?.prefix { $0 != "?" } ?? "")
     }
 
-    /// Whether a download is the file that its link names.
+    /// Whether a download is identical to the file of its link.
     private func expect(
         _ file: String, isAt link: String, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
@@ -77,7 +77,7 @@ import Testing
     @Test func `is downloaded, resumed and unpacked by curl, wget, aria2c and tar, and no log has a link`()
         async throws
     {
-        let (service, port) = try await world.start(["--content-folder", published, "--log-level", "trace"])
+        let (service, port) = try await testBed.start(["--content-folder", published, "--log-level", "trace"])
         let links = try await links(on: port)
         let url = "http://127.0.0.1:\(port)\(links.archive)"
         let path = { (name: String) in folder.url(name).path }
@@ -101,7 +101,7 @@ import Testing
             try Data(contentsOf: folder.url("unpacked/" + Self.fileName))
                 == Data(contentsOf: folder.url("Klänge/" + Self.fileName)))
         let metrics = try run("curl", "-sSf", "http://127.0.0.1:\(port)/metrics").output
-        // Refused links, too.
+        // Also without refused links.
         _ = try run("curl", "-sS", url + "A", "\(url)&token=x", String(url.dropLast()))
         _ = try run("curl", "-sS", "-H", "Range: bytes=99999999999-", "-o", path("none"), url)
         #expect(await service.end(by: SIGTERM) == 0)
@@ -116,8 +116,8 @@ import Testing
         #expect(!log.contains(links.accessToken) && !metrics.contains(links.accessToken))
     }
 
-    @Test func `goes on with the same link after the service was killed`() async throws {
-        let (service, port) = try await world.start(["--content-folder", published])
+    @Test func `continues with the same link after the service was killed`() async throws {
+        let (service, port) = try await testBed.start(["--content-folder", published])
         let links = try await links(on: port)
         let url = "http://127.0.0.1:\(port)\(links.archive)"
         let part = folder.url("part.tar").path
@@ -129,7 +129,7 @@ import Testing
         #expect(await first.ended() != 0)
         let received = size()
         #expect(received >= 3_000_000 && received < Self.size)
-        let (again, samePort) = try await world.start(["--content-folder", published, "--port", "\(port)"])
+        let (again, samePort) = try await testBed.start(["--content-folder", published, "--port", "\(port)"])
         #expect(samePort == port)
         let second = try run("curl", "-sSf", "-C", "-", "-o", part, url)
         #expect(second.status == 0, "\(second.errors)")
@@ -142,10 +142,10 @@ import Testing
         #expect(await again.end(by: SIGTERM) == 0)
     }
 
-    @Test func `is linked at a bucket with new secrets after SIGHUP`() async throws {
+    @Test func `has links to a bucket signed with the new secrets after SIGHUP`() async throws {
         let secret = try folder.writeSecret("old secret", to: "s3-secret")
         let session = try folder.writeSecret("old-session", to: "s3-session")
-        let (service, port) = try await world.start([
+        let (service, port) = try await testBed.start([
             "--content-folder", published, "--content-s3-region", "eu-west-2", "--content-s3-bucket", "published",
             "--content-s3-access-key-id", "AKIDEXAMPLE", "--content-s3-secret-access-key-file", secret,
             "--content-s3-session-token-file", session, "--content-s3-endpoint", "http://127.0.0.1:9",

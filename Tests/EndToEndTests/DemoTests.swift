@@ -2,9 +2,9 @@ import CommandRunner
 import Foundation
 import Testing
 
-/// What `make run` does.
+/// The demo that `make run` starts.
 @Suite(.serialized) struct DemoTests {
-    private func visit(_ folder: Folder) async throws -> Command.Result {
+    private func runDemo(_ folder: Folder) async throws -> Command.Result {
         try await Command.run("demo", "--folder", folder.url("var").path, "--port", "0", "--once")
     }
 
@@ -12,9 +12,9 @@ import Testing
         result.output.split(separator: "\n").filter { $0.hasPrefix("  customer ") }
     }
 
-    @Test func `customers of every era get their sentence, and a second run finds them again`() async throws {
+    @Test func `prints a sentence for customers of every era, and a second run finds them again`() async throws {
         let folder = try Folder()
-        let first = try await visit(folder)
+        let first = try await runDemo(folder)
         #expect(first.status == 0, "\(first.errors)")
         for sentence in [
             "“All features” is yours permanently: you got the app on May 1, 2014 (build 37), while it was sold for a price.",
@@ -25,16 +25,16 @@ import Testing
             #expect(first.output.contains(sentence))
         }
         #expect(customers(first).count == 8)
-        // A line for each customer whom the policy gives `everything`. The one with a receipt alone gets no link.
+        // A line for each customer with `everything`. The one with only a receipt gets no link.
         let packs = first.output.matches(of: #/  may download: grand-piano\n/#).count
         let unbound = first.output.matches(of: #/  may download: nothing, since this receipt /#).count
         #expect(packs == 4 && unbound == 1)
         #expect(packs + unbound == first.output.matches(of: #/  everything granted: /#).count)
-        let second = try await visit(folder)
+        let second = try await runDemo(folder)
         #expect(customers(second) == customers(first))
     }
 
-    @Test func `the link to a pack that is shown downloads it`() async throws {
+    @Test func `the printed link to a pack downloads it`() async throws {
         let folder = try Folder()
         let demo = try RunningCommand(["demo", "--folder", folder.url("var").path, "--port", "0"])
         #expect(try await demo.writes("Ctrl-C stops the service"), "\(demo.errors)")
@@ -48,21 +48,21 @@ import Testing
         #expect(await demo.ended() == 0)
     }
 
-    @Test func `a policy that was changed decides, unless it takes something from somebody`() async throws {
+    @Test func `a changed policy is published, unless a customer would lose something`() async throws {
         let folder = try Folder()
         func denials(_ output: String) -> Int { output.matches(of: /everything denied/).count }
-        let first = try await visit(folder)
+        let first = try await runDemo(folder)
         #expect(first.status == 0)
         let sample = try String(contentsOf: folder.url("var/policy.yaml"), encoding: .utf8)
         func output(honoring honors: String) async throws -> String {
             try folder.write(sample.replacing("honors: [paid] ", with: "honors: \(honors) "), to: "var/policy.yaml")
-            let result = try await visit(folder)
+            let result = try await runDemo(folder)
             #expect(result.status == 0, "\(result.errors)")
             #expect(result.errors == "")
             return result.output
         }
         let generous = try await output(honoring: "[paid, freemium]")
-        #expect(generous.contains("decides from now on as version 2"))
+        #expect(generous.contains("is in effect as version 2"))
         #expect(denials(generous) < denials(first.output))
         let harsh = try await output(honoring: "[]")
         #expect(harsh.contains("was not published: ") && harsh.contains("would lose something"))
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: ["Ctrl-C stops the service", "serving com.example.calculator"])
-    func `Ctrl-C ends it at once and silently, also while customers come`(line: String) async throws {
+    func `Ctrl-C stops it at once and silently, also while customers sync`(line: String) async throws {
         let folder = try Folder()
         let demo = try RunningCommand(["demo", "--folder", folder.url("var").path, "--port", "0"])
         #expect(try await demo.writes(line))
@@ -79,18 +79,18 @@ import Testing
         #expect(demo.errors == "")
     }
 
-    @Test func `what keeps it from starting is one clear line`() async throws {
+    @Test func `a failed start prints one clear line`() async throws {
         let folder = try Folder()
         try folder.write("in the way", to: "var")
-        let unwritable = try await visit(folder)
+        let unwritable = try await runDemo(folder)
         #expect(unwritable.status == 1)
-        #expect(unwritable.errors.contains("cannot be made"))
+        #expect(unwritable.errors.contains("can't be created"))
         #expect(unwritable.errors.split(separator: "\n").count == 1)
 
         let broken = try Folder()
         try FileManager.default.createDirectory(at: broken.url("var"), withIntermediateDirectories: true)
         try broken.write("eras: 3", to: "var/policy.yaml")
-        let result = try await visit(broken)
+        let result = try await runDemo(broken)
         #expect(result.status == 1)
         #expect(result.errors.contains("policy.yaml:1:"))
     }

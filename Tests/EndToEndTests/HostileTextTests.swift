@@ -7,7 +7,7 @@ import TenureJSON
 import TenureMint
 import Testing
 
-/// Text from outside that is meant to harm who reads it, or the database that keeps it.
+/// Untrusted text that is meant to mislead readers or to harm the database.
 @Suite(.serialized) struct `hostile text` {
     private static let evil = "a\u{202E}b\u{1B}[31mc\u{9B}d\u{2066}e"
 
@@ -18,9 +18,9 @@ import Testing
     }
 
     @Test func `is escaped on the terminal, in logs and in reports`() async throws {
-        let world = try SoakWorld()
-        let folder = world.folder
-        let artifact = try world.text(.appTransaction, ["originalApplicationVersion": .string(Self.evil)])
+        let testBed = try SoakTestBed()
+        let folder = testBed.folder
+        let artifact = try testBed.text(.appTransaction, ["originalApplicationVersion": .string(Self.evil)])
         let file = try folder.write(artifact, to: "artifact.jws")
         let trust = ["--trust", folder.url("authority").path]
         let policy = try folder.write(
@@ -40,7 +40,7 @@ import Testing
         let shown = try await Command.run(["inspect", file] + trust)
         #expect(shown.output.contains("a\\u{202E}b\\u{1B}[31mc"), "\(shown.output)\(shown.errors)")
 
-        // Customers' own names come into reports from the evidence.
+        // Reports take customers' names from the evidence.
         let line = #"{"id":"x\u202ey\u001b[31m","appTransaction":"\#(artifact)","transactions":[]}"#
         let evidence = try folder.write(line + "\n" + #"{"\#u{202E}":1}"# + "\n", to: "evidence.ndjson")
         let rehearsal =
@@ -75,17 +75,17 @@ import Testing
     @Test(arguments: [false, true])
     func `is escaped in a dump of the database`(onPostgres: Bool) async throws {
         let database = try onPostgres ? PostgresServer.shared().url("schema=hostile_dump") : nil
-        let world = try SoakWorld(database: database)
-        let (service, port) = try await world.start()
+        let testBed = try SoakTestBed(database: database)
+        let (service, port) = try await testBed.start()
         let client = SoakClient(port: port)
-        let artifact = try world.appTransaction(of: "704000000000000001")
+        let artifact = try testBed.appTransaction(of: "704000000000000001")
         let (_, customer) = await client.post("/v1/sync", SoakClient.body(artifact, []))
         let (status, answer) = await client.post(
             "/v1/admin/customers/\(try #require(customer["id"] as? String))/grants",
-            ["entitlement": "studio", "reason": "a\u{202E}b\u{2066}c\u{85}d"], token: SoakWorld.adminKey)
+            ["entitlement": "studio", "reason": "a\u{202E}b\u{2066}c\u{85}d"], token: SoakTestBed.adminKey)
         #expect(status < 300, "\(answer)")
         #expect(await service.end(by: SIGTERM) == 0)
-        let dump = try await world.record("dump")
+        let dump = try await testBed.record("dump")
         #expect(dump.status == 0, "\(dump.errors)")
         expectVisible(dump.output, "the dump")
         #expect(dump.output.contains(#"a\u202eb\u2066c\u0085d"#))
@@ -94,8 +94,8 @@ import Testing
     @Test(arguments: [false, true])
     func `with a NUL gives 400, or is refused as malformed`(onPostgres: Bool) async throws {
         let database = try onPostgres ? PostgresServer.shared().url("schema=nul") : nil
-        let world = try SoakWorld(database: database)
-        let (service, port) = try await world.start()
+        let testBed = try SoakTestBed(database: database)
+        let (service, port) = try await testBed.start()
         let client = SoakClient(port: port)
         let nul = "\u{0}"
         for (path, body) in [
@@ -104,21 +104,21 @@ import Testing
             ("/v1/admin/customers/find", ["artifact": "a\(nul)b"]), ("/v1/admin/policies", ["policy": "a\(nul)b"]),
             ("/v1/admin/customers/cus_x/grants", ["entitlement": "e\(nul)", "reason": "r"]),
         ] {
-            #expect(await client.post(path, body, token: SoakWorld.adminKey).0 == 400, "\(path)")
+            #expect(await client.post(path, body, token: SoakTestBed.adminKey).0 == 400, "\(path)")
         }
         for path in ["/v1/admin/customers?id=a%00b", "/v1/admin/customers/a%00", "/v1/admin/audit?customer=%00"] {
-            #expect(await client.get(path, token: SoakWorld.adminKey).0 == 400, "\(path)")
+            #expect(await client.get(path, token: SoakTestBed.adminKey).0 == 400, "\(path)")
         }
-        let policy = try world.folder.text("policy.yaml").replacingOccurrences(of: "everything", with: "\"e\\0e\"")
+        let policy = try testBed.folder.text("policy.yaml").replacingOccurrences(of: "everything", with: "\"e\\0e\"")
         let (status, answer) = await client.post(
-            "/v1/admin/policies", ["policy": policy, "reason": "r"], token: SoakWorld.adminKey)
+            "/v1/admin/policies", ["policy": policy, "reason": "r"], token: SoakTestBed.adminKey)
         #expect(status == 400 && "\(answer)".contains("NUL"), "\(answer)")
-        // In what the App Store signed, which it never does.
+        // Inside a signed artifact, although the App Store never signs one.
         for field in ["originalApplicationVersion", "appTransactionId", "originalPlatform"] {
-            let artifact = try world.text(.appTransaction, [field: .string("1\(nul)2")])
+            let artifact = try testBed.text(.appTransaction, [field: .string("1\(nul)2")])
             #expect(await client.post("/v1/sync", ["appTransaction": artifact]).0 == 422, "\(field)")
         }
-        let transaction = try world.text(.transaction, ["productId": .string("a\(nul)b")])
+        let transaction = try testBed.text(.transaction, ["productId": .string("a\(nul)b")])
         #expect(await client.post("/v1/sync", ["transactions": [transaction]]).0 == 422)
         #expect(await service.end(by: SIGTERM) == 0)
     }

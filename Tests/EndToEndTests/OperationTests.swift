@@ -6,7 +6,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// The built service, as those meet it who run it.
+/// The built service, as operators run it.
 @Suite(.serialized) struct OperationTests {
     private static let policy = """
         app: { bundleID: com.example.calculator, appleID: 828838134 }
@@ -32,7 +32,7 @@ import Testing
     }
 
     private func check(_ arguments: [String], _ environment: [String: String] = [:]) async throws -> Command.Result {
-        // What `make soak` sets is no setting of the service.
+        // Removes the variables of `make soak`, which aren't settings of the service.
         let names = ProcessInfo.processInfo.environment.keys.filter { $0.hasPrefix("TENURE_") }
         return try await Command.run(
             ["serve", "--check"] + arguments, environment: environment, removing: names)
@@ -47,17 +47,17 @@ import Testing
 
     // MARK: Configuration
 
-    @Test func `a check tells what the service would do, and makes nothing`() async throws {
+    @Test func `a check prints what the service would do, and creates nothing`() async throws {
         let database = folder.url("new.sqlite").path
         let result = try await check(["--policy", policy, "--database", database], ["TENURE_PORT": "4711"])
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.output.hasPrefix("would serve com.example.calculator on http://127.0.0.1:4711\n"))
-        #expect(result.output.contains("\(database) (would be made)"))
+        #expect(result.output.contains("\(database) (would be created)"))
         let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         #expect(left == ["policy.yaml"])
     }
 
-    @Test func `a check tells everything that is wrong at once, one line each, with its place`() async throws {
+    @Test func `a check reports all mistakes at once, one line each, with their places`() async throws {
         let file = try folder.write(
             """
             policy: nowhere.yaml
@@ -89,7 +89,7 @@ import Testing
         #expect(lines.count == 13, "\(result.errors)")
     }
 
-    @Test func `another App Store without a key is said to have no effect`() async throws {
+    @Test func `another App Store host without a key is reported to have no effect`() async throws {
         let file = try folder.write(
             "policy: policy.yaml\nappStore: { hosts: { sandbox: 'http://127.0.0.1:9' } }\n", to: "tenure.yaml")
         let result = try await check(["--config", file, "--database", folder.url("x.sqlite").path])
@@ -97,7 +97,7 @@ import Testing
         #expect(result.errors.contains("`appStore.hosts.sandbox` has no effect without a key"), "\(result.errors)")
     }
 
-    @Test func `the command line wins, then the environment, then the file`() async throws {
+    @Test func `the command line overrides the environment, which overrides the file`() async throws {
         let file = try folder.write("policy: policy.yaml\nhost: 127.0.0.2\nport: 1\nmetrics: off\n", to: "tenure.yaml")
         let environment = ["TENURE_CONFIG": file, "TENURE_HOST": "127.0.0.3", "TENURE_PORT": "2"]
         let result = try await check(["--port=3", "--database", folder.url("x.sqlite").path], environment)
@@ -106,7 +106,7 @@ import Testing
         #expect(result.output.contains("metrics: off\n"))
     }
 
-    @Test func `wrong usage is told, and help names every setting`() async throws {
+    @Test func `wrong usage is reported, and the help lists every setting`() async throws {
         #expect(try await Command.run("serve", "--prot", "1").status == 64)
         #expect(try await Command.run("serve", "--port").status == 64)
         let help = try await Command.run("serve", "--help")
@@ -121,14 +121,14 @@ import Testing
 
     private static let request = "POST /v1/sync HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
-    @Test func `what was accepted is finished before the service ends`() async throws {
+    @Test func `accepted requests are completed before the service stops`() async throws {
         let (service, port) = try await start("--timeouts-body", "60")
         let slow = try RawConnection(port: port)
         slow.send(Self.request + "Content-Length: 25\r\n\r\n{\"appTransaction\":")
-        // The other one is the question itself.
+        // The other request in flight is the one that reads the metric.
         while try await metric("tenure_requests_in_flight", port: port) != 2 { await Task.yield() }
         service.signal(SIGTERM)
-        // It takes nothing new any more.
+        // It accepts no new connections.
         while let late = try? RawConnection(port: port) {
             _ = late
             await Task.yield()
@@ -140,7 +140,7 @@ import Testing
         #expect(await service.ended() == 0)
     }
 
-    @Test func `who never finishes does not keep the service from ending`() async throws {
+    @Test func `a client that never finishes doesn't prevent the service from stopping`() async throws {
         let (service, port) = try await start("--timeouts-shutdown", "1")
         let slow = try RawConnection(port: port)
         slow.send(Self.request + "Content-Length: 25\r\n\r\n{\"appTransaction\":")
@@ -155,12 +155,12 @@ import Testing
 
     private static let isSoak = ProcessInfo.processInfo.environment["TENURE_SOAK"] != nil
 
-    @Test func `slow clients and endless bodies leave memory flat`() async throws {
+    @Test func `slow clients and endless bodies don't increase memory`() async throws {
         let count = Self.isSoak ? 10_000 : 500
         RawConnection.raiseLimit()
-        let patience = Self.isSoak ? "60" : "5"
+        let timeout = Self.isSoak ? "60" : "5"
         let (service, port) = try await start(
-            "--timeouts-head", patience, "--timeouts-body", patience, "--log-level", "error")
+            "--timeouts-head", timeout, "--timeouts-body", timeout, "--log-level", "error")
         _ = try await metric("tenure_requests_in_flight", port: port)
         let before = try #require(service.residentMemory)
         var slow: [RawConnection] = []
@@ -181,10 +181,10 @@ import Testing
         #expect(await endless.received() != nil)
         #expect(megabytes < 64, "it is cut off")
         let grown = try #require(service.residentMemory) - before
-        // A connection costs its buffers and a task; nothing that a client says is kept.
+        // A connection costs its buffers and a task. The service keeps nothing that a client sends.
         #expect(grown < (64 << 20) + count * (48 << 10), "\(grown >> 20) MB for \(count) clients")
         for connection in slow { #expect(await connection.received()?.contains("200 OK") == false) }
-        // The service hears of a closed connection after the client does. The one left is the question itself.
+        // The service notices a closed connection later than the client. The remaining one reads the metric.
         while try await metric("tenure_requests_in_flight", port: port) != 1 { await Task.yield() }
         service.signal(SIGTERM)
         #expect(await service.ended() == 0)

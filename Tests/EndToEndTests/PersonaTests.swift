@@ -2,12 +2,12 @@ import CommandRunner
 import Foundation
 import Testing
 
-/// A developer on a Friday evening: what will an early buyer see?
+/// A developer checks what an early buyer will see.
 @Suite(.serialized) struct `personas by command line and HTTP` {
-    @Test func `are made, met by a sandbox build, listed and revoked`() async throws {
-        let world = try await PublishingWorld()
-        let (service, port) = try await world.start()
-        let options = world.options(port)
+    @Test func `are created, used by a sandbox build, listed and revoked`() async throws {
+        let testBed = try await PublishingTestBed()
+        let (service, port) = try await testBed.start()
+        let options = testBed.options(port)
         let early = try await Command.run(
             [
                 "persona", "create", "--name", "early-buyer", "--platform", "iOS", "--set", "originalAppVersion=37",
@@ -18,14 +18,14 @@ import Testing
         #expect(token.split(separator: ".").count == 3)
         #expect(early.errors.contains("everything granted"))
 
-        let build = try await world.appTransaction(of: "704000000000000009", version: "1.0", environment: "sandbox")
-        #expect(try await world.sync(build, to: port).outcome == "denied")
-        let met = try await world.sync(build, persona: token, to: port)
+        let build = try await testBed.appTransaction(of: "704000000000000009", version: "1.0", environment: "sandbox")
+        #expect(try await testBed.sync(build, to: port).outcome == "denied")
+        let met = try await testBed.sync(build, persona: token, to: port)
         #expect(met.outcome == "granted" && met.json["persona"] as? String == "early-buyer")
         let access = try #require((met.json["accessToken"] as? [String: Any])?["value"] as? String)
-        #expect(try await world.send("GET", "/v1/customer", to: port, token: access).outcome == "granted")
-        let production = try await world.appTransaction(of: "704000000000000008", version: "300", date: "2020-09-13")
-        let refused = try await world.sync(production, persona: token, to: port)
+        #expect(try await testBed.send("GET", "/v1/customer", to: port, token: access).outcome == "granted")
+        let production = try await testBed.appTransaction(of: "704000000000000008", version: "300", date: "2020-09-13")
+        let refused = try await testBed.sync(production, persona: token, to: port)
         #expect(refused.outcome == "denied")
         #expect((refused.json["problems"] as? [[String: Any]])?.first?["code"] as? String == "personaRefused")
 
@@ -35,7 +35,7 @@ import Testing
         for persona in personas {
             let expected = (persona["entitlements"] as? [String: String])?["everything"]
             let token = try #require(persona["token"] as? String)
-            #expect(try await world.sync(build, persona: token, to: port).outcome == expected)
+            #expect(try await testBed.sync(build, persona: token, to: port).outcome == expected)
         }
         #expect(personas.compactMap { $0["name"] as? String }.contains("last-paid-build"))
         #expect(try await Command.run(["persona", "ready-made"] + options).status == 1)
@@ -45,15 +45,15 @@ import Testing
         let revoked = try await Command.run(["persona", "revoke", "early-buyer"] + options)
         #expect(revoked.status == 0 && revoked.output == "revoked `early-buyer`\n")
         #expect(try await Command.run(["persona", "revoke", "early-buyer"] + options).status == 1)
-        #expect(try await world.send("GET", "/v1/customer", to: port, token: access).status == 401)
-        #expect(try await world.sync(build, persona: token, to: port).outcome == "denied")
+        #expect(try await testBed.send("GET", "/v1/customer", to: port, token: access).status == 401)
+        #expect(try await testBed.sync(build, persona: token, to: port).outcome == "denied")
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
     @Test func `wrong usage and a wrong key are one clear line each`() async throws {
-        let world = try await PublishingWorld()
-        let (service, port) = try await world.start()
-        let options = world.options(port)
+        let testBed = try await PublishingTestBed()
+        let (service, port) = try await testBed.start()
+        let options = testBed.options(port)
         for wrong in [["--set", "x"], ["--set", "originalAppVersion=1", "--set", "originalAppVersion=2"]] {
             #expect(try await Command.run(["persona", "create", "--name", "x"] + wrong + options).status == 64)
         }
@@ -63,11 +63,11 @@ import Testing
         #expect(try await Command.run(["persona", "list"] + url).status == 64)
         let torn = try await Command.run(["persona", "list", "--key", "tenure_key_x"] + url)
         #expect(torn.status == 1 && torn.errors.contains("invalid or incomplete"))
-        let other = try await Command.run("key", "generate").output.trimmingCharacters(in: .newlines)
+        let other = try await Command.run("admin-key", "generate").output.trimmingCharacters(in: .newlines)
         let stranger = try await Command.run(["persona", "list", "--key", other] + url)
         #expect(stranger.status == 1 && stranger.errors.contains("the key is wrong or revoked"))
         #expect(await service.end(by: SIGTERM) == 0)
         let gone = try await Command.run(["persona", "list"] + options)
-        #expect(gone.status == 1 && gone.errors.contains("no service answers"))
+        #expect(gone.status == 1 && gone.errors.contains("no service responds"))
     }
 }

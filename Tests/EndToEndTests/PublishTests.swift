@@ -3,20 +3,20 @@ import Foundation
 import PostgresServer
 import Testing
 
-/// A wrong boundary, found and repaired in a minute, and what was decided about those who had believed in it.
+/// A policy with a wrong boundary is published, found and rolled back.
 @Suite(.serialized) struct `publishing by command line and HTTP` {
     private static let early = "704000000000000001"
     private static let between = "704000000000000002"
     private static let late = "704000000000000003"
 
-    @Test func `a key for a service on this machine is shown to no proxy`() async throws {
-        let world = try await PublishingWorld()
-        let (service, port) = try await world.start()
-        // Nobody listens there: whoever asks it finds no service.
+    @Test func `a key for a service on this machine is never sent to a proxy`() async throws {
+        let testBed = try await PublishingTestBed()
+        let (service, port) = try await testBed.start()
+        // No process listens there, so a command that uses the proxy finds no service.
         let proxy = "http://127.0.0.1:9"
         for noProxy in ["", "example.com"] {
             let versions = try await Command.run(
-                ["policy", "versions"] + world.options(port),
+                ["policy", "versions"] + testBed.options(port),
                 environment: ["http_proxy": proxy, "HTTP_PROXY": proxy, "no_proxy": noProxy])
             #expect(versions.status == 0, "\(versions.errors)")
         }
@@ -24,26 +24,26 @@ import Testing
     }
 
     @Test func `rehearse, find a loss, refuse, publish with the number, roll back`() async throws {
-        let world = try await PublishingWorld()
-        let (service, port) = try await world.start()
-        let options = world.options(port)
+        let testBed = try await PublishingTestBed()
+        let (service, port) = try await testBed.start()
+        let options = testBed.options(port)
         var tokens: [String: String] = [:]
         for (id, version) in [(Self.early, "37"), (Self.between, "110"), (Self.late, "300")] {
-            let answer = try await world.sync(try world.appTransaction(of: id, version: version), to: port)
+            let answer = try await testBed.sync(try testBed.appTransaction(of: id, version: version), to: port)
             tokens[id] = (answer.json["accessToken"] as? [String: Any])?["value"] as? String
         }
         func outcomes() async throws -> [String?] {
             var all: [String?] = []
             for id in [Self.early, Self.between, Self.late] {
-                all.append(try await world.send("GET", "/v1/customer", to: port, token: tokens[id]).outcome)
+                all.append(try await testBed.send("GET", "/v1/customer", to: port, token: tokens[id]).outcome)
             }
             return all
         }
         #expect(try await outcomes() == ["granted", "granted", "denied"])
 
         // Build 110 was free already.
-        let policy = try await world.acknowledgingLosses(PublishingWorld.policy(boundary: "100"), on: port)
-        let file = try world.write(policy)
+        let policy = try await testBed.acknowledgingLosses(PublishingTestBed.policy(boundary: "100"), on: port)
+        let file = try testBed.write(policy)
         let rehearsed = try await Command.run(["policy", "publish", file, "--rehearse"] + options)
         #expect(rehearsed.status == 0, "\(rehearsed.errors)")
         #expect(rehearsed.output.contains("3 customers, against version 1"))
@@ -56,7 +56,7 @@ import Testing
         #expect(refused.errors.contains("--keep-promises") && refused.errors.contains("--take-from 1 --rehearsal reh_"))
         #expect(try await outcomes() == ["granted", "granted", "denied"])
         let body = ["policy": policy, "reason": "110 was free"]
-        let overHTTP = try await world.send("POST", "/v1/admin/policies", to: port, body, token: try world.keyText)
+        let overHTTP = try await testBed.send("POST", "/v1/admin/policies", to: port, body, token: try testBed.keyText)
         #expect(overHTTP.status == 409 && overHTTP.json["reason"] as? String == "takesRights")
         let id = try #require(overHTTP.json["rehearsal"] as? String)
         let wrong = try await Command.run(publish + ["--take-from", "0", "--rehearsal", id] + options)
@@ -65,7 +65,7 @@ import Testing
 
         let published = try await Command.run(publish + ["--take-from", "1", "--rehearsal", id] + options)
         #expect(published.status == 0, "\(published.errors)")
-        #expect(published.output.contains("version 2 decides from now on"))
+        #expect(published.output.contains("version 2 is in effect"))
         #expect(published.output.contains("1 customers lost something; 1 promises ended"))
         #expect(try await outcomes() == ["granted", "denied", "denied"])
 
@@ -75,41 +75,43 @@ import Testing
         let kept = try await Command.run(publish + ["--keep-promises"] + options)
         #expect(kept.status == 0, "\(kept.errors)")
         #expect(try await outcomes() == ["granted", "granted", "denied"])
-        #expect(try await world.send("GET", "/v1/customer", to: port, token: tokens[Self.between]).reason == "promise")
+        #expect(
+            try await testBed.send("GET", "/v1/customer", to: port, token: tokens[Self.between]).reason == "promise")
 
         let versions = try await Command.run(["policy", "versions"] + options)
-        #expect(versions.status == 0 && versions.output.contains("version 2 decides"))
+        #expect(versions.status == 0 && versions.output.contains("version 2 is in effect"))
         #expect(versions.output.contains("by ada, key publisher") && versions.output.contains("“they keep it”"))
         let shown = try await Command.run(["policy", "show", "2"] + options)
         let compiled = try await Command.run("policy", "compile", file)
         #expect(shown.status == 0 && shown.output == compiled.output)
         #expect(await service.end(by: SIGTERM) == 0)
 
-        // Whatever file it starts with, it decides by what was published.
-        let (again, newPort) = try await world.start()
+        // With any policy file at its start, it uses the published policy.
+        let (again, newPort) = try await testBed.start()
         #expect(try await again.says("is not what decides"))
-        let read = try await world.send("GET", "/v1/customer", to: newPort, token: tokens[Self.between])
+        let read = try await testBed.send("GET", "/v1/customer", to: newPort, token: tokens[Self.between])
         #expect(read.outcome == "granted" && read.reason == "promise")
         #expect(await again.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a rehearsal of the database and of a publication give one number for one question`() async throws {
-        let world = try await PublishingWorld()
-        let (service, port) = try await world.start()
+    @Test func `a rehearsal of the database and one for a publication give the same numbers`() async throws {
+        let testBed = try await PublishingTestBed()
+        let (service, port) = try await testBed.start()
         for (id, version) in [(Self.early, "37"), (Self.between, "110"), (Self.late, "300")] {
-            _ = try await world.sync(try world.appTransaction(of: id, version: version), to: port)
+            _ = try await testBed.sync(try testBed.appTransaction(of: id, version: version), to: port)
         }
-        // Shown by a device that it isn't bound to: no customer.
-        let shown = try await world.appTransaction(of: Self.between, version: "110")
-        #expect(try await world.send("POST", "/v1/sync", to: port, ["appTransaction": shown]).status == 200)
-        let old = try world.write(PublishingWorld.policy(), to: "old.yaml")
+        // A device sends an artifact that isn't bound to it, which doesn't count as a customer.
+        let shown = try await testBed.appTransaction(of: Self.between, version: "110")
+        #expect(try await testBed.send("POST", "/v1/sync", to: port, ["appTransaction": shown]).status == 200)
+        let old = try testBed.write(PublishingTestBed.policy(), to: "old.yaml")
         for boundary in ["100", "400"] {
-            let new = try world.write(PublishingWorld.policy(boundary: boundary), to: "new-\(boundary).yaml")
+            let new = try testBed.write(PublishingTestBed.policy(boundary: boundary), to: "new-\(boundary).yaml")
             let published = try await Command.run(
-                ["policy", "publish", new, "--rehearse", "--json"] + world.options(port)
+                ["policy", "publish", new, "--rehearse", "--json"] + testBed.options(port)
             ).json()
             let rehearsed = try await Command.run(
-                ["rehearse", "--policy", new, "--against", old, "--database", world.database, "--json"] + world.trust)
+                ["rehearse", "--policy", new, "--against", old, "--database", testBed.database, "--json"]
+                    + testBed.trust)
             let customers = try #require(try rehearsed.json()["customers"] as? [String: Int], "\(rehearsed.errors)")
             #expect(customers["total"] == 3 && published["customers"] as? Int == 3)
             for name in ["losing", "losingWithPromises", "gaining", "contradicting"] {
@@ -119,8 +121,8 @@ import Testing
             #expect(customers["losingWithPromises"] == 0)
             #expect(customers["gaining"] == (boundary == "100" ? 0 : 1))
         }
-        let generous = world.folder.url("new-400.yaml").path
-        let publish = ["policy", "publish", generous, "--reason", "r"] + world.options(port)
+        let generous = testBed.folder.url("new-400.yaml").path
+        let publish = ["policy", "publish", generous, "--reason", "r"] + testBed.options(port)
         let refused = try await Command.run(publish)
         #expect(refused.status == 2 && refused.errors.contains("--give-to 1 --rehearsal reh_"), "\(refused.errors)")
         let id = try #require(refused.errors.components(separatedBy: "--rehearsal ").last?.split(separator: "`").first)
@@ -131,43 +133,43 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a rehearsal for a publication without customers says nothing`() async throws {
-        let world = try await PublishingWorld()
-        let (service, port) = try await world.start()
-        let file = try world.write(PublishingWorld.policy(boundary: "100"))
-        let result = try await Command.run(["policy", "publish", file, "--rehearse"] + world.options(port))
+    @Test func `a rehearsal without customers doesn't allow a publication`() async throws {
+        let testBed = try await PublishingTestBed()
+        let (service, port) = try await testBed.start()
+        let file = try testBed.write(PublishingTestBed.policy(boundary: "100"))
+        let result = try await Command.run(["policy", "publish", file, "--rehearse"] + testBed.options(port))
         #expect(result.status == 2 && result.errors.contains("no customer was rehearsed"), "\(result.errors)")
-        let refused = try await Command.run(["policy", "publish", file, "--reason", "r"] + world.options(port))
+        let refused = try await Command.run(["policy", "publish", file, "--reason", "r"] + testBed.options(port))
         #expect(refused.status == 2 && refused.errors.contains("right-lost"), "\(refused.errors)")
         #expect(refused.output.contains("  at: "))
-        let versions = try await Command.run(["policy", "versions"] + world.options(port))
-        #expect(versions.output.contains("version 1 decides"), "\(versions.output)")
+        let versions = try await Command.run(["policy", "versions"] + testBed.options(port))
+        #expect(versions.output.contains("version 1 is in effect"), "\(versions.output)")
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
     @Test func `two services beside one PostgreSQL follow one policy`() async throws {
         let server = try PostgresServer()
-        let world = try await PublishingWorld(database: server.url())
-        let (one, port) = try await world.start()
-        let (two, otherPort) = try await world.start()
-        let synced = try await world.sync(try world.appTransaction(of: Self.between, version: "110"), to: otherPort)
+        let testBed = try await PublishingTestBed(database: server.url())
+        let (one, port) = try await testBed.start()
+        let (two, otherPort) = try await testBed.start()
+        let synced = try await testBed.sync(try testBed.appTransaction(of: Self.between, version: "110"), to: otherPort)
         #expect(synced.outcome == "granted")
         let token = try #require((synced.json["accessToken"] as? [String: Any])?["value"] as? String)
-        let file = try world.write(PublishingWorld.policy(boundary: "100"))
-        let options = world.options(port)
+        let file = try testBed.write(PublishingTestBed.policy(boundary: "100"))
+        let options = testBed.options(port)
         let rehearsed = try await Command.run(["policy", "publish", file, "--rehearse", "--json"] + options)
         let id = try #require(try rehearsed.json()["id"] as? String)
         let published = try await Command.run(
             ["policy", "publish", file, "--reason", "r", "--take-from", "1", "--rehearsal", id] + options)
         #expect(published.status == 0, "\(published.errors)")
 
-        // What the other one writes follows from this instant.
-        let new = try await world.sync(try world.appTransaction(of: Self.late, version: "105"), to: otherPort)
+        // The other service writes under the new policy from now on.
+        let new = try await testBed.sync(try testBed.appTransaction(of: Self.late, version: "105"), to: otherPort)
         #expect(new.outcome == "denied")
-        // What it reads, within a second.
+        // It also reads under the new policy, within a second.
         var read: String?
         for _ in 0..<200 where read != "denied" {
-            read = try await world.send("GET", "/v1/customer", to: otherPort, token: token).outcome
+            read = try await testBed.send("GET", "/v1/customer", to: otherPort, token: token).outcome
             if read != "denied" { try await Task.sleep(for: .milliseconds(50)) }
         }
         #expect(read == "denied")

@@ -2,16 +2,16 @@ import CommandRunner
 import Foundation
 import Testing
 
-/// What a rehearsal counts, and when it fails.
+/// The counts of a rehearsal, and the conditions under which it fails.
 @Suite struct `the rules of a rehearsal` {
     private static let garbage = "e30.e30.AAAA"
 
-    @Test func `without customers it fails, and names what was rejected`() async throws {
-        let desk = try await RehearsalDesk()
-        let policy = try desk.write(RehearsalDesk.policy(), to: "policy.yaml")
+    @Test func `a rehearsal without customers fails, and names the rejected lines`() async throws {
+        let testBed = try await RehearsalTestBed()
+        let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
         for lines in [[], ["", " "], [Self.garbage, "nonsense"]] {
-            let result = try await desk.rehearse(
-                policy, "--evidence", try desk.evidence(lines), "--allow-rejected", "100", "--force")
+            let result = try await testBed.rehearse(
+                policy, "--evidence", try testBed.evidence(lines), "--allow-rejected", "100", "--force")
             #expect(result.status == 2, "\(result.errors)")
             #expect(try result.level == "stop")
             #expect(try result.sentence.contains("no customer was rehearsed"))
@@ -19,69 +19,73 @@ import Testing
             let failures = try #require(try result.json()["failures"] as? [[String: Any]])
             #expect(failures.map { $0["code"] as? String } == ["noCustomers"])
         }
-        let database = desk.folder.url("empty.sqlite").path
+        let database = testBed.folder.url("empty.sqlite").path
         try #require(
-            try await Command.run(["key", "create", "--scope", "read", "--name", "a", "--database", database]).status
+            try await Command.run(["admin-key", "create", "--scope", "read", "--name", "a", "--database", database])
+                .status
                 == 0
         )
-        let empty = try await desk.rehearse(policy, "--database", database)
+        let empty = try await testBed.rehearse(policy, "--database", database)
         #expect(try empty.customers("total") == 0 && empty.status == 2, "\(empty.errors)")
         let text = try await Command.run(["rehearse", "--policy", policy, "--database", database])
         #expect(text.status == 2 && text.output.contains("fails: no customer was rehearsed"))
     }
 
-    @Test func `more than 5 percent of lines with any rejected artifact fail, unless more are allowed`() async throws {
-        let desk = try await RehearsalDesk()
-        let policy = try desk.write(RehearsalDesk.policy(), to: "policy.yaml")
-        let good = try await desk.appTransaction("1")
-        let partly = try RehearsalDesk.line(try await desk.appTransaction("2"), [Self.garbage])
-        // 1 of 20 is 5 percent, and blank lines are none.
-        let few = try desk.evidence([partly, "", ""] + Array(repeating: good, count: 19), named: "few")
-        let accepted = try await desk.rehearse(policy, "--evidence", few)
+    @Test func `more than 5 percent of lines with a rejected artifact make it fail, unless more are allowed`()
+        async throws
+    {
+        let testBed = try await RehearsalTestBed()
+        let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
+        let good = try await testBed.appTransaction("1")
+        let partly = try RehearsalTestBed.line(try await testBed.appTransaction("2"), [Self.garbage])
+        // 1 of 20 is 5 percent. Blank lines don't count.
+        let few = try testBed.evidence([partly, "", ""] + Array(repeating: good, count: 19), named: "few")
+        let accepted = try await testBed.rehearse(policy, "--evidence", few)
         #expect(accepted.status == 0, "\(accepted.errors)")
         #expect(try accepted.sentence.contains("1 of 20 lines (5.00%) was rejected"))
-        let many = try desk.evidence([partly] + Array(repeating: good, count: 18), named: "many")
-        let refused = try await desk.rehearse(policy, "--evidence", many)
+        let many = try testBed.evidence([partly] + Array(repeating: good, count: 18), named: "many")
+        let refused = try await testBed.rehearse(policy, "--evidence", many)
         #expect(refused.status == 2)
         #expect(try refused.level == "stop" && refused.sentence.contains("1 of 19 lines (5.26%)"))
         #expect((try refused.json()["input"] as? [String: Any])?["linesWithRejections"] as? Int == 1)
-        #expect(try await desk.rehearse(policy, "--evidence", many, "--allow-rejected", "5.27%").status == 0)
-        #expect(try await desk.rehearse(policy, "--evidence", many, "--allow-rejected", "5.26").status == 2)
-        #expect(try await desk.rehearse(policy, "--evidence", few, "--allow-rejected", "0").status == 2)
-        #expect(try await desk.rehearse(policy, "--evidence", few, "--fail-if", "rejected>0").status == 2)
+        #expect(try await testBed.rehearse(policy, "--evidence", many, "--allow-rejected", "5.27%").status == 0)
+        #expect(try await testBed.rehearse(policy, "--evidence", many, "--allow-rejected", "5.26").status == 2)
+        #expect(try await testBed.rehearse(policy, "--evidence", few, "--allow-rejected", "0").status == 2)
+        #expect(try await testBed.rehearse(policy, "--evidence", few, "--fail-if", "rejected>0").status == 2)
         for percent in ["-1", "101", "many"] {
-            #expect(try await desk.rehearse(policy, "--evidence", few, "--allow-rejected=\(percent)").status == 64)
+            #expect(try await testBed.rehearse(policy, "--evidence", few, "--allow-rejected=\(percent)").status == 64)
         }
     }
 
-    @Test func `contradicting proofs are counted whatever reason decides, and are a measure`() async throws {
-        let desk = try await RehearsalDesk()
-        let policy = try desk.write(RehearsalDesk.policy(), to: "policy.yaml")
-        // A build of the paid era, and a date of the free one: a purchase or the version decides.
-        let bought = try RehearsalDesk.line(
-            try await desk.appTransaction("1", build: "37", date: "2015-12-01"),
-            [try await desk.transaction("9", of: "1")])
-        let early = try await desk.appTransaction("2", build: "200", date: "2014-05-01")
-        let plain = try await desk.appTransaction("3")
-        let file = try desk.evidence([bought, early, plain])
-        let result = try await desk.rehearse(policy, "--evidence", file)
+    @Test func `contradicting proofs are counted for any deciding reason, and can be a condition`() async throws {
+        let testBed = try await RehearsalTestBed()
+        let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
+        // A build of the paid era and a date of the free one. A purchase or the version decides.
+        let bought = try RehearsalTestBed.line(
+            try await testBed.appTransaction("1", build: "37", date: "2015-12-01"),
+            [try await testBed.transaction("9", of: "1")])
+        let early = try await testBed.appTransaction("2", build: "200", date: "2014-05-01")
+        let plain = try await testBed.appTransaction("3")
+        let file = try testBed.evidence([bought, early, plain])
+        let result = try await testBed.rehearse(policy, "--evidence", file)
         #expect(try result.customers("contradicting") == 2 && result.status == 0, "\(result.errors)")
         #expect(try result.level == "check")
-        #expect(try await desk.rehearse(policy, "--evidence", file, "--fail-if", "contradicting>1").status == 2)
-        #expect(try await desk.rehearse(policy, "--evidence", file, "--fail-if", "contradicting>2").status == 0)
-        #expect(try await desk.rehearse(policy, "--evidence", file, "--fail-if", "contradicting>66%").status == 2)
+        #expect(try await testBed.rehearse(policy, "--evidence", file, "--fail-if", "contradicting>1").status == 2)
+        #expect(try await testBed.rehearse(policy, "--evidence", file, "--fail-if", "contradicting>2").status == 0)
+        #expect(try await testBed.rehearse(policy, "--evidence", file, "--fail-if", "contradicting>66%").status == 2)
         #expect(
-            try await desk.rehearse(policy, "--evidence", file, "--fail-if", "everything.contradicting>0").status == 1)
+            try await testBed.rehearse(policy, "--evidence", file, "--fail-if", "everything.contradicting>0").status
+                == 1)
         let text = try await Command.run(
-            ["rehearse", "--policy", policy, "--trust", desk.authority, "--evidence", file])
+            ["rehearse", "--policy", policy, "--trust", testBed.authority, "--evidence", file])
         #expect(text.output.contains("2 customers (66.7%) have contradicting proofs"))
     }
 
-    @Test func `an owner who bought again after a refund is rehearsed as they are decided`() async throws {
-        let desk = try await RehearsalDesk()
-        let policy = try desk.write(RehearsalDesk.policy(), to: "policy.yaml")
+    @Test func `an owner who bought again after a refund gets the same decision in a rehearsal`() async throws {
+        let testBed = try await RehearsalTestBed()
+        let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
         func signed(_ date: String, _ more: [String] = []) async throws -> String {
-            try await desk.mint(
+            try await testBed.mint(
                 "app-transaction",
                 [
                     "appTransactionId=704", "originalApplicationVersion=37", "originalPurchaseDate=2014-05-01",
@@ -93,83 +97,85 @@ import Testing
             try await signed("2015-05-01"), try await signed("2015-05-11", ["revocationDate=2015-05-10"]),
             try await signed("2015-05-20"), try await signed("2015-06-30"), try await signed("2015-07-01"),
         ]
-        let files = try artifacts.enumerated().map { try desk.write($0.element, to: "\($0.offset).jws") }
+        let files = try artifacts.enumerated().map { try testBed.write($0.element, to: "\($0.offset).jws") }
         let decided = try await Command.run(
-            ["decide", "--policy", policy, "--trust", desk.authority, "--at", "2016-01-01", "--json"] + files)
+            ["decide", "--policy", policy, "--trust", testBed.authority, "--at", "2016-01-01", "--json"] + files)
         let decisions = try #require(try decided.json()["decisions"] as? [[String: Any]])
         let reasons = try #require(decisions.first?["reasons"] as? [[String: Any]])
         #expect(decisions.first?["outcome"] as? String == "granted")
         #expect(reasons.first?["code"] as? String == "boughtAgain")
         for lines in [artifacts, artifacts.reversed()] {
-            let file = try desk.evidence(
-                try lines.map { try RehearsalDesk.line(id: "1", $0) }, named: UUID().uuidString)
-            let rehearsed = try await desk.rehearse(policy, "--evidence", file)
+            let file = try testBed.evidence(
+                try lines.map { try RehearsalTestBed.line(id: "1", $0) }, named: UUID().uuidString)
+            let rehearsed = try await testBed.rehearse(policy, "--evidence", file)
             #expect(try rehearsed.customers("total") == 1, "\(rehearsed.errors)")
             #expect(try rehearsed.entitlement("everything")["granted"] as? Int == 1)
         }
     }
 
-    @Test func `one id joins lines whatever they hold, and an id of more than ten accounts joins nobody`() async throws
+    @Test func `one id joins lines with any artifacts, and an id with more than ten accounts joins none`() async throws
     {
-        let desk = try await RehearsalDesk()
-        let policy = try desk.write(RehearsalDesk.policy(), to: "policy.yaml")
+        let testBed = try await RehearsalTestBed()
+        let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
         func lines(_ accounts: Int, id: String) async throws -> [String] {
             var lines: [String] = []
             for number in 1...accounts {
                 // The first one has paid: the best of the accounts counts.
-                let proof = try await desk.appTransaction(
+                let proof = try await testBed.appTransaction(
                     "\(number)", build: number == 1 ? "37" : "300", date: number == 1 ? "2014-05-01" : "2015-12-01")
-                lines.append(try RehearsalDesk.line(id: id, proof))
+                lines.append(try RehearsalTestBed.line(id: id, proof))
             }
             lines.append(
-                try RehearsalDesk.line(
-                    id: id, nil, [try await desk.transaction("90", of: nil, product: "com.example.calculator.coins")]))
+                try RehearsalTestBed.line(
+                    id: id, nil, [try await testBed.transaction("90", of: nil, product: "com.example.calculator.coins")]
+                ))
             return lines
         }
-        let ten = try await desk.rehearse(
-            policy, "--evidence", try desk.evidence(try await lines(10, id: "ada"), named: "ten"))
+        let ten = try await testBed.rehearse(
+            policy, "--evidence", try testBed.evidence(try await lines(10, id: "ada"), named: "ten"))
         #expect(try ten.customers("total") == 1)
         #expect(try ten.entitlement("everything")["granted"] as? Int == 1)
         #expect(((try ten.json()["input"] as? [String: Any])?["anonymousIDs"] as? [Any])?.isEmpty == true)
 
-        let crowd = try desk.evidence(try await lines(11, id: "anonymous"), named: "eleven")
-        let eleven = try await desk.rehearse(policy, "--evidence", crowd, "--identify")
+        let crowd = try testBed.evidence(try await lines(11, id: "anonymous"), named: "eleven")
+        let eleven = try await testBed.rehearse(policy, "--evidence", crowd, "--identify")
         #expect(try eleven.customers("total") == 12)
         #expect(try eleven.entitlement("everything")["granted"] as? Int == 1)
         let anonymous = (try eleven.json()["input"] as? [String: Any])?["anonymousIDs"] as? [[String: Any]]
         #expect(anonymous?.count == 1 && anonymous?.first?["accounts"] as? Int == 11)
         #expect(anonymous?.first?["id"] as? String == "anonymous")
-        // Without being asked, no report names an id.
-        #expect(!(try await desk.rehearse(policy, "--evidence", crowd).output.contains("\"anonymous\"")))
+        // Without --identify, no report shows an ID.
+        #expect(!(try await testBed.rehearse(policy, "--evidence", crowd).output.contains("\"anonymous\"")))
     }
 
     @Test func `two ids with one account between them are one customer`() async throws {
-        let desk = try await RehearsalDesk()
-        let policy = try desk.write(RehearsalDesk.policy(), to: "policy.yaml")
+        let testBed = try await RehearsalTestBed()
+        let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
         var lines: [String] = []
         for (id, account) in [("a", "1"), ("a", "2"), ("b", "2"), ("b", "3"), ("c", "4")] {
-            lines.append(try RehearsalDesk.line(id: id, try await desk.appTransaction(account)))
+            lines.append(try RehearsalTestBed.line(id: id, try await testBed.appTransaction(account)))
         }
-        // Known by the account alone, and by a purchase beside it.
-        lines.append(try RehearsalDesk.line(nil, [try await desk.transaction("7", of: "3")]))
+        // One line has only the account, the other one also a purchase.
+        lines.append(try RehearsalTestBed.line(nil, [try await testBed.transaction("7", of: "3")]))
         for lines in [lines, lines.reversed()] {
-            let result = try await desk.rehearse(policy, "--evidence", try desk.evidence(lines))
+            let result = try await testBed.rehearse(policy, "--evidence", try testBed.evidence(lines))
             #expect(try result.customers("total") == 2)
         }
     }
 
     @Test func `a product that no entitlement lists is reported, and a consumable isn't`() async throws {
-        let desk = try await RehearsalDesk()
-        let policy = try desk.write(RehearsalDesk.policy(), to: "policy.yaml")
-        let line = try RehearsalDesk.line(
-            try await desk.appTransaction("1"),
+        let testBed = try await RehearsalTestBed()
+        let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
+        let line = try RehearsalTestBed.line(
+            try await testBed.appTransaction("1"),
             [
-                try await desk.transaction("7", of: "1", product: "com.example.calculator.forgotten"),
-                try await desk.transaction("8", of: "1"),
-                try await desk.transaction("9", of: "1", product: "com.example.calculator.coins", type: "Consumable"),
+                try await testBed.transaction("7", of: "1", product: "com.example.calculator.forgotten"),
+                try await testBed.transaction("8", of: "1"),
+                try await testBed.transaction(
+                    "9", of: "1", product: "com.example.calculator.coins", type: "Consumable"),
             ])
-        let page = desk.folder.url("report.html").path
-        let result = try await desk.rehearse(policy, "--evidence", try desk.evidence([line]), "--report", page)
+        let page = testBed.folder.url("report.html").path
+        let result = try await testBed.rehearse(policy, "--evidence", try testBed.evidence([line]), "--report", page)
         #expect(
             try result.json()["productsWithoutEntitlement"] as? [String: Int] == ["com.example.calculator.forgotten": 1]
         )
@@ -177,16 +183,16 @@ import Testing
     }
 
     @Test func `one complete line of a customer makes their purchases complete`() async throws {
-        let desk = try await RehearsalDesk()
-        let policy = try desk.write(RehearsalDesk.policy(), to: "policy.yaml")
-        let newcomer = try await desk.appTransaction("1", build: "300", date: "2015-12-01")
-        let partial = try RehearsalDesk.line(newcomer)
-        let complete = try RehearsalDesk.line(newcomer, isComplete: true)
+        let testBed = try await RehearsalTestBed()
+        let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
+        let newcomer = try await testBed.appTransaction("1", build: "300", date: "2015-12-01")
+        let partial = try RehearsalTestBed.line(newcomer)
+        let complete = try RehearsalTestBed.line(newcomer, isComplete: true)
         func denied(_ lines: [String], _ more: String...) async throws -> Int? {
             let result = try await Command.run(
                 [
-                    "rehearse", "--policy", policy, "--at", "2016-01-01", "--trust", desk.authority, "--json",
-                    "--evidence", try desk.evidence(lines),
+                    "rehearse", "--policy", policy, "--at", "2016-01-01", "--trust", testBed.authority, "--json",
+                    "--evidence", try testBed.evidence(lines),
                 ] + more)
             #expect(try result.customers("total") == 1)
             return try result.entitlement("everything")["denied"] as? Int
@@ -195,15 +201,17 @@ import Testing
         #expect(try await denied([complete, partial], "--incomplete") == 1)
         #expect(try await denied([partial, partial], "--incomplete") == 0)
         #expect(try await denied([partial]) == 1)
-        #expect(try await denied([try RehearsalDesk.line(newcomer, isComplete: false)]) == 0)
+        #expect(try await denied([try RehearsalTestBed.line(newcomer, isComplete: false)]) == 0)
     }
 
-    @Test func `who gains one entitlement and loses another counts as both`() async throws {
-        let desk = try await RehearsalDesk()
-        let old = try desk.write(RehearsalDesk.policy(entitlements: "  printing: { honors: [paid] }"), to: "old.yaml")
-        let new = try desk.write(RehearsalDesk.policy(entitlements: "  themes: { honors: [paid] }"), to: "new.yaml")
-        let file = try desk.evidence([try await desk.appTransaction("1")])
-        let result = try await desk.rehearse(new, "--against", old, "--evidence", file, "--fail-if", "lost>0")
+    @Test func `a customer who gains one entitlement and loses another counts as both`() async throws {
+        let testBed = try await RehearsalTestBed()
+        let old = try testBed.write(
+            RehearsalTestBed.policy(entitlements: "  printing: { honors: [paid] }"), to: "old.yaml")
+        let new = try testBed.write(
+            RehearsalTestBed.policy(entitlements: "  themes: { honors: [paid] }"), to: "new.yaml")
+        let file = try testBed.evidence([try await testBed.appTransaction("1")])
+        let result = try await testBed.rehearse(new, "--against", old, "--evidence", file, "--fail-if", "lost>0")
         #expect(result.status == 2)
         #expect(try result.customers("losing") == 1 && result.customers("gaining") == 1)
         #expect(try result.customers("changed") == 1 && result.customers("unchanged") == 0)
@@ -211,8 +219,8 @@ import Testing
     }
 
     @Test func `lost and changed count customers over all entitlements`() async throws {
-        let desk = try await RehearsalDesk()
-        // Under the old policy one has one entitlement, and the other the other one.
+        let testBed = try await RehearsalTestBed()
+        // Under the old policy, each of the two customers has a different entitlement.
         let old = """
               early: { honors: [{ era: paid, boughtBefore: 2014-01-01 }] }
               late: { honors: [{ era: paid, boughtSince: 2014-01-01 }] }
@@ -222,19 +230,19 @@ import Testing
               late: { products: [com.example.calculator.late] }
             """
         let policies = try (
-            desk.write(RehearsalDesk.policy(entitlements: old), to: "old.yaml"),
-            desk.write(RehearsalDesk.policy(entitlements: new), to: "new.yaml")
+            testBed.write(RehearsalTestBed.policy(entitlements: old), to: "old.yaml"),
+            testBed.write(RehearsalTestBed.policy(entitlements: new), to: "new.yaml")
         )
-        let file = try desk.evidence([
-            try await desk.appTransaction("1", date: "2013-05-01"), try await desk.appTransaction("2"),
-            try await desk.appTransaction("3", build: "300", date: "2015-12-01"),
+        let file = try testBed.evidence([
+            try await testBed.appTransaction("1", date: "2013-05-01"), try await testBed.appTransaction("2"),
+            try await testBed.appTransaction("3", build: "300", date: "2015-12-01"),
         ])
         func status(_ condition: String) async throws -> Int32 {
-            try await desk.rehearse(
+            try await testBed.rehearse(
                 policies.1, "--against", policies.0, "--evidence", file, "--fail-if", condition
             ).status
         }
-        // Of neither entitlement do two lose it, and two customers lose something.
+        // One customer loses each entitlement, so two customers lose something.
         #expect(try await status("lost>1") == 2)
         #expect(try await status("lost>2") == 0)
         #expect(try await status("early.lost>1") == 0)
@@ -243,18 +251,21 @@ import Testing
         #expect(try await status("changesReason>0") == 2)
     }
 
-    @Test func `changed counts a doubt that becomes a denial, and no other reason for the same outcome`() async throws {
-        let desk = try await RehearsalDesk()
-        let doubtful = RehearsalDesk.policy() + "\ninDoubt: undetermined\n"
+    @Test
+    func `changed counts an undetermined decision that becomes a denial, but not another reason for the same outcome`()
+        async throws
+    {
+        let testBed = try await RehearsalTestBed()
+        let doubtful = RehearsalTestBed.policy() + "\ninDoubt: undetermined\n"
         // In the changeover window both eras are possible.
-        let old = try desk.write(doubtful, to: "old.yaml")
-        let new = try desk.write(
+        let old = try testBed.write(doubtful, to: "old.yaml")
+        let new = try testBed.write(
             doubtful.replacingOccurrences(of: "honors: [paid]", with: ""), to: "new.yaml")
-        let file = try desk.evidence([
-            try await desk.appTransaction("1", build: "120", date: "2015-06-10"),
-            try await desk.appTransaction("2", build: "300", date: "2015-12-01"),
+        let file = try testBed.evidence([
+            try await testBed.appTransaction("1", build: "120", date: "2015-06-10"),
+            try await testBed.appTransaction("2", build: "300", date: "2015-12-01"),
         ])
-        let result = try await desk.rehearse(new, "--against", old, "--evidence", file, "--fail-if", "changed>0")
+        let result = try await testBed.rehearse(new, "--against", old, "--evidence", file, "--fail-if", "changed>0")
         #expect(result.status == 2, "\(result.errors)")
         #expect(try result.customers("changed") == 1 && result.customers("changingReason") == 1)
         #expect(try result.customers("losing") == 0 && result.customers("gaining") == 0)

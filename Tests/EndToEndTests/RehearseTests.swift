@@ -35,7 +35,7 @@ import Testing
         ] + more
     }
 
-    @Test func `finds what a corpus holds, from a file and from standard input, and writes a page`() async throws {
+    @Test func `counts a corpus correctly from a file and from standard input, and writes a page`() async throws {
         let (file, truth) = try await corpus(1500)
         let page = folder.url("report.html").path
         let result = try await Command.run(arguments("--evidence", file, "--json", "--report", page))
@@ -71,7 +71,7 @@ import Testing
         #expect(try piped.json()["customers"] as? [String: Int] == customers)
     }
 
-    @Test func `ends as its conditions say, and tells how it was called wrongly`() async throws {
+    @Test func `exits according to its conditions, and reports wrong usage`() async throws {
         let (file, _) = try await corpus(300)
         let fails = try await Command.run(
             arguments("--evidence", file, "--fail-if", "lost>0", "--fail-if", "rejected>90%"))
@@ -86,16 +86,16 @@ import Testing
         #expect(try await Command.run(arguments()).status == 64)
         #expect(try await Command.run(arguments("--evidence", file, "--database", "x")).status == 64)
         #expect(try await Command.run(arguments("--evidence", "/nowhere")).errors.contains("`/nowhere` cannot be read"))
-        #expect(try await Command.run(arguments("--database", "/nowhere")).errors.contains("no record at `/nowhere`"))
+        #expect(try await Command.run(arguments("--database", "/nowhere")).errors.contains("no database at `/nowhere`"))
     }
 
-    @Test func `Ctrl-C says what is known by then, and that it is a part`() async throws {
+    @Test func `Ctrl-C prints the results so far, marked as partial`() async throws {
         let (file, _) = try await corpus(300)
         let pipe = folder.url("pipe").path
         try #require(mkfifo(pipe, 0o600) == 0)
         let command = try RunningCommand(
             arguments("--evidence", pipe, "--json", "--rejected", folder.url("bad").path))
-        // Opening waits for the reader; what is not closed never ends.
+        // Opening waits for the reader. The pipe ends only when it is closed.
         let writer = try #require(FileHandle(forWritingAtPath: pipe))
         let lines = try Data(contentsOf: URL(fileURLWithPath: file))
         // A pipe holds 64 KB, so that most of the lines were read once the last byte is in.
@@ -109,24 +109,25 @@ import Testing
         #expect(command.errors.contains("stopping"))
     }
 
-    @Test func `rehearses the record of a service, with those of a test authority on request only`() async throws {
-        let world = try SoakWorld()
-        let (service, port) = try await world.start()
+    @Test func `rehearses a service's database, with customers of a test authority only on request`() async throws {
+        let testBed = try SoakTestBed()
+        let (service, port) = try await testBed.start()
         let client = SoakClient(port: port)
         for number in 0..<4 {
             let id = "70400000\(3_000_000_000 + number)"
             guard
-                case .acknowledged(.sync) = try await client.sync(try world.appTransaction(of: id), [], of: id)
+                case .acknowledged(.sync) = try await client.sync(try testBed.appTransaction(of: id), [], of: id)
             else {
                 Issue.record("a sync was refused")
                 return
             }
         }
         #expect(await service.end(by: SIGTERM) == 0)
-        let options = ["rehearse", "--policy", Self.example("policy.yaml"), "--json"] + ["--database", world.database]
+        let options =
+            ["rehearse", "--policy", Self.example("policy.yaml"), "--json"] + ["--database", testBed.database]
         let none = try await Command.run(options).json()
         #expect((none["customers"] as? [String: Int])?["total"] == 0)
-        let all = try await Command.run(options + world.trust).json()
+        let all = try await Command.run(options + testBed.trust).json()
         #expect((all["customers"] as? [String: Int])?["total"] == 4)
         #expect((all["input"] as? [String: Any])?["passedOver"] as? Int == 0)
     }

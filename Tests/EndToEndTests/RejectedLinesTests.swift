@@ -33,7 +33,7 @@ import Testing
         let (report, file, entries) = try await rehearse(lines)
         #expect(try counted(report).values.reduce(0, +) == 45_000)
         #expect(try counted(report).values.sorted() == [15_000, 30_000])
-        // The last one says how many more there were.
+        // The last line has the number of omitted lines.
         #expect(entries == 10_001)
         #expect(file.hasPrefix("{\"line\":1,"))
         #expect(file.split(separator: "\n").last?.contains("\"omitted\":35000") == true)

@@ -13,22 +13,22 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// The built command at its most talkative: what it writes is searched for secrets that it was given.
+/// Searches the output of the built command at trace level for the secrets that it got.
 @Suite(.serialized) struct `no output of any command at trace level` {
-    private let world: SoakWorld
-    private var folder: Folder { world.folder }
+    private let testBed: SoakTestBed
+    private var folder: Folder { testBed.folder }
 
-    /// In a URL's password, a header, a query, a body: recognizable wherever it turns up.
+    /// For a URL's password, a header, a query and a body: recognizable in any output.
     private static let password = "canary-Pa55~" + UUID().uuidString
     private static let bearer = "canary-bearer-" + UUID().uuidString
 
     init() throws {
-        world = try SoakWorld()
+        testBed = try SoakTestBed()
     }
 
     // MARK: Searching
 
-    @Test func `is searched in a way that finds secrets in every form`() {
+    @Test func `is searched with a method that finds secrets in every encoding`() {
         let secret = Array("canary-0123456789".utf8)
         for text in [
             "a canary-0123456789 b", Data(secret).base64EncodedString(), Data([1] + secret + [2]).base64EncodedString(),
@@ -43,11 +43,12 @@ import Testing
 
     private func canaries() throws -> [String: [UInt8]] {
         var canaries: [String: [UInt8]] = [
-            "admin key": Array(SoakWorld.adminKey.utf8), "password": Array(Self.password.utf8),
+            "admin key": Array(SoakTestBed.adminKey.utf8), "password": Array(Self.password.utf8),
             "bearer token": Array(Self.bearer.utf8), "webhook secret": Array("canary-webhook-secret-4711".utf8),
         ]
         var keys = [
-            "App Store key": try? folder.text("SubscriptionKey.p8"), "policy key": try? folder.text("policy-key.pem"),
+            "App Store key": try? folder.text("SubscriptionKey.p8"),
+            "policy signing-key": try? folder.text("policy-key.pem"),
         ].compactMapValues(\.self)
         if let file = try? Data(contentsOf: folder.url("signing-key.json")) {
             let contents = try #require(try JSONSerialization.jsonObject(with: file) as? [String: Any])
@@ -68,7 +69,7 @@ import Testing
         let key = P256.Signing.PrivateKey()
         try folder.writeSecret(key.pemRepresentation, to: "SubscriptionKey.p8")
         try folder.writeSecret("canary-webhook-secret-4711", to: "webhook.secret")
-        try folder.writeSecret(SoakWorld.adminKey + "\n", to: "admin-key")
+        try folder.writeSecret(SoakTestBed.adminKey + "\n", to: "admin-key")
         return try folder.writeSecret(
             """
             policy: policy.yaml
@@ -95,7 +96,7 @@ import Testing
         let config = try settings(database: "tenure.sqlite")
         let service = try RunningCommand(["serve", "--config", config, "--log-format", format])
         let port = try #require(try await service.port(), "\(service.errors)")
-        let artifact = try world.appTransaction(of: "704000000000000001")
+        let artifact = try testBed.appTransaction(of: "704000000000000001")
         let synced = try await send("POST", "/v1/sync", SoakClient.body(artifact, []), port: port)
         let token = try #require((synced["accessToken"] as? [String: Any])?["value"] as? String)
         _ = try await send("GET", "/v1/customer", port: port, bearer: token)
@@ -105,7 +106,7 @@ import Testing
             "/v1/products?password=\(Self.password)",
         ] {
             _ = try await send("GET", path, port: port, bearer: Self.bearer)
-            _ = try await send("GET", path, port: port, bearer: SoakWorld.adminKey)
+            _ = try await send("GET", path, port: port, bearer: SoakTestBed.adminKey)
         }
         for body in [
             [Self.bearer: Self.bearer], ["appTransaction": Self.bearer], ["receipt": [Self.bearer]],
@@ -116,7 +117,7 @@ import Testing
                 "/v1/sync", "/v1/notifications/apple", "/v1/link", "/v1/trials/\(Self.bearer)/sessions",
                 "/v1/admin/policies", "/v1/admin/customers/find",
             ] {
-                _ = try await send("POST", path, body, port: port, bearer: SoakWorld.adminKey)
+                _ = try await send("POST", path, body, port: port, bearer: SoakTestBed.adminKey)
                 _ = try await send("POST", path, body, port: port, bearer: Self.bearer)
             }
         }
@@ -127,14 +128,14 @@ import Testing
         torn.send(
             "POST /v1/sync HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(Self.bearer)\r\nContent-Length: 99\r\n\r\nx"
         )
-        // A 500: another process damages the database.
-        let store = try SQLiteStore(path: folder.url("tenure.sqlite").path)
-        _ = try await store.write(locking: []) { session throws(StoreError) in
+        // Another process damages the database, which causes a 500.
+        let store = try Store(SQLiteDatabase(path: folder.url("tenure.sqlite").path))
+        _ = try await store.database.write(locking: []) { session throws(StoreError) in
             try session.execute("ALTER TABLE audit RENAME TO no_audit", [])
         }
         try await store.close()
         let failed = try await status(
-            "GET", "/v1/admin/audit?actor=\(Self.bearer)", port: port, bearer: SoakWorld.adminKey)
+            "GET", "/v1/admin/audit?actor=\(Self.bearer)", port: port, bearer: SoakTestBed.adminKey)
         #expect(failed == 500)
         service.signal(SIGHUP)
         #expect(try await service.says("no certificate"))
@@ -155,7 +156,7 @@ import Testing
         ) async throws {
             let result = try await Command.run(arguments, environment: environment)
             #expect(result.status != 0, "\(what): \(result.output)")
-            // At once: each configuration has an App Store key of its own.
+            // Checked immediately, because each configuration has its own App Store key.
             Canaries.expect(result.output + result.errors, without: try known ?? canaries(), what)
         }
         let urls = [
@@ -175,7 +176,7 @@ import Testing
         let config = try settings(database: urls[0])
         for (from, to) in [
             ("database:", "databse:"), ("keys: .", "keys: [.\n"), ("port: 0", "port: \"\(urls[0])\""),
-            ("adminKeyFile: admin-key", "adminKeyFile: \(SoakWorld.adminKey)"),
+            ("adminKeyFile: admin-key", "adminKeyFile: \(SoakTestBed.adminKey)"),
             ("policy: policy.yaml", "policy: {x: \"\(urls[0])\"}"),
             ("url: \"http://127.0.0.1:9/", "url: \"http://ada:\(word)@127.0.0.1:9/"),
             ("hosts: { production: \"http://", "hosts: { production: \"http://ada:\(word)@"),
@@ -190,7 +191,7 @@ import Testing
         try await run("serve --databse", ["serve", "--databse", urls[0]])
         try await run("serve --databse=", ["serve", "--databse=\(urls[0])"])
         try await run("serve URL", ["serve", urls[0]])
-        for (name, secret) in [("--admin-key-file", SoakWorld.adminKey), ("--tls-key", urls[0])] {
+        for (name, secret) in [("--admin-key-file", SoakTestBed.adminKey), ("--tls-key", urls[0])] {
             try await run("serve \(name)", ["serve", "--config", config, name, secret])
         }
         let known = try canaries()
@@ -204,8 +205,8 @@ import Testing
         let server = try PostgresServer(access: ["host all guarded 127.0.0.1/32 scram-sha-256"])
         let url = server.url(user: "guarded:\(Self.password)").replacingOccurrences(of: "~", with: "%7E")
         for arguments in [
-            ["serve", "--config", try settings(database: url)], ["record", "check", "--database", url],
-            ["key", "list", "--database", url],
+            ["serve", "--config", try settings(database: url)], ["database", "check", "--database", url],
+            ["admin-key", "list", "--database", url],
         ] {
             let result = try await Command.run(arguments, environment: ["TENURE_LOG_LEVEL": "trace"])
             #expect(result.status == 1)
@@ -217,13 +218,13 @@ import Testing
 
     @Test func `of a command that fails shows a secret that it was given`() async throws {
         let commands = everyCommand()
-        #expect(commands.count > 35 && commands.contains(["record", "check"]), "\(commands)")
+        #expect(commands.count > 35 && commands.contains(["database", "check"]), "\(commands)")
         let url = "postgres://ada:\(Self.password)@127.0.0.1:9/name"
-        let keyFile = try folder.writeSecret(SoakWorld.adminKey, to: "admin-key")
+        let keyFile = try folder.writeSecret(SoakTestBed.adminKey, to: "admin-key")
         let arguments = [
             ["--database", url], ["--databse=\(url)"],
             ["--service", "http://ada:\(Self.password)@127.0.0.1:9", "--key-file", keyFile],
-            ["--service", "http://127.0.0.1:9", "--key", SoakWorld.adminKey, "x"],
+            ["--service", "http://127.0.0.1:9", "--key", SoakTestBed.adminKey, "x"],
             ["--store", "http://ada:\(Self.password)@127.0.0.1:9", "x"],
             [url, url, url],
         ]
@@ -231,7 +232,7 @@ import Testing
         let canaries = try canaries()
         for command in commands {
             for more in arguments {
-                // What it would make of them lies in the test's folder.
+                // Its output files are in the test's folder.
                 let result = try await Command.run(command + more, environment: environment)
                 #expect(result.status != 0, "\(command) \(more): \(result.output)")
                 Canaries.expect(result.output + result.errors, without: canaries, command.joined(separator: " "))
@@ -251,13 +252,14 @@ import Testing
             ["persona", "create", "--name", "early", "--set", "originalAppVersion=37"] + options,
             ["policy", "versions"] + options, ["policy", "show", "1"] + options,
             ["policy", "publish", folder.url("policy.yaml").path, "--rehearse"] + options,
-            ["appstore", "order", "MVWX6Y7Z8Q"] + options, ["key", "list"] + database, ["record", "check"] + database,
-            ["record", "dump"] + database, ["webhook", "log", "--since", "2020-01-01"] + database,
+            ["app-store", "order", "MVWX6Y7Z8Q"] + options, ["admin-key", "list"] + database,
+            ["database", "check"] + database,
+            ["database", "dump"] + database, ["webhook", "log", "--since", "2020-01-01"] + database,
             [
                 "webhook", "test", "http://127.0.0.1:9/\(Self.password)", "--allow-private", "--secret-file",
                 folder.url("webhook.secret").path,
             ],
-            ["policy", "key", policyKey],
+            ["policy", "signing-key", policyKey],
             [
                 "policy", "sign", folder.url("policy.yaml").path, "--key", policyKey, "--out",
                 folder.url("signed.jws").path,

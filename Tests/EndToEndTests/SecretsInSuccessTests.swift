@@ -8,10 +8,10 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Every command, with all that it needs to succeed, at its most talkative: no output shows a secret of any file.
+/// Runs every command successfully at trace level. No output may show a secret from any file.
 @Suite struct `every command that succeeds at trace level` {
-    /// Runs commands and keeps what they write, and the secrets that there were at any time.
-    private final class Desk {
+    /// Runs commands, and collects their outputs and all secrets that existed at any time.
+    private final class CommandRecorder {
         let folder: Folder
         private(set) var commands: Set<[String]> = []
         private var outputs: [(command: String, text: String)] = []
@@ -22,7 +22,7 @@ import Testing
 
         func path(_ name: String) -> String { folder.url(name).path }
 
-        /// The name has as many words as the command has.
+        /// - Parameter name: the words of the command, separated by spaces.
         @discardableResult
         func run(
             _ name: String, _ arguments: [String] = [], expecting status: Int32 = 0,
@@ -39,7 +39,7 @@ import Testing
             return result.output
         }
 
-        /// For those that go on.
+        /// For commands that keep running.
         func start(_ words: [String], _ arguments: [String]) throws -> RunningCommand {
             commands.insert(words)
             return try RunningCommand(words + arguments, environment: environment)
@@ -50,7 +50,7 @@ import Testing
             outputs.append((name, running.output + running.errors))
         }
 
-        /// Keys come and go: a rotation forgets the older one.
+        /// Collects the secrets now, because a rotation deletes the older key.
         func collect() {
             canaries.merge(Canaries.privateKeys(in: folder.path)) { first, _ in first }
             for name in ["admin-key", "webhook.secret", "keys/access-token.secret"] {
@@ -109,90 +109,91 @@ import Testing
         """
 
     @Test(.timeLimit(.minutes(15))) func `shows no private key, admin key or other secret`() async throws {
-        let desk = try Desk()
-        let folder = desk.folder
+        let recorder = try CommandRecorder()
+        let folder = recorder.folder
         for (text, name) in [
             (Self.policy, "policy.yaml"),
             (Self.policy.replacing(".pro]", with: ".pro, com.example.plus]"), "changed.yaml"),
-            (Self.scenario, "world.yaml"), (Self.cases, "cases.yaml"), (Self.content, "content.yaml"),
+            (Self.scenario, "scenario.yaml"), (Self.cases, "cases.yaml"), (Self.content, "content.yaml"),
         ] {
             try folder.write(text, to: name)
         }
-        try FileManager.default.createDirectory(atPath: desk.path("levels"), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: recorder.path("levels"), withIntermediateDirectories: true)
         try folder.write("one", to: "levels/one.txt")
         try folder.writeSecret("canary-webhook-secret-4711-4711-4711", to: "webhook.secret")
 
-        try await runAlone(desk)
-        try await runAgainstService(desk)
-        try await rotate(desk)
-        desk.expectNoSecrets()
+        try await runAlone(recorder)
+        try await runAgainstService(recorder)
+        try await rotate(recorder)
+        recorder.expectNoSecrets()
 
-        let missing = Set(everyCommand()).subtracting(desk.commands)
+        let missing = Set(everyCommand()).subtracting(recorder.commands)
         #expect(missing.isEmpty, "these commands were not run: \(missing)")
-        let names = desk.canaries.keys.joined(separator: "\n")
+        let names = recorder.canaries.keys.joined(separator: "\n")
         for name in [
             "root.json", "keys/signing-key.json", "policy-key.pem", "store/SubscriptionKey.p8", "admin-key",
             "webhook.secret", "keys/access-token.secret", "authority/", "key of ann",
         ] {
             #expect(names.contains(name), "\(name) is no canary: \(names)")
         }
-        // Those that were rotated out, and that which waited for the root, too.
+        // Including keys that were rotated out, and the key that waited for the root.
         #expect(names.components(separatedBy: "in keys/signing-key.json").count > 2 * 4, "\(names)")
     }
 
     // MARK: Without a service
 
-    private func runAlone(_ desk: Desk) async throws {
-        let policy = desk.path("policy.yaml")
-        try await desk.run("key generate", ["--out", desk.path("admin-key")])
-        try await desk.run("policy check", [policy])
-        try await desk.run("policy test", [policy, desk.path("cases.yaml")])
-        try await desk.run("policy compile", [policy, "--out", desk.path("policy.json")])
-        let key = desk.path("policy-key.pem")
-        try await desk.run("policy key", [key])
-        try await desk.run("policy sign", [policy, "--key", key, "--out", desk.path("policy.jws")])
+    private func runAlone(_ recorder: CommandRecorder) async throws {
+        let policy = recorder.path("policy.yaml")
+        try await recorder.run("admin-key generate", ["--out", recorder.path("admin-key")])
+        try await recorder.run("policy check", [policy])
+        try await recorder.run("policy test", [policy, recorder.path("cases.yaml")])
+        try await recorder.run("policy compile", [policy, "--out", recorder.path("policy.json")])
+        let key = recorder.path("policy-key.pem")
+        try await recorder.run("policy signing-key", [key])
+        try await recorder.run("policy sign", [policy, "--key", key, "--out", recorder.path("policy.jws")])
 
-        let authority = desk.path("authority")
-        try await desk.run("mint authority", [authority])
+        let authority = recorder.path("authority")
+        try await recorder.run("mint authority", [authority])
         for kind in ["app-transaction", "transaction", "renewal-info", "notification", "receipt"] {
-            try await desk.run("mint " + kind, ["--authority", authority, "--out", desk.path(kind)])
+            try await recorder.run("mint " + kind, ["--authority", authority, "--out", recorder.path(kind)])
         }
-        let lines = desk.path("lines.ndjson")
-        try await desk.run("mint corpus", ["--authority", authority, "--count", "20", "--out", lines])
-        try await desk.run("inspect", [desk.path("app-transaction"), "--trust", authority])
-        try await desk.run(
+        let lines = recorder.path("lines.ndjson")
+        try await recorder.run("mint corpus", ["--authority", authority, "--count", "20", "--out", lines])
+        try await recorder.run("inspect", [recorder.path("app-transaction"), "--trust", authority])
+        try await recorder.run(
             "decide",
-            [desk.path("app-transaction"), "--policy", policy, "--trust", authority, "--entitlement", "everything"])
-        try await desk.run(
+            [recorder.path("app-transaction"), "--policy", policy, "--trust", authority, "--entitlement", "everything"])
+        try await recorder.run(
             "rehearse",
             [
-                "--policy", policy, "--against", desk.path("changed.yaml"), "--evidence", lines, "--trust", authority,
-                "--report", desk.path("report.html"),
+                "--policy", policy, "--against", recorder.path("changed.yaml"), "--evidence", lines, "--trust",
+                authority,
+                "--report", recorder.path("report.html"),
             ])
 
-        let content = [desk.path("content.yaml"), "--policy", policy]
-        let published = desk.path("published")
-        try await desk.run("content check", content)
-        try await desk.run("content publish", content + ["--key", key, "--to", published])
-        try await desk.run("content list", [published, "--key", key])
-        try await desk.run("content prune", [published])
-        try await desk.run("content embed", content + ["--to", desk.path("bundle")])
+        let content = [recorder.path("content.yaml"), "--policy", policy]
+        let published = recorder.path("published")
+        try await recorder.run("content check", content)
+        try await recorder.run("content publish", content + ["--key", key, "--to", published])
+        try await recorder.run("content list", [published, "--key", key])
+        try await recorder.run("content prune", [published])
+        try await recorder.run("content embed", content + ["--to", recorder.path("bundle")])
 
-        try await desk.run("scenario settings", ["--folder", desk.path("scenario"), "--store-port", "9"])
-        try await desk.run("scenario soak", ["--customers", "3"])
-        try await desk.run("scenario run", [desk.path("world.yaml"), "--policy", policy])
-        try await desk.run("demo", ["--once", "--folder", desk.path("demo"), "--port", "0"])
+        try await recorder.run("scenario settings", ["--folder", recorder.path("scenario"), "--store-port", "9"])
+        try await recorder.run("scenario run", [recorder.path("scenario.yaml"), "--policy", policy])
+        try await recorder.run("demo", ["--once", "--folder", recorder.path("demo"), "--port", "0"])
     }
 
     // MARK: With a service, and the local App Store that it asks
 
-    private func runAgainstService(_ desk: Desk) async throws {
-        let servicePort = try await freePort(desk)
+    private func runAgainstService(_ recorder: CommandRecorder) async throws {
+        let servicePort = try await freePort(recorder)
         let url = "http://127.0.0.1:\(servicePort)"
-        let store = try desk.start(
-            ["appstore", "run"],
+        let store = try recorder.start(
+            ["local-store", "run"],
             [
-                "--world", desk.path("world.yaml"), "--folder", desk.path("store"), "--port", "0", "--notify",
+                "--scenario", recorder.path("scenario.yaml"), "--folder", recorder.path("store"), "--port", "0",
+                "--notify",
                 url + "/v1/notifications/apple",
             ])
         let storeURL = "http://127.0.0.1:\(try #require(try await store.port(), "\(store.errors)"))"
@@ -200,8 +201,8 @@ import Testing
         let line = try #require(store.output.split(separator: "\n").first { $0.hasPrefix("server API key ") })
         let words = line.replacing(",", with: "").split(separator: " ").map(String.init)
         try #require(words.count == 9)
-        try FileManager.default.createDirectory(atPath: desk.path("keys"), withIntermediateDirectories: true)
-        let config = try desk.folder.writeSecret(
+        try FileManager.default.createDirectory(atPath: recorder.path("keys"), withIntermediateDirectories: true)
+        let config = try recorder.folder.writeSecret(
             """
             policy: policy.yaml
             database: tenure.sqlite
@@ -217,85 +218,87 @@ import Testing
               hosts: { production: "\(storeURL)", sandbox: "\(storeURL)" }
             webhooks: [{ name: app, url: "http://127.0.0.1:9/", secretFile: webhook.secret, allowPrivate: true }]
             """, to: "tenure.yaml")
-        let service = try desk.start(["serve"], ["--config", config])
+        let service = try recorder.start(["serve"], ["--config", config])
         _ = try #require(try await service.port(), "\(service.errors)")
-        desk.collect()
-        desk.environment["TENURE_STORE_URL"] = storeURL
+        recorder.collect()
+        recorder.environment["TENURE_STORE_URL"] = storeURL
 
-        try await desk.run("appstore do", ["acquire", "customer=Zoe"])
-        let bought = try await desk.run("appstore do", ["buy", "customer=Zoe", "product=com.example.calculator.pro"])
+        try await recorder.run("local-store do", ["acquire", "customer=Zoe"])
+        let bought = try await recorder.run(
+            "local-store do", ["buy", "customer=Zoe", "product=com.example.calculator.pro"])
         let order = try #require(
             bought.components(separatedBy: "order ").last?.split(whereSeparator: \.isWhitespace).first)
-        let device = try await desk.run("appstore device", ["Zoe"])
+        let device = try await recorder.run("local-store device", ["Zoe"])
         #expect(try await sync(device, at: url) == 200)
-        let admin = ["--service", url, "--key-file", desk.path("admin-key")]
-        try await desk.run("appstore order", [String(order)] + admin)
-        try await desk.run("appstore trouble", ["5000001", "--requests", "0"])
-        try await desk.run("appstore test-notification", ["production", "--config", config])
+        let admin = ["--service", url, "--key-file", recorder.path("admin-key")]
+        try await recorder.run("app-store order", [String(order)] + admin)
+        try await recorder.run("local-store fault", ["5000001", "--requests", "0"])
+        try await recorder.run("app-store test-notification", ["production", "--config", config])
 
-        try await desk.run("policy publish", [desk.path("changed.yaml"), "--reason", "test"] + admin)
-        try await desk.run("policy versions", admin)
-        try await desk.run("policy show", ["1"] + admin)
-        try await desk.run("policy rollback", ["--to", "1", "--reason", "test"] + admin)
-        try await desk.run("persona create", ["--name", "early", "--set", "originalAppVersion=37"] + admin)
-        try await desk.run("persona list", admin)
-        try await desk.run("persona ready-made", admin)
-        try await desk.run("persona revoke", ["early"] + admin)
+        try await recorder.run("policy publish", [recorder.path("changed.yaml"), "--reason", "test"] + admin)
+        try await recorder.run("policy versions", admin)
+        try await recorder.run("policy show", ["1"] + admin)
+        try await recorder.run("policy rollback", ["--to", "1", "--reason", "test"] + admin)
+        try await recorder.run("persona create", ["--name", "early", "--set", "originalAppVersion=37"] + admin)
+        try await recorder.run("persona list", admin)
+        try await recorder.run("persona ready-made", admin)
+        try await recorder.run("persona revoke", ["early"] + admin)
 
-        try await useDatabase(desk, at: url)
-        await desk.stop(service, "serve")
-        await desk.stop(store, "appstore run")
+        try await useDatabase(recorder, at: url)
+        await recorder.stop(service, "serve")
+        await recorder.stop(store, "local-store run")
     }
 
-    private func useDatabase(_ desk: Desk, at service: String) async throws {
-        let database = ["--database", desk.path("tenure.sqlite")]
-        let trust = ["--trust", desk.path("store/authority")]
-        // It is printed once, and never again.
-        let created = try await Command.run(["key", "create", "--scope", "support", "--name", "ann"] + database)
+    private func useDatabase(_ recorder: CommandRecorder, at service: String) async throws {
+        let database = ["--database", recorder.path("tenure.sqlite")]
+        let trust = ["--trust", recorder.path("store/authority")]
+        // The command prints it once, and no other command does.
+        let created = try await Command.run(["admin-key", "create", "--scope", "support", "--name", "ann"] + database)
         let key = try #require(created.output.split(whereSeparator: \.isWhitespace).last { $0.count > 40 })
-        desk.add("key of ann", String(key), of: ["key", "create"])
-        try await desk.run("key list", database)
-        try await desk.run("key revoke", ["ann"] + database)
-        try await desk.run("record check", database + trust)
-        try await desk.run("record rebuild", database + trust)
-        try await desk.run("record dump", database)
-        try await desk.run("record backup", database + [desk.path("backup.sqlite")])
-        try await desk.run(
-            "record migrate", ["--database", desk.path("backup.sqlite"), "--to", desk.path("moved.sqlite")])
-        try await desk.run("webhook log", database + ["--since", "2020-01-01"])
-        try await desk.run("webhook replay", database + ["--since", "2020-01-01"])
-        // The service refuses it, after it was signed and sent.
-        try await desk.run(
-            "webhook test", [service, "--allow-private", "--secret-file", desk.path("webhook.secret")], expecting: 2)
+        recorder.add("key of ann", String(key), of: ["admin-key", "create"])
+        try await recorder.run("admin-key list", database)
+        try await recorder.run("admin-key revoke", ["ann"] + database)
+        try await recorder.run("database check", database + trust)
+        try await recorder.run("database rebuild", database + trust)
+        try await recorder.run("database dump", database)
+        try await recorder.run("database backup", database + [recorder.path("backup.sqlite")])
+        try await recorder.run(
+            "database migrate", ["--database", recorder.path("backup.sqlite"), "--to", recorder.path("moved.sqlite")])
+        try await recorder.run("webhook log", database + ["--since", "2020-01-01"])
+        try await recorder.run("webhook replay", database + ["--since", "2020-01-01"])
+        // The service refuses the message, which was signed and sent.
+        try await recorder.run(
+            "webhook test", [service, "--allow-private", "--secret-file", recorder.path("webhook.secret")], expecting: 2
+        )
     }
 
     // MARK: Signing keys
 
-    private func rotate(_ desk: Desk) async throws {
-        let keys = ["--keys", desk.path("keys")]
-        let (root, publicRoot) = (desk.path("root.json"), desk.path("root-public.json"))
+    private func rotate(_ recorder: CommandRecorder) async throws {
+        let keys = ["--keys", recorder.path("keys")]
+        let (root, publicRoot) = (recorder.path("root.json"), recorder.path("root-public.json"))
         func write(_ text: String, to name: String) throws -> String {
-            try desk.folder.write(text.split(separator: "\n").last.map(String.init) ?? "", to: name)
+            try recorder.folder.write(text.split(separator: "\n").last.map(String.init) ?? "", to: name)
         }
-        _ = try write(try await desk.run("signing-key root create", [root]), to: "root-public.json")
-        let first = try await desk.run("signing-key list", keys)
-        try await desk.run("signing-key rotate", keys)
-        var key = try write(try await desk.run("signing-key list", keys), to: "public.json")
+        _ = try write(try await recorder.run("signing-key root create", [root]), to: "root-public.json")
+        let first = try await recorder.run("signing-key list", keys)
+        try await recorder.run("signing-key rotate", keys)
+        var key = try write(try await recorder.run("signing-key list", keys), to: "public.json")
         var statement = try write(
-            try await desk.run("signing-key root sign", [root, "--key", key, "--days", "30"]), to: "statement.jwt")
-        try await desk.run("signing-key install", keys + ["--root", publicRoot, statement])
+            try await recorder.run("signing-key root sign", [root, "--key", key, "--days", "30"]), to: "statement.jwt")
+        try await recorder.run("signing-key install", keys + ["--root", publicRoot, statement])
         // The next key waits for the root.
-        key = try write(try await desk.run("signing-key rotate", keys), to: "public.json")
+        key = try write(try await recorder.run("signing-key rotate", keys), to: "public.json")
         statement = try write(
-            try await desk.run("signing-key root sign", [root, "--key", key, "--days", "30"]), to: "statement.jwt")
-        try await desk.run("signing-key install", keys + [statement])
+            try await recorder.run("signing-key root sign", [root, "--key", key, "--days", "30"]), to: "statement.jwt")
+        try await recorder.run("signing-key install", keys + [statement])
         let id = try #require(first.split(separator: " ").first.map(String.init))
-        statement = try write(try await desk.run("signing-key root revoke", [root, id]), to: "revocations.jwt")
-        try await desk.run("signing-key install", keys + [statement])
+        statement = try write(try await recorder.run("signing-key root revoke", [root, id]), to: "revocations.jwt")
+        try await recorder.run("signing-key install", keys + [statement])
         let second = try #require(
-            try await desk.run("signing-key list", keys).split(separator: "\n").dropFirst().first?
+            try await recorder.run("signing-key list", keys).split(separator: "\n").dropFirst().first?
                 .split(separator: " ").first.map(String.init))
-        try await desk.run("signing-key revoke", keys + [second])
+        try await recorder.run("signing-key revoke", keys + [second])
     }
 
     // MARK: Requests
@@ -308,10 +311,11 @@ import Testing
         return (try await URLSession.shared.data(for: request).1 as? HTTPURLResponse)?.statusCode
     }
 
-    /// One that is free, because a local App Store has just let it go.
-    private func freePort(_ desk: Desk) async throws -> Int {
+    /// A free port: a local App Store has just released it.
+    private func freePort(_ recorder: CommandRecorder) async throws -> Int {
         let store = try RunningCommand([
-            "appstore", "run", "--folder", desk.path("first"), "--port", "0", "--world", desk.path("world.yaml"),
+            "local-store", "run", "--folder", recorder.path("first"), "--port", "0", "--scenario",
+            recorder.path("scenario.yaml"),
         ])
         let port = try #require(try await store.port(), "\(store.errors)")
         #expect(await store.end(by: SIGTERM) == 0)

@@ -72,7 +72,7 @@ import Testing
         ((json["entitlements"] as? [String: Any])?["everything"] as? [String: Any])?["outcome"] as? String
     }
 
-    @Test func `a customer syncs, reads, and is found again after kill -9; a stricter file at the start takes nothing`()
+    @Test func `a customer is found again after kill -9, and a stricter policy file at the start takes nothing`()
         async throws
     {
         let service = try await Service()
@@ -88,7 +88,7 @@ import Testing
         #expect(try await send("GET", "/v1/customer", to: port, token: token + "x").status == 401)
         #expect(await first.end(by: SIGKILL) != 0)
 
-        // Another file at the start decides nothing before it is published.
+        // Another policy file at the start has no effect until it is published.
         let second = try service.start(honors: "")
         let secondPort = try #require(try await second.port(), "\(second.errors)")
         #expect(try await second.says("is not what decides"))
@@ -98,9 +98,9 @@ import Testing
         #expect(await second.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a signal to read the certificate again ends no service that has none`() async throws {
-        let world = try await Service()
-        let service = try world.start()
+    @Test func `SIGHUP doesn't stop a service without a certificate`() async throws {
+        let testBed = try await Service()
+        let service = try testBed.start()
         let port = try #require(try await service.port(), "\(service.errors)")
         service.signal(SIGHUP)
         #expect(try await service.says("there is no certificate to be read again"))
@@ -108,24 +108,24 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a second service that does not come up takes no webhook from the first`() async throws {
-        let world = try await Service()
-        let secret = try world.folder.write(String(repeating: "s", count: 40), to: "webhook.secret")
+    @Test func `a second service that fails to start takes no webhook from the first`() async throws {
+        let testBed = try await Service()
+        let secret = try testBed.folder.write(String(repeating: "s", count: 40), to: "webhook.secret")
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: secret)
-        let settings = try world.folder.write(
+        let settings = try testBed.folder.write(
             "webhooks: [{ name: app, url: \"http://127.0.0.1:9/\", secretFile: webhook.secret, allowPrivate: true }]",
             to: "tenure.yaml")
-        let first = try world.start(["--config", settings])
+        let first = try testBed.start(["--config", settings])
         let port = try #require(try await first.port(), "\(first.errors)")
-        let second = try world.start(port: port)
+        let second = try testBed.start(port: port)
         #expect(await second.ended() == 1)
         let body = try JSONSerialization.data(withJSONObject: [
-            "appTransaction": try await world.owner(), "deviceVerificationID": Self.device,
+            "appTransaction": try await testBed.owner(), "deviceVerificationID": Self.device,
         ])
         #expect(try await send("POST", "/v1/sync", to: port, body: body).status == 200)
         let log = try await Command.run(
             "webhook", "log", "--since", "2020-01-01", "--database",
-            world.folder.url("tenure.sqlite").path)
+            testBed.folder.url("tenure.sqlite").path)
         #expect(log.output.contains("entitlement.granted") && log.output.contains("app"), "\(log.output)\(log.errors)")
         #expect(await first.end(by: SIGTERM) == 0)
     }

@@ -9,7 +9,7 @@ import Testing
         try await Command.run(["signing-key"] + arguments + ["--keys", folder.path])
     }
 
-    /// The IDs of the keys, oldest first, and the words after each.
+    /// The IDs of the keys with their descriptions, oldest first.
     private func listed(in folder: Folder) async throws -> [(id: String, words: String)] {
         let result = try await run("list", in: folder)
         #expect(result.status == 0, "\(result.errors)")
@@ -24,7 +24,7 @@ import Testing
         return (json["keys"] as? [[String: Any]] ?? []).compactMap { $0["kid"] as? String }
     }
 
-    /// Whether a service publishes these keys, sooner or later.
+    /// Waits until a service publishes these keys; false if it doesn't.
     private func publishes(_ ids: [String], at port: Int) async throws -> Bool {
         for _ in 0..<600 {
             if try await published(at: port) == ids { return true }
@@ -33,13 +33,13 @@ import Testing
         return false
     }
 
-    private func sync(_ world: SoakWorld, at port: Int) async throws -> (keyID: String?, chain: [String]) {
+    private func sync(_ testBed: SoakTestBed, at port: Int) async throws -> (keyID: String?, chain: [String]) {
         let id = "704000003000000001"
         let (status, json) = await SoakClient(port: port).post(
             "/v1/sync",
             [
-                "appTransaction": try world.appTransaction(of: id), "transactions": [String](), "nonce": "1",
-                "deviceVerificationID": SoakWorld.device.uuidString,
+                "appTransaction": try testBed.appTransaction(of: id), "transactions": [String](), "nonce": "1",
+                "deviceVerificationID": SoakTestBed.device.uuidString,
             ])
         #expect(status == 200, "\(json)")
         let header = (json["entitlementToken"] as? String)?.split(separator: ".").first.flatMap { Self.object($0) }
@@ -54,78 +54,78 @@ import Testing
         return data.flatMap { try? JSONSerialization.jsonObject(with: $0) as? [String: Any] }
     }
 
-    @Test func `rotates a running service on SQLite without a restart, and says what to pin`() async throws {
-        let world = try SoakWorld()
-        let (service, port) = try await world.start()
-        let first = try #require(try await listed(in: world.folder).first)
+    @Test func `rotates a running service on SQLite without a restart, and prints the key to pin`() async throws {
+        let testBed = try SoakTestBed()
+        let (service, port) = try await testBed.start()
+        let first = try #require(try await listed(in: testBed.folder).first)
         #expect(first.words.contains("in use"))
         for _ in 0..<2 {
-            let result = try await run("rotate", in: world.folder)
+            let result = try await run("rotate", in: testBed.folder)
             #expect(result.status == 0, "\(result.errors)")
             #expect(result.output.hasPrefix(#"{"crv":"P-256","kty":"EC","x":""#))
-            #expect(try await run("list", in: world.folder).output.hasSuffix("pin the key in use:\n\(result.output)"))
+            #expect(try await run("list", in: testBed.folder).output.hasSuffix("pin the key in use:\n\(result.output)"))
         }
-        let keys = try await listed(in: world.folder)
+        let keys = try await listed(in: testBed.folder)
         #expect(keys.count == 3 && keys[0].id == first.id)
         #expect(keys[0].words.contains("apps that pinned it trust the key in use"))
         #expect(try await publishes(keys.map(\.id).reversed(), at: port))
-        let (keyID, chain) = try await sync(world, at: port)
+        let (keyID, chain) = try await sync(testBed, at: port)
         #expect(keyID == keys[2].id && chain.count == 2)
 
-        let revoked = try await run("revoke", keys[1].id, in: world.folder)
+        let revoked = try await run("revoke", keys[1].id, in: testBed.folder)
         #expect(revoked.status == 0 && revoked.output == "revoked `\(keys[1].id)`\n")
         #expect(revoked.errors.contains(first.id) && revoked.errors.contains("release an update"))
         #expect(try await publishes([keys[2].id, keys[0].id], at: port))
-        #expect(try await listed(in: world.folder)[0].words.contains("apps that pinned it trust no new token"))
-        #expect(try await run("revoke", "x", in: world.folder).status == 1)
+        #expect(try await listed(in: testBed.folder)[0].words.contains("apps that pinned it trust no new token"))
+        #expect(try await run("revoke", "x", in: testBed.folder).status == 1)
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
     @Test func `rotates several services on one PostgreSQL database that share a folder of keys`() async throws {
         let url = try PostgresServer.shared().url("schema=keys_\(UInt32.random(in: .min ... .max))")
-        let world = try SoakWorld(database: url)
+        let testBed = try SoakTestBed(database: url)
         var services: [(service: RunningCommand, port: Int)] = []
-        for _ in 0..<3 { services.append(try await world.start()) }
-        #expect(try await run("rotate", in: world.folder).status == 0)
-        #expect(try await run("rotate", in: world.folder).status == 0)
-        let keys = try await listed(in: world.folder).map(\.id)
+        for _ in 0..<3 { services.append(try await testBed.start()) }
+        #expect(try await run("rotate", in: testBed.folder).status == 0)
+        #expect(try await run("rotate", in: testBed.folder).status == 0)
+        let keys = try await listed(in: testBed.folder).map(\.id)
         for (_, port) in services {
             #expect(try await publishes(keys.reversed(), at: port))
-            let (keyID, chain) = try await sync(world, at: port)
+            let (keyID, chain) = try await sync(testBed, at: port)
             #expect(keyID == keys[2] && chain.count == 2)
         }
         for (service, _) in services { #expect(await service.end(by: SIGTERM) == 0) }
     }
 
-    @Test func `leaves a working key, and the whole chain, when it is killed at any moment`() async throws {
-        let world = try SoakWorld()
-        let (service, port) = try await world.start()
-        let first = try #require(try await listed(in: world.folder).first).id
+    @Test func `leaves a working key and the whole chain if it is killed at any moment`() async throws {
+        let testBed = try SoakTestBed()
+        let (service, port) = try await testBed.start()
+        let first = try #require(try await listed(in: testBed.folder).first).id
         var count = 1
         for round in 0..<14 {
-            let command = try RunningCommand(["signing-key", "rotate", "--keys", world.folder.path])
+            let command = try RunningCommand(["signing-key", "rotate", "--keys", testBed.folder.path])
             try await Task.sleep(for: .milliseconds(round * 12))
             _ = await command.end(by: SIGKILL)
-            let keys = try await listed(in: world.folder).map(\.id)
+            let keys = try await listed(in: testBed.folder).map(\.id)
             #expect(keys.first == first && (keys.count == count || keys.count == count + 1))
             count = keys.count
             #expect(try await publishes(keys.reversed(), at: port))
-            let (keyID, chain) = try await sync(world, at: port)
+            let (keyID, chain) = try await sync(testBed, at: port)
             #expect(keyID == keys.last && chain.count == keys.count - 1)
         }
-        // The next one that isn't killed works, and removes what the others left.
-        #expect(try await run("rotate", in: world.folder).status == 0)
-        let names = try FileManager.default.contentsOfDirectory(atPath: world.folder.path)
+        // The next command that isn't killed works, and removes the leftovers.
+        #expect(try await run("rotate", in: testBed.folder).status == 0)
+        let names = try FileManager.default.contentsOfDirectory(atPath: testBed.folder.path)
         #expect(names.filter { $0.hasPrefix("signing-key.json") } == ["signing-key.json"])
         #expect(await service.end(by: SIGTERM) == 0)
-        let (again, _) = try await world.start()
+        let (again, _) = try await testBed.start()
         #expect(await again.end(by: SIGTERM) == 0)
     }
 
     @Test func `signs and revokes with an offline root, step by step as documented`() async throws {
-        let world = try SoakWorld()
+        let testBed = try SoakTestBed()
         let offline = try Folder()
-        let (service, port) = try await world.start()
+        let (service, port) = try await testBed.start()
         func root(_ arguments: String...) async throws -> Command.Result {
             try await Command.run(["signing-key", "root"] + arguments)
         }
@@ -136,34 +136,35 @@ import Testing
         let pinned = try offline.write(publicRoot.output, to: "root-public.json")
 
         // The key in use gets a period that ends within thirty days.
-        let listed = try await run("list", in: world.folder).output
+        let listed = try await run("list", in: testBed.folder).output
         let key = try offline.write(String(listed.split(separator: "\n").last ?? ""), to: "key.json")
         let signed = try await root("sign", file, "--key", key, "--days", "20")
         #expect(signed.status == 0, "\(signed.errors)")
         let statement = try offline.write(signed.output, to: "statement.jwt")
-        #expect(try await run("install", statement, in: world.folder).errors.contains("--root"))
-        let installed = try await run("install", statement, "--root", pinned, in: world.folder)
+        #expect(try await run("install", statement, in: testBed.folder).errors.contains("--root"))
+        let installed = try await run("install", statement, "--root", pinned, in: testBed.folder)
         #expect(installed.status == 0 && installed.output.hasPrefix("the key in use may sign until"))
-        #expect(try await run("list", in: world.folder).output.hasSuffix("pin the offline root:\n\(publicRoot.output)"))
+        #expect(
+            try await run("list", in: testBed.folder).output.hasSuffix("pin the offline root:\n\(publicRoot.output)"))
 
         // The next key waits until the root has signed it.
-        let stolen = try #require(try await self.listed(in: world.folder).first).id
-        let rotation = try await run("rotate", in: world.folder)
+        let stolen = try #require(try await self.listed(in: testBed.folder).first).id
+        let rotation = try await run("rotate", in: testBed.folder)
         #expect(rotation.status == 0 && rotation.errors.contains("root sign"))
-        #expect(try await sync(world, at: port).keyID == stolen)
+        #expect(try await sync(testBed, at: port).keyID == stolen)
         let next = try offline.write(rotation.output, to: "next.json")
         let nextStatement = try offline.write(try await root("sign", file, "--key", next).output, to: "next.jwt")
-        let rotated = try await run("install", nextStatement, in: world.folder)
+        let rotated = try await run("install", nextStatement, in: testBed.folder)
         #expect(rotated.status == 0 && rotated.output.contains("signs with the new key now"), "\(rotated.errors)")
 
         let list = try offline.write(try await root("revoke", file, stolen).output, to: "revocations.jwt")
-        let revoked = try await run("install", list, in: world.folder)
+        let revoked = try await run("install", list, in: testBed.folder)
         #expect(revoked.status == 0 && revoked.output == "revoked: \(stolen)\n", "\(revoked.errors)")
-        #expect(try await run("install", list, in: world.folder).errors.contains("--counter 2"))
-        let keys = try await self.listed(in: world.folder)
+        #expect(try await run("install", list, in: testBed.folder).errors.contains("--counter 2"))
+        let keys = try await self.listed(in: testBed.folder)
         #expect(keys[0].words.contains("revoked"))
         #expect(try await publishes([keys[1].id], at: port))
-        #expect(try await sync(world, at: port).keyID == keys[1].id)
+        #expect(try await sync(testBed, at: port).keyID == keys[1].id)
         #expect(await service.end(by: SIGTERM) == 0)
 
         #expect(try await root("sign", file, "--key", next, "--days", "0").status == 64)
@@ -172,18 +173,18 @@ import Testing
     }
 
     @Test func `warns thirty days before the end of the signing period when the service starts`() async throws {
-        let world = try SoakWorld()
-        let (service, _) = try await world.start()
+        let testBed = try SoakTestBed()
+        let (service, _) = try await testBed.start()
         #expect(await service.end(by: SIGTERM) == 0)
-        let file = world.folder.url("root.json").path
-        let pinned = try world.folder.write(
+        let file = testBed.folder.url("root.json").path
+        let pinned = try testBed.folder.write(
             try await Command.run("signing-key", "root", "create", file).output, to: "root-public.json")
-        let listed = try await run("list", in: world.folder).output
-        let key = try world.folder.write(String(listed.split(separator: "\n").last ?? ""), to: "key.json")
+        let listed = try await run("list", in: testBed.folder).output
+        let key = try testBed.folder.write(String(listed.split(separator: "\n").last ?? ""), to: "key.json")
         let signed = try await Command.run("signing-key", "root", "sign", file, "--key", key, "--days", "29")
-        let statement = try world.folder.write(signed.output, to: "statement.jwt")
-        #expect(try await run("install", statement, "--root", pinned, in: world.folder).status == 0)
-        let warned = try world.launch(logLevel: "warning")
+        let statement = try testBed.folder.write(signed.output, to: "statement.jwt")
+        #expect(try await run("install", statement, "--root", pinned, in: testBed.folder).status == 0)
+        let warned = try testBed.launch(logLevel: "warning")
         #expect(try await warned.says("the signing period ends on "))
         #expect(await warned.end(by: SIGTERM) == 0)
     }

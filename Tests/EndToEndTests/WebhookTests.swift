@@ -22,7 +22,7 @@ import Testing
         return folder
     }
 
-    @Test func `what cannot be delivered is logged with its attempts, and can be replayed`() async throws {
+    @Test func `an undeliverable message is logged with its attempts, and can be replayed`() async throws {
         let folder = try folder()
         let config = try folder.write(
             """
@@ -56,7 +56,7 @@ import Testing
     @Test func `a mistake in the configuration is one line with its place`() async throws {
         let folder = try folder()
         let cases = [
-            ("- { name: app, url: \"https://example.com/\" }", "tenure.yaml:3:5: a webhook needs `secretFile`"),
+            ("- { name: app, url: \"https://example.com/\" }", "tenure.yaml:3:5: `secretFile` of a webhook is missing"),
             ("- { name: app, url: \"https://example.com/\", secretFile: none }", "there is no such file"),
             (
                 "- { name: app, secret: x, url: \"https://example.com/\", secretFile: webhook.secret }",
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `a test message says what came of it`() async throws {
+    @Test func `a test message prints its result`() async throws {
         let folder = try folder()
         let secret = folder.url("webhook.secret").path
         func test(_ arguments: String...) async throws -> Command.Result {
@@ -96,7 +96,7 @@ import Testing
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
         let result = try await Command.run("webhook", "test", "https://example.com/", "--secret-file", path)
         #expect(result.status == 1 && result.errors.contains("chmod 600"))
-        // What systemd keeps for a service alone may look so.
+        // systemd may give a service's secrets this mode.
         let kept = try await Command.run(
             ["webhook", "test", "https://example.invalid/", "--secret-file", path],
             environment: ["CREDENTIALS_DIRECTORY": folder.path])

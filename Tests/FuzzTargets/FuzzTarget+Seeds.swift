@@ -7,48 +7,48 @@
 
     /// Sound inputs, from which the fuzzer goes on.
     extension FuzzTarget {
-        package func seeds(from world: World) throws -> [[UInt8]] {
+        package func seeds(from fixtures: FuzzFixtures) throws -> [[UInt8]] {
             switch self {
-            case .jws: try world.jws.map(\.bytes)
+            case .jws: try fixtures.jws.map(\.bytes)
             case .jwsPayload, .json:
-                try world.payloads + [Array(#"{"a":[1,2.5e3,true,null,"\u00e9\ud83d\ude00"]}"#.utf8)]
-            case .receipt: try world.receipts
-            case .receiptPayload: try world.receipts.compactMap { try world.content(of: $0) }
-            case .receiptBase64: try world.receipts.map { Array(Data($0).base64EncodedData()) }
-            case .verifyReceipt: try world.verifyReceiptAnswers
+                try fixtures.payloads + [Array(#"{"a":[1,2.5e3,true,null,"\u00e9\ud83d\ude00"]}"#.utf8)]
+            case .receipt: try fixtures.receipts
+            case .receiptPayload: try fixtures.receipts.compactMap { try fixtures.content(of: $0) }
+            case .receiptBase64: try fixtures.receipts.map { Array(Data($0).base64EncodedData()) }
+            case .verifyReceipt: try fixtures.verifyReceiptAnswers
             case .appVersion: Self.texts("1", "1.0.0", "2023.2.2", "0.0", " 15741 ", "99999999999999999999.1")
-            case .anchors: [try world.anchors]
-            case .appStoreAnswer: try world.appStoreAnswers
-            case .policy: world.policies.map { Array($0.utf8) }
-            case .compiledPolicy: try world.compiledPolicies
-            case .signedPolicy: try world.compiledPolicies.map { FuzzedReaders.signed(policy: $0).text }
-            case .signedPolicyPayload: try world.compiledPolicies.map { FuzzedReaders.signed(policy: $0).payload }
+            case .anchors: [try fixtures.anchors]
+            case .appStoreAnswer: try fixtures.appStoreAnswers
+            case .policy: fixtures.policies.map { Array($0.utf8) }
+            case .compiledPolicy: try fixtures.compiledPolicies
+            case .signedPolicy: try fixtures.compiledPolicies.map { FuzzedReaders.signed(policy: $0).text }
+            case .signedPolicyPayload: try fixtures.compiledPolicies.map { FuzzedReaders.signed(policy: $0).payload }
             case .releaseList: Self.releaseLists
             case .policyCases: Self.texts(Self.policyCaseFile)
             case .scenario: Self.texts(Self.story)
-            case .acts: Self.actBodies
-            case .evidenceLines: try world.evidence
-            case .sync: try world.syncs
-            case .notificationBody: try world.notificationBodies
-            case .adminBody: try world.adminBodies
+            case .operations: Self.operationBodies
+            case .evidenceLines: try fixtures.evidence
+            case .sync: try fixtures.syncs
+            case .notificationBody: try fixtures.notificationBodies
+            case .adminBody: try fixtures.adminBodies
             case .token: Self.texts("eyJhbGciOiJFUzI1NiJ9.e30.AAAA", String(repeating: "A", count: 67))
             case .personaPayload:
                 Self.texts(#"{"iss":"tenure","jti":"per_1","sub":"Ada","bundleID":"com.example.calculator"}"#)
             case .forwardedFor:
                 Self.texts("192.0.2.1, 127.0.0.2", "[2001:db8::1]:4711,127.0.0.1", "10.0.0.0/8", "::ffff:192.0.2.1")
-            case .facts: try [world.facts, FuzzedReaders.facts(of: [], [], [])]
+            case .facts: try [fixtures.facts, FuzzedReaders.facts(of: [], [], [])]
             case .packManifest: FuzzedContent.manifests
             case .contentCatalog: FuzzedContent.catalogs
             case .embeddedContent: FuzzedContent.embeddedFiles
             case .contentYAML: FuzzedContent.yamls
-            case .linkToken: world.content.linkTokens
+            case .linkToken: fixtures.content.linkTokens
             case .rangeHeader: FuzzedContent.rangeHeaders
             case .entitlementToken: FuzzedReaders.entitlementTokens
             case .entitlementTokenPayload: [FuzzedReaders.entitlementTokenClaims]
             case .keyStatementPayload: FuzzedReaders.keyStatementPayloads
             case .publicKey: FuzzedReaders.publicKeys
             case .serviceAnswer: Self.serviceAnswers
-            case .clientState: [FuzzedReaders.clientState(at: World.instant)]
+            case .clientState: [FuzzedReaders.clientState(at: FuzzFixtures.instant)]
             }
         }
 
@@ -108,15 +108,16 @@
                 known: { Ada: { everything: denied } }
             """
 
-        private static let actBodies = texts(
-            #"{"act":"acquire","customer":"Ada","platform":"iOS","price":"4.99"}"#,
-            #"[{"act":"advance","by":"31d"},{"act":"buy","customer":"Ada","product":"com.example.calculator.yearly","quantity":2}]"#,
-            #"{"act":"refund","customer":"Ada","product":"com.example.calculator.yearly","percent":50,"periodsAgo":1}"#)
+        private static let operationBodies = texts(
+            #"{"operation":"acquire","customer":"Ada","platform":"iOS","price":"4.99"}"#,
+            #"[{"operation":"advance","by":"31d"},{"operation":"buy","customer":"Ada","product":"com.example.calculator.yearly","quantity":2}]"#,
+            #"{"operation":"refund","customer":"Ada","product":"com.example.calculator.yearly","percent":50,"periodsAgo":1}"#
+        )
 
         private static let serviceAnswers = texts(
             #"{"id":"cus_1","bound":true,"environment":"Production","entitlements":{"everything":{"outcome":"granted","until":null,"reasons":[{"code":"eraHonored"}],"sentence":"Yours."}},"purchases":[{"productID":"com.example.calculator.yearly","transactionID":"1","originalTransactionID":"1"}],"purchasesAreComplete":true,"certificate":"a.b.c","accessToken":{"value":"x","expiresAt":"2026-11-20T12:00:00Z"}}"#,
             #"{"entitlement":"everything","isOwner":false,"sessionsLeft":3,"ends":"2026-11-20T12:00:00Z"}"#,
-            #"{"products":[{"id":"com.example.calculator.yearly","gives":[{"entitlement":"everything","for":"P3M"}]}],"entitlements":[{"name":"everything","products":["com.example.calculator.yearly"],"trial":{"sessions":5}}]}"#,
+            #"{"products":[{"id":"com.example.calculator.yearly","grants":[{"entitlement":"everything","for":"P3M"}]}],"entitlements":[{"name":"everything","products":["com.example.calculator.yearly"],"trial":{"sessions":5}}]}"#,
             #"{"type":"about:blank","title":"no","status":429,"code":"rateLimited","detail":"later"}"#,
             #"{"text":"a.b.c","tag":"W/\"1\"","highestCounter":7}"#)
     }

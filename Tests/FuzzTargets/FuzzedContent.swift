@@ -17,7 +17,7 @@
         /// Makes keys and the files of a pack in the folder.
         init(folder: String) throws {
             self.folder = folder
-            links = try ContentLinkKey(folder: folder, recordID: [1, 2, 3])
+            links = try ContentLinkKey(folder: folder, databaseID: [1, 2, 3])
             try FileManager.default.createDirectory(atPath: folder + "/piano", withIntermediateDirectories: true)
             try Data("abc".utf8).write(to: URL(fileURLWithPath: folder + "/piano/a.txt"))
         }

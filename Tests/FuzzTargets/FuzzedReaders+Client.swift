@@ -11,9 +11,9 @@ import TenurePolicyFile
     import Crypto
 #endif
 
-/// What the client reads of the network, and of the device that it runs on.
+/// The client's readers of network responses and of stored files.
 extension FuzzedReaders {
-    /// The same in every run: what is signed with it lies in a corpus.
+    /// The same key in every run, because the corpus contains its signatures.
     private static let key: P256.Signing.PrivateKey = {
         guard let key = try? P256.Signing.PrivateKey(rawRepresentation: [UInt8](repeating: 0x2A, count: 32)) else {
             fatalError("no key")
@@ -34,7 +34,7 @@ extension FuzzedReaders {
 
     // MARK: Keys
 
-    /// A public key as somebody writes it into an app, or as a service shows it.
+    /// A public key as a developer writes it into an app, or as a service prints it.
     public static func publicKey(_ input: [UInt8]) {
         let text = String(decoding: input, as: UTF8.self)
         _ = try? Tenure.ServiceKey(text)
@@ -64,12 +64,12 @@ extension FuzzedReaders {
         else { fatalError("a signed policy does not survive being compiled") }
     }
 
-    /// The payload of one under a sound signature.
+    /// The payload of a signed policy with a valid signature.
     public static func signedPolicyPayload(_ input: [UInt8]) {
         signedPolicy(sign(input, header: #"{"alg":"ES256","typ":"tenure-policy+jwt"}"#))
     }
 
-    /// The payload of a signed policy, and the whole.
+    /// The payload of a signed policy, and the whole text.
     public static func signed(policy: [UInt8]) -> (payload: [UInt8], text: [UInt8]) {
         let payload = Array(#"{"counter":1,"iat":1795176000,"policy":"#.utf8) + policy + [UInt8(ascii: "}")]
         return (payload, sign(payload, header: #"{"alg":"ES256","typ":"tenure-policy+jwt"}"#))
@@ -77,7 +77,7 @@ extension FuzzedReaders {
 
     // MARK: Answers and state
 
-    /// What the service answers, or somebody in its place, and what of it lies on the disk.
+    /// A response of the service or of an attacker in its place, and its stored parts.
     public static func serviceAnswer(_ input: [UInt8]) {
         let (data, decoder) = (Data(input), JSONDecoder())
         _ = try? decoder.decode(CustomerResponse.self, from: data)
@@ -87,38 +87,38 @@ extension FuzzedReaders {
         _ = try? decoder.decode(KeptPolicy.self, from: data)
     }
 
-    /// The local state, under a sound seal.
+    /// The local state, with a valid seal.
     public static func clientState(_ input: [UInt8], at now: Date) {
-        // Without its seal nothing is read.
-        guard SealedState.open(Data(input), with: Shelf.sound) == nil else { fatalError("a seal was forged") }
-        let shelf = Shelf(SealedState.seal(Data(input), with: Shelf.sound))
-        guard case .state(let state) = shelf.load(device: nil) else { return }
-        guard (try? shelf.update(device: nil, { _ in state })) != nil,
-            case .state(let again) = shelf.load(device: nil), again == state
+        // A state without a seal isn't read.
+        guard SealedState.open(Data(input), with: MemoryStorage.key) == nil else { fatalError("a seal was forged") }
+        let storage = MemoryStorage(SealedState.seal(Data(input), with: MemoryStorage.key))
+        guard case .state(let state) = storage.load(device: nil) else { return }
+        guard (try? storage.update(device: nil, { _ in state })) != nil,
+            case .state(let again) = storage.load(device: nil), again == state
         else { fatalError("a state does not survive being written") }
     }
 
     public static func clientState(at now: Date) -> [UInt8] {
-        let shelf = Shelf(nil)
+        let storage = MemoryStorage(nil)
         var memory = StoredState(clock: now)
         memory.device = "device"
         memory.distribution = "appStore"
-        memory.catalog = KeptCatalog(text: #"{"products":[],"entitlements":[]}"#, tag: "1", askedAt: now)
-        guard (try? shelf.update(device: nil, { _ in memory })) != nil, let sealed = shelf.read(),
-            let contents = SealedState.open(sealed, with: Shelf.sound)
+        memory.catalog = CachedCatalog(text: #"{"products":[],"entitlements":[]}"#, tag: "1", askedAt: now)
+        guard (try? storage.update(device: nil, { _ in memory })) != nil, let sealed = storage.read(),
+            let contents = SealedState.open(sealed, with: MemoryStorage.key)
         else { return [] }
         return Array(contents)
     }
 
-    // Unchecked: each is made, used and let go within one call of the fuzzer's only thread.
-    private final class Shelf: StateStorage, @unchecked Sendable {
-        static let sound = Data("secret".utf8)
+    // Sound: each is created, used and released within one call on the fuzzer's only thread.
+    private final class MemoryStorage: StateStorage, @unchecked Sendable {
+        static let key = Data("secret".utf8)
         private var contents: Data?
 
         init(_ contents: Data?) { self.contents = contents }
         func read() -> Data? { contents }
         func update(_ change: (Data?) throws -> Data) throws { contents = try change(contents) }
         func remove() { contents = nil }
-        func secret() -> Data { Self.sound }
+        func secret() -> Data { Self.key }
     }
 }

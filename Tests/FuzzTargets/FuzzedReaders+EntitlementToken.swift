@@ -15,8 +15,8 @@ import TenureJSON
 
     /// Entitlement tokens, as an app reads them.
     extension FuzzedReaders {
-        /// An entitlement token as it came from the service or from the disk, and on the lines after it what vouches for
-        /// its key, for an app that pinned a key and for one that pinned a root.
+        /// An entitlement token from the service or from the disk. The lines after it are the statements that vouch for its
+        /// key. Read by an app that pinned a key, and by one that pinned a root.
         public static func entitlementToken(_ input: [UInt8], at now: Date) {
             let lines = String(decoding: input, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
                 .map(String.init)
@@ -31,7 +31,7 @@ import TenureJSON
             }
         }
 
-        /// The payload of a statement about a key, and of a list of revoked keys, under a sound signature.
+        /// The payload of a statement about a key, and of a list of revoked keys, with a valid signature.
         public static func keyStatementPayload(_ input: [UInt8]) {
             let token = sign(entitlementTokenClaims, header: entitlementTokenHeader)
             guard let text = SignedText(String(decoding: token, as: UTF8.self)) else { return }
@@ -54,7 +54,7 @@ import TenureJSON
             #"{"counter":1,"iat":1795176000,"revoked":["kZ6Hb0R4c9XJ2oGq3yq0o1v3kS8c4w9xv5n2b7d1e0A"]}"#,
         ].map { Array($0.utf8) }
 
-        /// The payload of one under a sound signature.
+        /// The payload of an entitlement token with a valid signature.
         public static func entitlementTokenPayload(_ input: [UInt8], at now: Date) {
             entitlementToken(sign(input, header: entitlementTokenHeader), at: now)
         }
@@ -67,7 +67,7 @@ import TenureJSON
             #"{"iss":"tenure","sub":"cus_1","bundleID":"com.example.calculator","environment":"Production","device":"x","appTransactionID":"704000000000000001","iat":1795176000,"exp":1826712000,"nonce":"nonce","test":true,"persona":"Ada","entitlements":{"everything":{},"cloud":{"until":1826712000,"refreshAfter":1795200000.5}}}"#
                 .utf8)
 
-        /// Sound ones; the second is of a key that the pinned one vouches for.
+        /// Valid tokens. The second one is signed by a key that the pinned key vouches for.
         public static var entitlementTokens: [[UInt8]] {
             guard let other = try? P256.Signing.PrivateKey(rawRepresentation: [UInt8](repeating: 0x2B, count: 32)),
                 let otherKey = try? Tenure.ServiceKey(other.publicKey.pemRepresentation)

@@ -23,7 +23,7 @@ public enum FuzzedReaders {
         facts.add(proofs)
         facts.add(purchases)
         facts.add(renewals)
-        facts.add(SupportAct(.grant, of: "everything", date: Date(timeIntervalSince1970: 1_795_176_000)))
+        facts.add(SupportGrant(.grant, of: "everything", date: Date(timeIntervalSince1970: 1_795_176_000)))
         facts.purchasesAreComplete = true
         return facts.encoded
     }

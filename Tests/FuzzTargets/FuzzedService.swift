@@ -30,7 +30,7 @@ import TenureJSON
             self.verifier = verifier
             self.now = now
             key = try SigningKeyStore(folder: folder).readOrCreate(at: now).keys
-            tokens = try AccessTokenKey(folder: folder, recordID: [1, 2, 3])
+            tokens = try AccessTokenKey(folder: folder, databaseID: [1, 2, 3])
             credentials = AppStoreCredentials(
                 issuerID: "57246542-96fe-1a63-e053-0824d011072a", keyID: "2X9R4HXF34",
                 bundleID: "com.example.calculator",
@@ -42,7 +42,7 @@ import TenureJSON
             guard let body = try? NotificationRequest(reading: Data(input)) else { return }
             let bytes = Array(body.signedPayload.utf8)
             guard let verified = try? verifier.verifyNotification(bytes, now: now) else { return }
-            _ = NotificationContents(verified, bytes: bytes).amendment(of: nil)
+            _ = NotificationContents(verified, bytes: bytes).update(of: nil)
         }
 
         /// An answer of the App Store Server API, to every question that it might be an answer to.
@@ -51,7 +51,7 @@ import TenureJSON
             let connection = AppStoreConnection(
                 credentials, verifier: verifier,
                 transport: AppStoreTransport { _ in AppStoreTransport.Answer(status: 200, body: input) },
-                patience: Patience(attempts: 1),
+                retryPolicy: RetryPolicy(attempts: 1),
                 time: AppStoreTime(now: { now }, uptime: { 0 }, sleep: { _ in }, random: { 0.5 }),
                 logger: Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() })
             let id = AppStoreCustomerID.transaction("410000000000001")

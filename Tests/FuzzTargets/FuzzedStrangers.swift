@@ -29,8 +29,8 @@ import TenureJSON
         /// A scenario file.
         public static func scenario(_ input: [UInt8]) { _ = try? ScenarioReader.read(input, named: "scenario.yaml") }
 
-        /// One act or a list of them, as the control interface takes them.
-        public static func acts(_ input: [UInt8]) {
+        /// One operation or a list of them, as the control interface takes them.
+        public static func operations(_ input: [UInt8]) {
             let objects: [JSONObject]
             switch try? JSONValue(parsing: input) {
             case .object(let object): objects = [object]
@@ -39,9 +39,11 @@ import TenureJSON
             default: return
             }
             for object in objects {
-                guard let act = try? Act(object), (try? act.checkValues()) != nil else { continue }
-                guard let again = try? Act(act.json), again == act else {
-                    fatalError("an act does not survive the journal")
+                guard let operation = try? AppStoreOperation(object), (try? operation.checkValues()) != nil else {
+                    continue
+                }
+                guard let again = try? AppStoreOperation(operation.json), again == operation else {
+                    fatalError("an operation does not survive the journal")
                 }
             }
         }

@@ -24,11 +24,11 @@ func tryBase64(_ input: [UInt8]) {
 func tryVerifyReceipt(_ input: [UInt8]) {
     guard let answer = try? VerifyReceiptResponse(parsing: input) else { return }
     guard let again = try? VerifyReceiptResponse(parsing: JSONValue.object(answer.json).bytes), again == answer else {
-        fatalError("an answer does not survive being written")
+        fatalError("a response differs after writing and reading")
     }
 }
 
-/// Whoever lists certificates trusts at least one, and each has a name by which to tell it.
+/// A list of certificates has at least one.
 func tryAnchors(_ input: [UInt8]) {
     guard let anchors = try? TrustAnchors(input) else { return }
     guard !anchors.summaries.isEmpty else { fatalError("an empty list of anchors was read") }

@@ -12,11 +12,11 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         // Some targets block the thread that they run on.
         let count = try await onThread {
-            let world = try World(folder: folder)
-            let seeds = try target.seeds(from: world)
-            for seed in seeds { target.run(seed, in: world) }
+            let fixtures = try FuzzFixtures(folder: folder, authority: Self.authority.get())
+            let seeds = try target.seeds(from: fixtures)
+            for seed in seeds { target.run(seed, in: fixtures) }
             var corruption = Corruption(seeds: seeds, name: target.rawValue, maximumLength: target.maximumLength)
-            for _ in 0..<Self.inputs { target.run(corruption.next(), in: world) }
+            for _ in 0..<Self.inputs { target.run(corruption.next(), in: fixtures) }
             return seeds.count
         }
         #expect(count > 0)
@@ -25,6 +25,8 @@ import Testing
     /// For each target; the environment variable `TENURE_FUZZ_INPUTS` sets another number.
     private static let inputs =
         ProcessInfo.processInfo.environment["TENURE_FUZZ_INPUTS"].flatMap { Int($0) } ?? 250
+
+    private static let authority = Result { try TestAuthority() }
 
     private func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in

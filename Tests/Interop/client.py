@@ -1,8 +1,11 @@
 """Works through a local App Store with Apple's own client.
 
-Reads a JSON object from the file in argv[1]: `url`, `key` (PEM), `keyID`, `issuerID`, `bundleID`, `appAppleID`, `root`
-(Base64 of DER), `environment`, and the ids of a world with one subscriber who also bought 45 consumables, of which two
-were refunded, and `errors`, all that are documented. Writes a JSON object to standard output: what each step gave, or the error that it raised.
+Reads a JSON object from the file in argv[1]:
+- `url`, `key` (PEM), `keyID`, `issuerID`, `bundleID`, `appAppleID`, `root` (Base64 of DER), `environment`
+- the IDs of a local App Store with one subscriber, who also bought 45 consumables; two were refunded
+- `errors`: all documented errors
+
+Writes a JSON object to standard output: the result of each step, or the error that it raised.
 """
 import base64
 import json
@@ -23,24 +26,24 @@ from appstoreserverlibrary.models.UpdateAppAccountTokenRequest import UpdateAppA
 from appstoreserverlibrary.signed_data_verifier import SignedDataVerifier
 
 with open(sys.argv[1], encoding="utf-8") as file:
-    world = json.load(file)
+    fixture = json.load(file)
 
-environment = Environment(world["environment"])
+environment = Environment(fixture["environment"])
 
 
-def client_for(bundle_id, key_id=world["keyID"]):
+def client_for(bundle_id, key_id=fixture["keyID"]):
     client = AppStoreServerAPIClient(
-        world["key"].encode(), key_id, world["issuerID"], bundle_id, environment
+        fixture["key"].encode(), key_id, fixture["issuerID"], bundle_id, environment
     )
-    client._base_url = world["url"]
+    client._base_url = fixture["url"]
     return client
 
 
-client = client_for(world["bundleID"])
+client = client_for(fixture["bundleID"])
 verifier = SignedDataVerifier(
-    [base64.b64decode(world["root"])], False, environment, world["bundleID"], world["appAppleID"]
+    [base64.b64decode(fixture["root"])], False, environment, fixture["bundleID"], fixture["appAppleID"]
 )
-subscription, consumable, customer = world["subscription"], world["consumable"], world["appTransaction"]
+subscription, consumable, customer = fixture["subscription"], fixture["consumable"], fixture["appTransaction"]
 results = {}
 
 
@@ -85,7 +88,7 @@ def refunds():
 
 
 def notifications(**filters):
-    request = NotificationHistoryRequest(startDate=world["start"], endDate=world["end"], **filters)
+    request = NotificationHistoryRequest(startDate=fixture["start"], endDate=fixture["end"], **filters)
     types, token = [], None
     while True:
         page = client.get_notification_history(token, request)
@@ -126,10 +129,10 @@ def extend_all(identifier):
             extendReasonCode=ExtendReasonCode.OTHER,
             requestIdentifier=identifier,
             storefrontCountryCodes=["USA"],
-            productId=world["product"],
+            productId=fixture["product"],
         )
     )
-    answer = client.get_status_of_subscription_renewal_date_extensions(identifier, world["product"])
+    answer = client.get_status_of_subscription_renewal_date_extensions(identifier, fixture["product"])
     return [answer.complete, answer.succeededCount, answer.failedCount]
 
 
@@ -149,7 +152,7 @@ step("kept", lambda: sizes(history(V2, revoked=False)))
 step("statuses", statuses)
 step("expired", lambda: statuses([Status.EXPIRED]))
 step("refunds", refunds)
-step("order", lambda: len(client.look_up_order_id(world["order"]).signedTransactions))
+step("order", lambda: len(client.look_up_order_id(fixture["order"]).signedTransactions))
 step("notifications", notifications)
 step("failures", lambda: notifications(onlyFailures=True))
 step("test", test_notification)
@@ -168,28 +171,28 @@ step("4000011", lambda: client.extend_subscription_renewal_date(subscription, ex
 step("4000005", lambda: client.get_transaction_history(customer, "x", TransactionHistoryRequest(), V2))
 step("4000013", lambda: history(V2, startDate=2, endDate=1))
 step("4000048", lambda: client.get_transaction_info(customer))
-step("4000187", lambda: client.set_app_account_token(world["renewal"], token))
+step("4000187", lambda: client.set_app_account_token(fixture["renewal"], token))
 step("4030005", lambda: client.extend_subscription_renewal_date(subscription, extension()))
 step("4040005", lambda: client.extend_subscription_renewal_date("410999999999999", extension()))
 step("4040008", lambda: client.get_test_notification_status("0e3a2a3c-0000-4000-8000-000000000001_1"))
-step("4040009", lambda: client.get_status_of_subscription_renewal_date_extensions("none", world["product"]))
+step("4040009", lambda: client.get_status_of_subscription_renewal_date_extensions("none", fixture["product"]))
 step("4040010", lambda: client.get_transaction_info("410999999999999"))
 step("wrong app", lambda: client_for("com.example.other").get_transaction_info(consumable))
-step("wrong key", lambda: client_for(world["bundleID"], "ABCDEFGHIJ").get_transaction_info(consumable))
+step("wrong key", lambda: client_for(fixture["bundleID"], "ABCDEFGHIJ").get_transaction_info(consumable))
 
 
 
 def refusal(code):
-    """What Apple's client makes of a documented error, which the store is told to answer next."""
+    """How Apple's client reads a documented error, which the local App Store answers next."""
     body = json.dumps({"code": code, "requests": 1}).encode()
     headers = {"Content-Type": "application/json"}
-    urllib.request.urlopen(urllib.request.Request(world["url"] + "/control/trouble", body, headers)).close()
+    urllib.request.urlopen(urllib.request.Request(fixture["url"] + "/control/fault", body, headers)).close()
     try:
         client.get_transaction_info(consumable)
     except APIException as error:
         return f"{error.http_status_code} {error.raw_api_error}" + ("" if error.api_error else " unknown")
 
 
-results["errors"] = [refusal(code) for code in world["errors"]]
+results["errors"] = [refusal(code) for code in fixture["errors"]]
 
 print(json.dumps(results))

@@ -18,7 +18,7 @@ enum AppleLibrary {
     }
 
     struct Verdict {
-        /// Nil where it accepts.
+        /// The error of Apple's library; nil if it accepts the artifact.
         let error: String?
         let fields: JSONValue?
     }
@@ -26,7 +26,7 @@ enum AppleLibrary {
     private static let scripts = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Interop")
 
-    /// What one of the scripts says of its input, both JSON.
+    /// Runs one of the scripts with JSON, and returns its JSON output.
     static func run(_ script: String, _ json: [UInt8]) throws -> JSONValue {
         let input = FileManager.default.temporaryDirectory.appendingPathComponent("interop-\(UUID().uuidString).json")
         defer { try? FileManager.default.removeItem(at: input) }
@@ -37,7 +37,7 @@ enum AppleLibrary {
         return try JSONValue(parsing: [UInt8](result.output.utf8))
     }
 
-    static func judge(_ artifacts: [Artifact]) throws -> [Verdict] {
+    static func verify(_ artifacts: [Artifact]) throws -> [Verdict] {
         guard case .array(let verdicts) = try run("interop.py", Array(JSONEncoder().encode(artifacts))) else {
             throw Failure(said: "no list of verdicts")
         }

@@ -14,7 +14,7 @@ struct ServerAPIClientTests {
     private static let monthly = "com.example.calculator.monthly"
     private static let coins = "com.example.calculator.coins"
 
-    private static func world() throws -> World {
+    private static func state() throws -> AppStoreState {
         func date(_ text: String) -> Date { Date(written: text) ?? .distantPast }
         let app = StoreApp(
             bundleID: "com.example.calculator", appAppleID: 828_838_134,
@@ -23,15 +23,15 @@ struct ServerAPIClientTests {
                 StoreProduct(id: monthly, type: .autoRenewable, price: 1990, group: "plans"),
                 StoreProduct(id: coins, type: .consumable, price: 990),
             ], notificationURL: "https://example.com/hook")
-        var world = World(seed: "interop", startingAt: date("2026-01-10"), apps: [app])
-        try world.addCustomer("Ada")
-        try world.acquire("Ada")
-        try world.buy(monthly, "Ada")
-        for _ in 0..<45 { try world.buy(coins, "Ada") }
-        try world.refund("Ada", coins, reason: .issueInTheApp)
-        try world.refund("Ada", coins, reason: .issueInTheApp, periodsAgo: 1)
-        world.advance(to: date("2026-02-15"))
-        return world
+        var state = AppStoreState(seed: "interop", startingAt: date("2026-01-10"), apps: [app])
+        try state.addCustomer("Ada")
+        try state.acquire("Ada")
+        try state.buy(monthly, "Ada")
+        for _ in 0..<45 { try state.buy(coins, "Ada") }
+        try state.refund("Ada", coins, reason: .issueInTheApp)
+        try state.refund("Ada", coins, reason: .issueInTheApp, periodsAgo: 1)
+        state.advance(to: date("2026-02-15"))
+        return state
     }
 
     private static let expected = """
@@ -48,12 +48,12 @@ struct ServerAPIClientTests {
         """
 
     @Test func `Apple's client reads, pages, changes and is refused as by Apple`() async throws {
-        let authority = try TestAuthority(seed: "interop store")
-        let store = LocalAppStore(try Self.world(), signer: StoreSigner(authority: authority)) { _, _, notification in
+        let authority = try TestAuthority()
+        let store = LocalAppStore(try Self.state(), signer: StoreSigner(authority: authority)) { _, _, notification in
             notification.type == .subscribed ? .timedOut : .success
         }
         // What waited is carried.
-        try await store.perform(Act(.advance, [.by: "0"]))
+        try await store.perform(AppStoreOperation(.advance, [.by: "0"]))
         let key = try ServerAPIKey(seed: "interop")
         try await StoreServer(store: store, key: key, port: 0).serve { port in
             let input = await Self.input(store, key, port: port, root: Data(authority.jws.root.der))
@@ -72,21 +72,21 @@ struct ServerAPIClientTests {
     private static func input(
         _ store: LocalAppStore, _ key: ServerAPIKey, port: Int, root: Data
     ) async -> JSONObject {
-        let world = await store.world
+        let state = await store.state
         func milliseconds(_ date: Date) -> JSONValue { .number(String(Int64(date.timeIntervalSince1970 * 1000))) }
-        let renewal = world.transactions.last { $0.original == 0 } ?? world.transactions[0]
+        let renewal = state.transactions.last { $0.original == 0 } ?? state.transactions[0]
         return [
             "url": .string("http://127.0.0.1:\(port)"), "key": .string(key.pem), "keyID": .string(key.keyID),
             "issuerID": .string(key.issuerID), "bundleID": .string("com.example.calculator"),
             "appAppleID": .number("828838134"), "root": .string(root.base64EncodedString()),
-            "environment": .string(world.environment.rawValue), "product": .string(monthly),
-            "subscription": .string(world.id(of: world.transactions[0])),
-            "renewal": .string(world.id(of: renewal)),
-            "consumable": .string(world.id(of: world.transactions[1])),
-            "appTransaction": .string(world.id(of: world.acquisitions[0])),
-            "order": .string(world.orderID(of: world.transactions[1])),
+            "environment": .string(state.environment.rawValue), "product": .string(monthly),
+            "subscription": .string(state.id(of: state.transactions[0])),
+            "renewal": .string(state.id(of: renewal)),
+            "consumable": .string(state.id(of: state.transactions[1])),
+            "appTransaction": .string(state.id(of: state.acquisitions[0])),
+            "order": .string(state.orderID(of: state.transactions[1])),
             "errors": .array(ServerAPIError.allCases.map { .number(String($0.rawValue)) }),
-            "start": milliseconds(world.now.addingTimeInterval(-100 * 86_400)), "end": milliseconds(world.now),
+            "start": milliseconds(state.now.addingTimeInterval(-100 * 86_400)), "end": milliseconds(state.now),
         ]
     }
 }

@@ -8,42 +8,42 @@ import TenureJSON
 import TenureMint
 import Testing
 
-private func subscribed(_ environment: AppStoreEnvironment = .production, url: String? = nil) throws -> World {
-    var world = try Shop.world(of: "Ada", environment, at: "2026-01-10T12:00:00Z", url: url)
-    try world.buy(Shop.monthly, "Ada")
-    try world.buy(Shop.coins, "Ada")
-    return world
+private func subscribed(_ environment: AppStoreEnvironment = .production, url: String? = nil) throws -> AppStoreState {
+    var state = try Shop.state(of: "Ada", environment, at: "2026-01-10T12:00:00Z", url: url)
+    try state.buy(Shop.monthly, "Ada")
+    try state.buy(Shop.coins, "Ada")
+    return state
 }
 
 private let extending: JSONObject = [
     "extendByDays": .number("14"), "extendReasonCode": .number("1"), "requestIdentifier": .string("r1"),
 ]
 
-@Test func `a renewal is put off twice a year, and told of`() async throws {
-    let world = try subscribed(url: "https://example.com/hook")
-    try await withCounter(world) { counter async throws in
-        let id = world.id(of: world.transactions[0])
+@Test func `a renewal date can be extended twice a year, with a notification each time`() async throws {
+    let state = try subscribed(url: "https://example.com/hook")
+    try await withCounter(state) { counter async throws in
+        let id = state.id(of: state.transactions[0])
         let path = "/inApps/v1/subscriptions/extend/\(id)"
         let answer = try await counter.send(.put, path, extending)
         #expect(answer.status == 200)
         #expect(answer.body["success"] == .boolean(true))
         #expect(
             answer.body.number("effectiveDate") == Int(Shop.date("2026-01-31T12:00:00Z").timeIntervalSince1970) * 1000)
-        #expect(await counter.store.world.told().last == "RENEWAL_EXTENDED")
+        #expect(await counter.store.state.notificationNames().last == "RENEWAL_EXTENDED")
         // The first date passes without a renewal.
-        try await counter.store.perform(Act(.advance, [.to: "2026-01-20"]))
-        #expect(await counter.store.world.told().last == "RENEWAL_EXTENDED")
+        try await counter.store.perform(AppStoreOperation(.advance, [.to: "2026-01-20"]))
+        #expect(await counter.store.state.notificationNames().last == "RENEWAL_EXTENDED")
         #expect(try await counter.send(.put, path, extending).status == 200)
         #expect(try await counter.send(.put, path, extending).body.number("errorCode") == 4_030_005)
-        try await counter.store.perform(Act(.advance, [.to: "2026-02-15"]))
-        #expect(await counter.store.world.told().last == "DID_RENEW")
+        try await counter.store.perform(AppStoreOperation(.advance, [.to: "2026-02-15"]))
+        #expect(await counter.store.state.notificationNames().last == "DID_RENEW")
     }
 }
 
-@Test func `an extension that cannot be is refused by its code`() async throws {
-    let world = try subscribed()
-    try await withCounter(world) { counter async throws in
-        let id = world.id(of: world.transactions[0])
+@Test func `an impossible extension gets its error code`() async throws {
+    let state = try subscribed()
+    try await withCounter(state) { counter async throws in
+        let id = state.id(of: state.transactions[0])
         func code(_ id: String, _ change: (inout JSONObject) -> Void = { _ in }) async throws -> Int? {
             var body = extending
             change(&body)
@@ -51,21 +51,21 @@ private let extending: JSONObject = [
         }
         #expect(try await code("x") == 4_000_008)
         #expect(try await code("410999999999999") == 4_040_005)
-        #expect(try await code(world.id(of: world.transactions[1])) == 4_040_005)
+        #expect(try await code(state.id(of: state.transactions[1])) == 4_040_005)
         #expect(try await code(id) { $0["extendByDays"] = .number("91") } == 4_000_009)
         #expect(try await code(id) { $0["extendReasonCode"] = .number("4") } == 4_000_010)
         #expect(try await code(id) { $0["requestIdentifier"] = .string("") } == 4_000_011)
-        try await counter.store.perform(Act(.refund, [.customer: "Ada", .product: Shop.monthly]))
+        try await counter.store.perform(AppStoreOperation(.refund, [.customer: "Ada", .product: Shop.monthly]))
         #expect(try await code(id) == 4_030_004)
     }
 }
 
-@Test func `all renewals of a product are put off, and the numbers told`() async throws {
-    var world = try subscribed(url: "https://example.com/hook")
-    try world.addCustomer("Greta", storefront: "DEU")
-    try world.acquire("Greta")
-    try world.buy(Shop.monthly, "Greta")
-    let both = world
+@Test func `a mass extension extends all renewals of a product, and reports the numbers`() async throws {
+    var state = try subscribed(url: "https://example.com/hook")
+    try state.addCustomer("Greta", storefront: "DEU")
+    try state.acquire("Greta")
+    try state.buy(Shop.monthly, "Greta")
+    let both = state
     try await withCounter(both) { counter async throws in
         var body = extending
         body["productId"] = .string(Shop.monthly)
@@ -75,8 +75,11 @@ private let extending: JSONObject = [
         let status = try await counter.get("/inApps/v1/subscriptions/extend/mass/\(Shop.monthly)/r1")
         #expect(status.body.number("succeededCount") == 1)
         #expect(status.body["complete"] == .boolean(true))
-        let ended = await counter.store.world
-        #expect(ended.told(since: both.notifications.count) == ["RENEWAL_EXTENDED", "RENEWAL_EXTENSION/SUMMARY"])
+        let ended = await counter.store.state
+        #expect(
+            ended.notificationNames(since: both.notifications.count) == [
+                "RENEWAL_EXTENDED", "RENEWAL_EXTENSION/SUMMARY",
+            ])
         let summary = try ended.lastNotification().notification.payload.summary
         #expect(summary?.succeededCount == 1)
         #expect(summary?.storefrontCountryCodes == ["DEU"])
@@ -91,30 +94,30 @@ private let extending: JSONObject = [
     }
 }
 
-@Test func `consumption is answered with consent only`() async throws {
-    let world = try subscribed()
-    try await withCounter(world) { counter async throws in
-        let path = "/inApps/v2/transactions/consumption/\(world.id(of: world.transactions[1]))"
+@Test func `consumption information needs the customer's consent`() async throws {
+    let state = try subscribed()
+    try await withCounter(state) { counter async throws in
+        let path = "/inApps/v2/transactions/consumption/\(state.id(of: state.transactions[1]))"
         var body: JSONObject = [
             "customerConsented": .boolean(true), "sampleContentProvided": .boolean(false),
             "deliveryStatus": .string("DELIVERED"), "refundPreference": .string("DECLINE"),
             "consumptionPercentage": .number("50000"),
         ]
         #expect(try await counter.send(.put, path, body).status == 202)
-        #expect(await counter.store.world.consumption[1]?.refundPreference == "DECLINE")
+        #expect(await counter.store.state.consumption[1]?.refundPreference == "DECLINE")
         body["deliveryStatus"] = .number("0")
         #expect(try await counter.send(.put, path, body).body.number("errorCode") == 4_000_036)
         body["customerConsented"] = .boolean(false)
         #expect(try await counter.send(.put, path, body).body.number("errorCode") == 4_000_035)
-        let former = "/inApps/v1/transactions/consumption/\(world.id(of: world.transactions[0]))"
+        let former = "/inApps/v1/transactions/consumption/\(state.id(of: state.transactions[0]))"
         #expect(try await counter.send(.put, former, body).body.number("errorCode") == 4_000_043)
     }
 }
 
-@Test func `an account token is set for the whole subscription`() async throws {
-    var world = try subscribed()
-    world.advance(to: Shop.date("2026-01-20"))
-    let renewed = world
+@Test func `an account token applies to the whole subscription`() async throws {
+    var state = try subscribed()
+    state.advance(to: Shop.date("2026-01-20"))
+    let renewed = state
     try await withCounter(renewed) { counter async throws in
         let id = renewed.id(of: renewed.transactions[0])
         let token = "0e3a2a3c-0000-4000-8000-000000000001"
@@ -127,15 +130,15 @@ private let extending: JSONObject = [
         #expect(try await set(id, "me") == 4_000_183)
         #expect(try await set(renewed.id(of: renewed.transactions[2]), token) == 4_000_187)
         #expect(try await set("410999999999999", token) == 4_040_010)
-        let changed = await counter.store.world
+        let changed = await counter.store.state
         #expect(changed.transactions.map { $0.appAccountToken?.uuidString.lowercased() } == [token, nil, token])
     }
 }
 
-@Test func `a finished consumable leaves the receipt and the former history`() async throws {
-    let world = try subscribed()
-    try await withCounter(world) { counter async throws in
-        let id = world.id(of: world.transactions[1])
+@Test func `a finished consumable isn't in the receipt or in version 1 of the history`() async throws {
+    let state = try subscribed()
+    try await withCounter(state) { counter async throws in
+        let id = state.id(of: state.transactions[1])
         #expect(try await counter.send(.post, "/inApps/v1/transactions/\(id)/finish").status == 200)
         #expect(try await counter.get("/inApps/v1/history/\(id)").body.list("signedTransactions").count == 1)
         #expect(try await counter.get("/inApps/v2/history/\(id)").body.list("signedTransactions").count == 2)
@@ -145,14 +148,14 @@ private let extending: JSONObject = [
     }
 }
 
-@Test func `the history of notifications tells every attempt, page by page`() async throws {
-    let world = try subscribed(url: "https://example.com/hook")
-    try await withCounter(world, courier: { _, _, notification in notification.index == 2 ? .timedOut : .success }) {
+@Test func `the notification history has every attempt, in pages`() async throws {
+    let state = try subscribed(url: "https://example.com/hook")
+    try await withCounter(state, sender: { _, _, notification in notification.index == 2 ? .timedOut : .success }) {
         counter async throws in
-        let coins = Array(repeating: Act(.buy, [.customer: "Ada", .product: Shop.coins]), count: 40)
+        let coins = Array(repeating: AppStoreOperation(.buy, [.customer: "Ada", .product: Shop.coins]), count: 40)
         try await counter.store.perform(coins)
-        try await counter.store.perform(Act(.advance, [.by: "2h"]))
-        let now = await counter.store.world.now
+        try await counter.store.perform(AppStoreOperation(.advance, [.by: "2h"]))
+        let now = await counter.store.state.now
         func ask(_ change: (inout JSONObject) -> Void = { _ in }, token: String = "") async throws -> JSONObject {
             var body: JSONObject = [
                 "startDate": .instant(now.addingTimeInterval(-86400)), "endDate": .instant(now),
@@ -171,7 +174,7 @@ private let extending: JSONObject = [
 
         let failures = try await ask { $0["onlyFailures"] = .boolean(true) }.list("notificationHistory")
         guard case .object(let failure)? = failures.first else {
-            Issue.record("no failure is told of")
+            Issue.record("no failure is reported of")
             return
         }
         #expect(failures.count == 1)
@@ -186,13 +189,13 @@ private let extending: JSONObject = [
         #expect(try await ask(token: "x").number("errorCode") == 4_000_014)
         let both = try await ask {
             $0["notificationType"] = .string("SUBSCRIBED")
-            $0["transactionId"] = .string(world.id(of: world.transactions[0]))
+            $0["transactionId"] = .string(state.id(of: state.transactions[0]))
         }
         #expect(both.number("errorCode") == 4_000_019)
     }
 }
 
-@Test func `a test notification is sent, and its way told`() async throws {
+@Test func `a test notification is sent, and its status can be read`() async throws {
     try await withCounter(try subscribed(url: "https://example.com/hook")) { counter async throws in
         let token = try #require(
             try await counter.send(.post, "/inApps/v1/notifications/test").body.text("testNotificationToken"))

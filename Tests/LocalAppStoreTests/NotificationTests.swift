@@ -22,21 +22,22 @@ import Testing
             router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
             onServerRunning: { await onServerRunning($0.localAddress?.port ?? 0) })
     } _: { port in
-        var world = Shop.world(url: "http://127.0.0.1:\(port)/hook")
-        try world.addCustomer("Ada")
-        let store = LocalAppStore(world, signer: Shop.signer, courier: HTTPCourier().carry)
+        var state = Shop.state(url: "http://127.0.0.1:\(port)/hook")
+        try state.addCustomer("Ada")
+        let store = LocalAppStore(state, signer: Shop.signer, sender: HTTPNotificationSender().send)
         try await store.perform([
-            Act(.acquire, [.customer: "Ada"]), Act(.buy, [.customer: "Ada", .product: Shop.monthly]),
+            AppStoreOperation(.acquire, [.customer: "Ada"]),
+            AppStoreOperation(.buy, [.customer: "Ada", .product: Shop.monthly]),
         ])
         var received = bodies.makeAsyncIterator()
         let body = try #require(await received.next())
         guard case .object(let object) = try JSONValue(parsing: body) else { throw NothingThere() }
         let payload = try #require(object.text("signedPayload"))
-        let notification = try Shop.verifier.verifyNotification(Array(payload.utf8), now: world.now)
+        let notification = try Shop.verifier.verifyNotification(Array(payload.utf8), now: state.now)
         #expect(notification.notification.payload.notificationType?.known == .subscribed)
         #expect(notification.notification.payload.subtype?.known == .initialBuy)
         #expect(notification.notification.payload.data?.status?.known == .active)
         #expect(notification.notification.payload.data?.bundleVersion == "37")
-        #expect(await store.world.notifications[0].attempts.map(\.result) == [.success])
+        #expect(await store.state.notifications[0].attempts.map(\.result) == [.success])
     }
 }

@@ -17,7 +17,7 @@ private func play(_ scenario: Scenario, policy: String? = nil) async throws -> [
     let file = try #require(policy ?? scenario.policy)
     let policy = try PolicyFile.read(Array(Data(contentsOf: examples.appendingPathComponent(file))), named: file)
     let service = try DecidingService(
-        policy: policy, anchors: Shop.authority.anchors, environment: scenario.founding.environment)
+        policy: policy, anchors: Shop.authority.anchors, environment: scenario.header.environment)
     return try await ScenarioRun(scenario, signer: Shop.signer, service: service).play()
 }
 
@@ -30,7 +30,7 @@ private func example(_ name: String) throws -> Scenario {
 }
 
 @Test(arguments: names)
-func `every example goes as it expects`(_ name: String) async throws {
+func `every example scenario meets its expectations`(_ name: String) async throws {
     let outcomes = try await play(try example(name))
     #expect(!outcomes.isEmpty)
     for outcome in outcomes {
@@ -38,7 +38,7 @@ func `every example goes as it expects`(_ name: String) async throws {
     }
 }
 
-@Test func `under another policy the same story shows who loses`() async throws {
+@Test func `the same scenario under another policy shows which customers lose`() async throws {
     let scenario = try example("calculator-disaster.yaml")
     let policy = try PolicyFile.read(
         """
@@ -58,7 +58,7 @@ func `every example goes as it expects`(_ name: String) async throws {
     #expect(Set(wrong.map(\.expectation.customer)) == ["Boris"])
 }
 
-@Test func `every mistake of a scenario stands at its place`() throws {
+@Test func `every mistake in a scenario has its line and column`() throws {
     let text = """
         scenario: Mistakes
         begins: 2014-01-01
@@ -91,7 +91,7 @@ func `every example goes as it expects`(_ name: String) async throws {
         ], "\(error?.description ?? "")")
 }
 
-@Test func `what cannot happen in a story is named with its place`() async throws {
+@Test func `an impossible operation in a scenario is an error with its place`() async throws {
     let text = """
         scenario: Impossible
         begins: 2014-01-01
@@ -109,7 +109,7 @@ func `every example goes as it expects`(_ name: String) async throws {
     #expect(failure?.detail == "`com.example.calculator` had no release for iOS at 2014-05-01T00:00:00Z")
 }
 
-@Test func `whatever can happen can be told in a scenario`() async throws {
+@Test func `scenarios can use every operation of customers and of the store`() async throws {
     let (monthly, pro) = ("com.example.calculator.monthly", "com.example.calculator.pro")
     let text = """
         scenario: All of it
@@ -174,9 +174,9 @@ func `every example goes as it expects`(_ name: String) async throws {
             store: [{ offersAgain: \(pro) }, { network: up }]
         """
     let scenario = try ScenarioReader.read(Array(text.utf8), named: "s.yaml")
-    let store = LocalAppStore(scenario.founding.world, signer: Shop.signer) { _, _, _ in .success }
-    try await scenario.happen(in: store)
-    let told = Set(await store.world.told())
+    let store = LocalAppStore(scenario.header.state, signer: Shop.signer) { _, _, _ in .success }
+    try await scenario.perform(in: store)
+    let reported = Set(await store.state.notificationNames())
     for name in [
         "SUBSCRIBED/INITIAL_BUY", "DID_RENEW", "DID_RENEW/BILLING_RECOVERY", "DID_FAIL_TO_RENEW/GRACE_PERIOD",
         "GRACE_PERIOD_EXPIRED", "DID_CHANGE_RENEWAL_PREF/UPGRADE", "DID_CHANGE_RENEWAL_PREF/DOWNGRADE",
@@ -184,10 +184,10 @@ func `every example goes as it expects`(_ name: String) async throws {
         "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_ENABLED", "CONSUMPTION_REQUEST", "REFUND_DECLINED", "REFUND",
         "REFUND_REVERSED", "REVOKE", "PRICE_INCREASE/PENDING", "PRICE_INCREASE/ACCEPTED", "RESCIND_CONSENT",
         "EXPIRED/PRICE_INCREASE", "EXPIRED/PRODUCT_NOT_FOR_SALE",
-    ] { #expect(told.contains(name), "\(name)") }
+    ] { #expect(reported.contains(name), "\(name)") }
 }
 
-@Test func `a step before the clock starts, or before the one above, is a mistake at its place`() throws {
+@Test func `a step before the scenario begins, or before the step above, is a mistake at its place`() throws {
     func read(_ steps: String) throws -> Scenario {
         try ScenarioReader.read(
             Array(

@@ -8,28 +8,28 @@ import TenureJSON
 import TenureMint
 import Testing
 
-/// Every error code that Apple documents for what this store answers (formats, 5.4), retention messaging left out.
+/// Every error code that Apple documents for the requests that this store supports.
 private let documented: Set<Int> = Set(
     [4_000_000, 4_000_002, 4_000_005, 4_000_006, 4_000_043, 4_000_047, 4_000_048, 4_000_183, 4_000_185, 4_000_187]
         + Array(4_000_008...4_000_028) + Array(4_000_030...4_000_042)
         + [4_030_004, 4_030_005, 4_030_007, 4_040_019, 4_290_000, 5_000_000, 5_000_001] + Array(4_040_001...4_040_010))
 
-/// What nothing in this world brings about; `trouble` does.
-private let onlyByTrouble: Set<ServerAPIError> = [
+/// Only faults cause these.
+private let onlyByFault: Set<ServerAPIError> = [
     .invalidAppIdentifier, .transactionTypeNotSupported, .accountNotFound, .accountNotFoundRetryable, .appNotFound,
     .appNotFoundRetryable, .originalTransactionIDNotFoundRetryable, .appTransactionDoesNotExist, .generalInternal,
     .generalInternalRetryable,
 ]
 
-@Test func `the store knows every documented error, and no other`() {
+@Test func `the store has exactly the documented errors`() {
     #expect(Set(ServerAPIError.allCases.map(\.rawValue)) == documented)
 }
 
-@Test func `every error can be had by making trouble, with its status and a sentence`() async throws {
-    try await withCounter(try wrongWorld()) { counter async throws in
-        let path = "/inApps/v1/transactions/\(await counter.store.world.id(of: counter.store.world.transactions[0]))"
+@Test func `a fault can cause every error, with its status and message`() async throws {
+    try await withCounter(try stateForWrongRequests()) { counter async throws in
+        let path = "/inApps/v1/transactions/\(await counter.store.state.id(of: counter.store.state.transactions[0]))"
         for error in ServerAPIError.allCases {
-            await counter.trouble.make(error, requests: 1)
+            await counter.fault.inject(error, requests: 1)
             let answer = try await counter.get(path)
             #expect(answer.body.number("errorCode") == error.rawValue)
             #expect(answer.status == error.rawValue / 10_000)
@@ -39,7 +39,7 @@ private let onlyByTrouble: Set<ServerAPIError> = [
     }
 }
 
-/// A request, and what is wrong with it.
+/// An invalid request, and its error.
 private struct Wrong {
     let error: ServerAPIError
     let method: HTTPRequest.Method
@@ -47,24 +47,24 @@ private struct Wrong {
     var body: JSONObject?
 }
 
-/// Ada, who subscribes and buys coins and shares with Ben; Cara, whose money came back; Dora, who was put off twice.
-private func wrongWorld() throws -> World {
-    var world = Shop.world(at: "2026-01-10T12:00:00Z")
+/// Ada subscribes, buys coins, and shares with Ben. Cara got a refund. Dora's renewal date was extended twice.
+private func stateForWrongRequests() throws -> AppStoreState {
+    var state = Shop.state(at: "2026-01-10T12:00:00Z")
     for (name, family) in [("Ada", "Lovelace"), ("Ben", "Lovelace"), ("Cara", nil), ("Dora", nil)] {
-        try world.addCustomer(name, family: family)
-        try world.acquire(name)
+        try state.addCustomer(name, family: family)
+        try state.acquire(name)
     }
-    for name in ["Ada", "Cara", "Dora"] { try world.buy(Shop.monthly, name) }
-    try world.buy(Shop.coins, "Ada")
-    try world.share("Ada", Shop.monthly)
-    world.advance(to: Shop.date("2026-09-01"))
-    try world.refund("Cara", Shop.monthly)
-    for _ in 0..<2 { _ = world.extend(try world.last("Dora", Shop.monthly), by: 1) }
-    return world
+    for name in ["Ada", "Cara", "Dora"] { try state.buy(Shop.monthly, name) }
+    try state.buy(Shop.coins, "Ada")
+    try state.share("Ada", Shop.monthly)
+    state.advance(to: Shop.date("2026-09-01"))
+    try state.refund("Cara", Shop.monthly)
+    for _ in 0..<2 { _ = state.extend(try state.last("Dora", Shop.monthly), by: 1) }
+    return state
 }
 
-extension World {
-    /// What the customer last got of a product.
+extension AppStoreState {
+    /// The customer's last transaction of a product.
     fileprivate func last(_ customer: String, _ product: String) throws -> StoreTransaction {
         try #require(
             transactions.last { accounts[$0.account].name == customer && products[$0.product].id == product })
@@ -73,14 +73,14 @@ extension World {
 
 private let unknown = "410999999999999"
 
-private func wrongQuestions(_ world: World) throws -> [Wrong] {
-    let id = world.id(of: world.transactions[0])
+private func wrongQuestions(_ state: AppStoreState) throws -> [Wrong] {
+    let id = state.id(of: state.transactions[0])
     let history = "v2/history/\(id)"
     func wrong(_ error: ServerAPIError, _ path: String) -> Wrong { Wrong(error: error, method: .get, path: path) }
     return [
         wrong(.invalidTransactionID, "v1/transactions/abc"),
         wrong(.transactionIDNotFound, "v1/transactions/\(unknown)"),
-        wrong(.appTransactionIDNotSupported, "v1/transactions/\(world.id(of: world.acquisitions[0]))"),
+        wrong(.appTransactionIDNotSupported, "v1/transactions/\(state.id(of: state.acquisitions[0]))"),
         wrong(.transactionIDNotFound, "v1/transactions/appTransactions/\(unknown)"),
         wrong(.invalidStatus, "v1/subscriptions/\(id)?status=6"),
         wrong(.transactionIDNotFound, "v1/subscriptions/\(unknown)"),
@@ -100,10 +100,10 @@ private func wrongQuestions(_ world: World) throws -> [Wrong] {
     ]
 }
 
-private func wrongNotificationRequests(_ world: World) -> [Wrong] {
+private func wrongNotificationRequests(_ state: AppStoreState) -> [Wrong] {
     func wrong(_ error: ServerAPIError, token: String = "", _ change: (inout JSONObject) -> Void = { _ in }) -> Wrong {
         var body: JSONObject = [
-            "startDate": .instant(world.now.addingTimeInterval(-86_400)), "endDate": .instant(world.now),
+            "startDate": .instant(state.now.addingTimeInterval(-86_400)), "endDate": .instant(state.now),
         ]
         change(&body)
         return Wrong(
@@ -113,26 +113,26 @@ private func wrongNotificationRequests(_ world: World) -> [Wrong] {
         wrong(.startDateTooFarInPast) { $0["startDate"] = .number("1000") },
         wrong(.invalidStartDate) { $0["startDate"] = nil },
         wrong(.invalidEndDate) { $0["endDate"] = .string("x") },
-        wrong(.startDateAfterEndDate) { $0["endDate"] = .instant(world.now.addingTimeInterval(-90_000)) },
+        wrong(.startDateAfterEndDate) { $0["endDate"] = .instant(state.now.addingTimeInterval(-90_000)) },
         wrong(.invalidNotificationType) { $0["notificationType"] = .string("X") },
         wrong(.multipleFiltersSupplied) {
             $0["notificationType"] = .string("SUBSCRIBED")
-            $0["transactionId"] = .string(world.id(of: world.transactions[0]))
+            $0["transactionId"] = .string(state.id(of: state.transactions[0]))
         },
         wrong(.invalidPaginationToken, token: "x"),
-        // The world's first notification is from January, and it is September.
+        // The first notification is from January, and it is September.
         wrong(.paginationTokenExpired, token: String(decoding: Base64.urlSafe.encode(Array("0".utf8)), as: UTF8.self)),
     ]
 }
 
-private func wrongExtensions(_ world: World) throws -> [Wrong] {
+private func wrongExtensions(_ state: AppStoreState) throws -> [Wrong] {
     let fields: JSONObject = [
         "extendByDays": .number("14"), "extendReasonCode": .number("1"), "requestIdentifier": .string("r1"),
     ]
     func original(_ name: String) throws -> String {
-        let account = try world.accountPlace(name)
-        let subscription = try #require(world.accounts[account].subscriptions.first)
-        return world.id(of: world.transactions[world.subscriptions[subscription].original])
+        let account = try state.accountPlace(name)
+        let subscription = try #require(state.accounts[account].subscriptions.first)
+        return state.id(of: state.transactions[state.subscriptions[subscription].original])
     }
     func wrong(_ error: ServerAPIError, _ id: String, _ change: (inout JSONObject) -> Void = { _ in }) -> Wrong {
         var body = fields
@@ -148,7 +148,7 @@ private func wrongExtensions(_ world: World) throws -> [Wrong] {
     let ada = try original("Ada")
     return [
         wrong(.invalidOriginalTransactionID, "x"), wrong(.originalTransactionIDNotFound, unknown),
-        wrong(.originalTransactionIDNotFound, world.id(of: try world.last("Ada", Shop.coins))),
+        wrong(.originalTransactionIDNotFound, state.id(of: try state.last("Ada", Shop.coins))),
         wrong(.invalidExtendByDays, ada) { $0["extendByDays"] = .number("91") },
         wrong(.invalidExtendReasonCode, ada) { $0["extendReasonCode"] = .number("4") },
         wrong(.invalidRequestIdentifier, ada) { $0["requestIdentifier"] = .string("") },
@@ -162,10 +162,10 @@ private func wrongExtensions(_ world: World) throws -> [Wrong] {
     ]
 }
 
-private func wrongChanges(_ world: World) throws -> [Wrong] {
-    let coins = world.id(of: try world.last("Ada", Shop.coins))
-    let (first, renewal) = (world.transactions[0], try world.last("Ada", Shop.monthly))
-    let shared = try #require(world.transactions.first { $0.isFamilyShared })
+private func wrongChanges(_ state: AppStoreState) throws -> [Wrong] {
+    let coins = state.id(of: try state.last("Ada", Shop.coins))
+    let (first, renewal) = (state.transactions[0], try state.last("Ada", Shop.monthly))
+    let shared = try #require(state.transactions.first { $0.isFamilyShared })
     func token(_ error: ServerAPIError, _ id: String, _ text: String) -> Wrong {
         Wrong(
             error: error, method: .put, path: "v1/transactions/\(id)/appAccountToken",
@@ -181,7 +181,7 @@ private func wrongChanges(_ world: World) throws -> [Wrong] {
         "accountTenure", "consumptionStatus", "deliveryStatus", "lifetimeDollarsPurchased", "lifetimeDollarsRefunded",
         "platform", "playTime", "userStatus",
     ] { formerConsumption[name] = .number("0") }
-    func spoilt(_ body: JSONObject, _ name: String, _ value: JSONValue, _ version: String, _ error: ServerAPIError)
+    func corrupted(_ body: JSONObject, _ name: String, _ value: JSONValue, _ version: String, _ error: ServerAPIError)
         -> Wrong
     {
         var body = body
@@ -195,31 +195,31 @@ private func wrongChanges(_ world: World) throws -> [Wrong] {
         ("playTime", .invalidPlayTime), ("userStatus", .invalidUserStatus),
     ]
     return [
-        token(.appAccountTokenIsNoUUID, world.id(of: first), "me"),
-        token(.notAnOriginalTransactionID, world.id(of: renewal), uuid),
-        token(.familyTransactionNotSupported, world.id(of: shared), uuid),
+        token(.appAccountTokenIsNoUUID, state.id(of: first), "me"),
+        token(.notAnOriginalTransactionID, state.id(of: renewal), uuid),
+        token(.familyTransactionNotSupported, state.id(of: shared), uuid),
         token(.transactionIDNotFound, unknown, uuid),
-        spoilt(consumption, "customerConsented", .boolean(false), "v2", .invalidCustomerConsented),
-        spoilt(consumption, "sampleContentProvided", .null, "v2", .invalidSampleContentProvided),
-        spoilt(consumption, "deliveryStatus", .number("0"), "v2", .invalidDeliveryStatus),
-        spoilt(consumption, "consumptionPercentage", .number("100001"), "v2", .generalBadRequest),
-        spoilt(consumption, "refundPreference", .string("PERHAPS"), "v2", .generalBadRequest),
-        spoilt(formerConsumption, "appAccountToken", .string("me"), "v1", .invalidAppAccountToken),
+        corrupted(consumption, "customerConsented", .boolean(false), "v2", .invalidCustomerConsented),
+        corrupted(consumption, "sampleContentProvided", .null, "v2", .invalidSampleContentProvided),
+        corrupted(consumption, "deliveryStatus", .number("0"), "v2", .invalidDeliveryStatus),
+        corrupted(consumption, "consumptionPercentage", .number("100001"), "v2", .generalBadRequest),
+        corrupted(consumption, "refundPreference", .string("PERHAPS"), "v2", .generalBadRequest),
+        corrupted(formerConsumption, "appAccountToken", .string("me"), "v1", .invalidAppAccountToken),
         Wrong(
             error: .transactionIsNotConsumable, method: .put,
-            path: "v1/transactions/consumption/\(world.id(of: first))", body: formerConsumption),
-    ] + numbers.map { spoilt(formerConsumption, $0.0, .number("9"), "v1", $0.1) }
+            path: "v1/transactions/consumption/\(state.id(of: first))", body: formerConsumption),
+    ] + numbers.map { corrupted(formerConsumption, $0.0, .number("9"), "v1", $0.1) }
 }
 
 extension Wrong {
     fileprivate var withoutBody: Wrong { Wrong(error: error, method: method, path: path) }
 }
 
-@Test func `what is wrong with a request is told by its code, and nothing changes`() async throws {
-    let world = try wrongWorld()
+@Test func `an invalid request gets its error code, and changes nothing`() async throws {
+    let state = try stateForWrongRequests()
     let wrongs =
-        try wrongQuestions(world) + wrongNotificationRequests(world) + wrongExtensions(world) + wrongChanges(world)
-    try await withCounter(world) { counter async throws in
+        try wrongQuestions(state) + wrongNotificationRequests(state) + wrongExtensions(state) + wrongChanges(state)
+    try await withCounter(state) { counter async throws in
         let before = await counter.store.changeCount
         for wrong in wrongs {
             let answer = try await counter.send(wrong.method, "/inApps/\(wrong.path)", wrong.body)
@@ -229,8 +229,8 @@ extension Wrong {
         }
         #expect(await counter.store.changeCount == before)
     }
-    // With rate limits, which have a test of their own, that is all that can go wrong here.
-    let told = Set(wrongs.map(\.error)).union(onlyByTrouble).union([.rateLimitExceeded])
-    #expect(Set(ServerAPIError.allCases).subtracting(told).isEmpty)
-    #expect(onlyByTrouble.isDisjoint(with: wrongs.map(\.error)))
+    // With rate limits, which have a separate test, these are all errors.
+    let reported = Set(wrongs.map(\.error)).union(onlyByFault).union([.rateLimitExceeded])
+    #expect(Set(ServerAPIError.allCases).subtracting(reported).isEmpty)
+    #expect(onlyByFault.isDisjoint(with: wrongs.map(\.error)))
 }

@@ -9,12 +9,12 @@ import TenureJSON
 import TenureMint
 import Testing
 
-@Test func `a transaction, its history and its subscription's status are told over HTTP`() async throws {
-    var world = try Shop.world(of: "Ada")
-    try world.buy(Shop.monthly, "Ada")
-    world.advance(to: Shop.date("2014-10-20"))
-    let ended = world
-    try await withCounter(world) { counter async throws in
+@Test func `HTTP requests get a transaction, its history and its subscription's status`() async throws {
+    var state = try Shop.state(of: "Ada")
+    try state.buy(Shop.monthly, "Ada")
+    state.advance(to: Shop.date("2014-10-20"))
+    let ended = state
+    try await withCounter(state) { counter async throws in
         let id = ended.id(of: ended.transactions[0])
         let info = try await counter.get("/inApps/v1/transactions/\(id)")
         #expect(info.status == 200)
@@ -46,11 +46,11 @@ import Testing
     }
 }
 
-@Test func `a token of another key, app or time is refused, and not told why`() async throws {
-    var world = try Shop.world(of: "Ada")
-    try world.buy(Shop.everything, "Ada")
-    let id = world.id(of: world.transactions[0])
-    try await withCounter(world) { counter async throws in
+@Test func `a token of another key, app or time gets 401 without a reason`() async throws {
+    var state = try Shop.state(of: "Ada")
+    try state.buy(Shop.everything, "Ada")
+    let id = state.id(of: state.transactions[0])
+    try await withCounter(state) { counter async throws in
         let path = "/inApps/v1/transactions/\(id)"
         #expect(try await counter.get(path).status == 200)
         #expect(try await counter.get(path, bundleID: "com.example.other").status == 401)
@@ -70,23 +70,23 @@ import Testing
     }
 }
 
-@Test func `a token of the world's own time is good, for servers that go by its clock`() async throws {
-    var world = try Shop.world(of: "Ada", at: "2014-09-06T10:00:00Z")
-    try world.buy(Shop.everything, "Ada")
-    let path = "/inApps/v1/transactions/\(world.id(of: world.transactions[0]))"
-    try await withCounter(world) { [world] counter async throws in
+@Test func `a token of the local time is valid, for servers that use the local clock`() async throws {
+    var state = try Shop.state(of: "Ada", at: "2014-09-06T10:00:00Z")
+    try state.buy(Shop.everything, "Ada")
+    let path = "/inApps/v1/transactions/\(state.id(of: state.transactions[0]))"
+    try await withCounter(state) { [state] counter async throws in
         func status(of date: Date) async throws -> Int {
             let token = try BearerToken.make(key: counter.key, bundleID: Shop.bundleID, now: date)
             return try await counter.send(.get, path, token: token).status
         }
-        #expect(try await status(of: world.now) == 200)
-        #expect(try await status(of: world.now.addingTimeInterval(-3600)) == 401)
-        // A rate limit is told by the same clock.
-        await counter.trouble.make(.rateLimitExceeded, requests: 1)
-        let token = try BearerToken.make(key: counter.key, bundleID: Shop.bundleID, now: world.now)
+        #expect(try await status(of: state.now) == 200)
+        #expect(try await status(of: state.now.addingTimeInterval(-3600)) == 401)
+        // The instant to retry at is by the same clock.
+        await counter.fault.inject(.rateLimitExceeded, requests: 1)
+        let token = try BearerToken.make(key: counter.key, bundleID: Shop.bundleID, now: state.now)
         let response = try await counter.http.execute(
             uri: path, method: .get, headers: [.authorization: "Bearer \(token)"]
         ) { $0 }
-        #expect(response.headers[.retryAfter] == String(Int64(world.now.timeIntervalSince1970 + 1) * 1000))
+        #expect(response.headers[.retryAfter] == String(Int64(state.now.timeIntervalSince1970 + 1) * 1000))
     }
 }

@@ -11,32 +11,32 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// An invented app in a local store of its own.
+/// An invented app in a separate local store.
 enum Shop: CalculatorSeller {
     static let signer = StoreSigner(authority: authority)
 
-    static func world(
+    static func state(
         _ environment: AppStoreEnvironment = .production, at now: String = "2014-09-06T10:00:00Z",
         gracePeriodDays: Int? = nil, url: String? = nil
-    ) -> World {
-        World(
+    ) -> AppStoreState {
+        AppStoreState(
             seed: "tests", environment: environment, startingAt: date(now),
             apps: [app(gracePeriodDays: gracePeriodDays, url: url)])
     }
 
     /// With one customer who has the app.
-    static func world(
+    static func state(
         of customer: String, _ environment: AppStoreEnvironment = .production, at now: String = "2014-09-06T10:00:00Z",
         gracePeriodDays: Int? = nil, url: String? = nil
-    ) throws -> World {
-        var world = world(environment, at: now, gracePeriodDays: gracePeriodDays, url: url)
-        try world.addCustomer(customer)
-        try world.acquire(customer)
-        return world
+    ) throws -> AppStoreState {
+        var state = state(environment, at: now, gracePeriodDays: gracePeriodDays, url: url)
+        try state.addCustomer(customer)
+        try state.acquire(customer)
+        return state
     }
 }
 
-extension World {
+extension AppStoreState {
     /// The last notification, verified as a developer's server would.
     func lastNotification() throws -> VerifiedNotification {
         guard let notification = notifications.last else { throw NothingThere() }
@@ -44,8 +44,8 @@ extension World {
         return try Shop.verifier.verifyNotification(Array(payload.utf8), now: now)
     }
 
-    /// What was told since, in words: `DID_RENEW`, `EXPIRED/VOLUNTARY`.
-    func told(since first: Int = 0) -> [String] { notifications[first...].map(\.name) }
+    /// The names of the notifications from `first` on: `DID_RENEW`, `EXPIRED/VOLUNTARY`.
+    func notificationNames(since first: Int = 0) -> [String] { notifications[first...].map(\.name) }
 }
 
 extension StoreNotification {
@@ -54,12 +54,12 @@ extension StoreNotification {
 
 struct NothingThere: Error {}
 
-/// A running store whose interfaces are asked without a socket.
+/// A running store, which gets requests without a socket.
 struct Counter {
     let http: any TestClientProtocol
     let store: LocalAppStore
     let key: ServerAPIKey
-    let trouble: Trouble
+    let fault: Fault
     let now: Date
 
     func get(_ path: String, bundleID: String = Shop.bundleID) async throws -> (status: Int, body: JSONObject) {
@@ -92,20 +92,21 @@ extension JSONObject {
     }
 }
 
-/// Asks a store over its HTTP interfaces.
+/// Sends requests to the HTTP interfaces of a store.
 func withCounter(
-    _ world: World, rateLimitShare: Double = 1, courier: @escaping LocalAppStore.Courier = { _, _, _ in .success },
+    _ state: AppStoreState, rateLimitShare: Double = 1,
+    sender: @escaping LocalAppStore.NotificationSender = { _, _, _ in .success },
     _ body: @escaping @Sendable (Counter) async throws -> Void
 ) async throws {
-    // 2026-11-20T12:00:00Z: tokens run by real time, and a test's stands still.
+    // 2026-11-20T12:00:00Z: tokens expire by real time, which is fixed in tests.
     let now = Date(timeIntervalSince1970: 1_795_176_000)
-    let store = LocalAppStore(world, signer: Shop.signer, courier: courier)
-    let key = try ServerAPIKey(seed: world.seed)
+    let store = LocalAppStore(state, signer: Shop.signer, sender: sender)
+    let key = try ServerAPIKey(seed: state.seed)
     let router = Router(context: BasicRequestContext.self)
     let api = await ServerAPI(store: store, key: key, rateLimitShare: rateLimitShare, now: { now })
     api.add(to: router)
     let application = Application(responder: router.buildResponder())
     try await application.test(.router) { client in
-        try await body(Counter(http: client, store: store, key: key, trouble: api.trouble, now: now))
+        try await body(Counter(http: client, store: store, key: key, fault: api.fault, now: now))
     }
 }

@@ -97,7 +97,7 @@ def _promises(written, base, app, now):
 
 
 def policy_and_customer(base, case, default_now=None):
-    """What a case is about. Evidence from another environment than Production counts only where there is none from
+    """What a case is about. Evidence from another environment than Production counts only without evidence from
     Production (I3)."""
     policy = Policy(overlaid(base, case["policy"])) if "policy" in case else Policy(base)
     now = instant(case.get("now", default_now))

@@ -109,7 +109,7 @@ class Engine:
         self.folder = tempfile.TemporaryDirectory(prefix="tenure-oracle-")
 
     def run(self, written, cases, answers):
-        """What the engine says of each case: the differences that it names, or the text of its refusal.
+        """What the engine answers in each case: the differences that it names, or the text of its refusal.
 
         A file with a mistake is refused as a whole. Then each case is tried alone.
         """

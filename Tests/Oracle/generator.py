@@ -220,7 +220,7 @@ class PolicyMaker:
             if timeline.list is not None and not PolicyMaker.is_clear_list(timeline):
                 return False
         for platform, opening in OPENINGS.items():
-            # A boundary of its own, and then one inherited from before the store opened: the linter's business.
+            # Its own boundary, and then one inherited from before the store opened: the linter reports that.
             own = False
             for era in policy.eras:
                 inherited = era.begins.get("iOS")
@@ -243,7 +243,7 @@ class PolicyMaker:
 
     @staticmethod
     def is_clear_list(timeline):
-        """Whether a list and the boundaries tell one story, whose order the text defines."""
+        """Whether a list and the boundaries agree, in the order that the rules define."""
         rows, order = timeline.releases, timeline.list
         # The text doesn't say which of several rows of one version its boundary means.
         for boundary in timeline.boundaries:

@@ -18,7 +18,7 @@ class Answer:
     outcome: str
     until: int | None = None
     next_steps: set = field(default_factory=set)
-    # The rules that decided, for whoever has to explain a difference.
+    # The rules that decided, to explain a difference.
     why: list = field(default_factory=list)
     # Whether everything, or anything, that gives it does so in doubt.
     in_doubt: bool = False
@@ -209,7 +209,7 @@ def date_eras(timeline, date):
 
 
 def window_eras(timeline, date):
-    """C3. The two eras of each change in whose window the date lies."""
+    """C3. The two eras of each change with a window that contains the date."""
     if date is None:
         return set()
     return {

@@ -10,20 +10,20 @@ package final class PostgresServer: Sendable {
     /// Open as long as this process lives: its end is what the watchman waits for.
     private let watch: FileHandle
 
-    /// Serves all tests of a process that do not stop it.
+    /// A server that all tests of a process share. They must not stop it.
     package static func shared() throws -> PostgresServer { try sharedServer.get() }
 
     private static let sharedServer = Result { try PostgresServer() }
 
     /// - Parameters:
     ///   - settings: of `postgresql.conf`.
-    ///   - access: lines of `pg_hba.conf` that come before the one that trusts everybody.
-    ///   - certificate: PEM files in whose name it speaks TLS.
+    ///   - access: lines of `pg_hba.conf`, before the one that trusts every client.
+    ///   - certificate: PEM files for TLS.
     package init(
         settings: [String: String] = [:], access: [String] = [], certificate: (chain: String, key: String)? = nil
     ) throws {
         tools = try PostgresTools.find()
-        // Paths of Unix sockets have 107 bytes at most, and the folder of another user may be closed to the server's.
+        // Paths of Unix sockets have at most 107 bytes. The server's user may not be able to read another user's folder.
         let parent = FileManager.default.isWritableFile(atPath: "/tmp") ? "/tmp/" : NSTemporaryDirectory()
         folder = parent + "tenure-pg-" + UUID().uuidString.prefix(8)
         try FileManager.default.createDirectory(
@@ -101,7 +101,7 @@ package final class PostgresServer: Sendable {
         try tools.giveAway(path)
     }
 
-    /// One that nobody listens on now.
+    /// A port on which no process listens now.
     private static func freePort() throws -> Int {
         #if canImport(Darwin)
             let kind = SOCK_STREAM

@@ -107,12 +107,12 @@ struct PostgresTools: Sendable {
         return ends.writing
     }
 
-    /// Inherited by no other process, which would keep it open.
+    /// Creates a pipe that child processes don't inherit, because they would keep it open.
     private static func pipe() throws -> (reading: FileHandle, writing: FileHandle) {
         #if os(Linux)
             var ends: [Int32] = [-1, -1]
             let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-            guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw PostgresServerError("no pipe is to be had") }
+            guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw PostgresServerError("no pipe can be created") }
             return (
                 FileHandle(fileDescriptor: ends[0], closeOnDealloc: true),
                 FileHandle(fileDescriptor: ends[1], closeOnDealloc: true)

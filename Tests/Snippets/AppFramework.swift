@@ -1,4 +1,4 @@
-// Stands in for SwiftUI, whose `Transaction` collides with StoreKit's where both are visible.
+// A replacement for SwiftUI: its `Transaction` collides with StoreKit's if both are visible.
 public struct Transaction {
     public var disablesAnimations = false
     public init() {}

@@ -68,15 +68,15 @@ struct StateProcess {
         guard let path = purchases.last else { return say("no scenario") }
         let scenario = try ScenarioReader.read(Array(Data(contentsOf: URL(fileURLWithPath: path))), named: path)
         let store = LocalAppStore(
-            scenario.founding.world, signer: StoreSigner(authority: try TestAuthority(seed: "shared state"))
+            scenario.header.state, signer: StoreSigner(authority: try TestAuthority())
         ) { _, _, _ in .success }
-        try await scenario.happen(in: store)
+        try await scenario.perform(in: store)
         var customer = ""
         for purchase in purchases.dropLast() {
             let words = purchase.split(separator: ":").map(String.init)
             guard words.count == 2 else { return say("no purchase: \(purchase)") }
             customer = words[0]
-            try await store.perform(Act(.buy, [.customer: words[0], .product: words[1]]))
+            try await store.perform(AppStoreOperation(.buy, [.customer: words[0], .product: words[1]]))
         }
         LocalStore.use(try await LocalStore(store, customer: customer))
         let tenure = try Tenure(policy: .policy(try policy(sessions: 3)), options: options)
@@ -92,7 +92,7 @@ struct StateProcess {
         guard arguments.count >= 3, let url = URL(string: arguments[0]) else { return say("no pack") }
         var options = options
         options.content = .webServer(url, keys: [arguments[1]])
-        options.storeTimeout = 0.2
+        options.appStoreTimeout = 0.2
         options.whileUndetermined = .allow(86_400)
         let tenure = try Tenure(policy: .policy(try policy(sessions: 3)), options: options)
         for await customer in tenure.updates where !customer.isResolving { break }

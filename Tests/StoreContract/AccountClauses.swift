@@ -4,130 +4,141 @@ import TenureStore
 
 extension StoreClause {
     static let accounts: [StoreClause] = [
-        StoreClause("newest: what signed data made one goes to the new user whole") { store in
+        StoreClause("newest: customers that signed data merged move to the new user together") { store in
             for isNamedFirst in [true, false] {
                 let (id, user) = (isNamedFirst ? "1" : "2", isNamedFirst ? "u" : "w")
-                // First met by a purchase that names no account.
+                // First known by a purchase without an account.
                 let early = try await store.bring(by: [Identity(.originalTransactionID, "x\(id)")], purchase: "x\(id)")
                 let account = try await store.bring(id)
                 let joined = [Identity(.appTransactionID, id), Identity(.originalTransactionID, "x\(id)")]
-                _ = try await store.amend(joined, in: Sample.production, at: Sample.now) { (Amendment(of: $0), ()) }
+                _ = try await store.update(joined, in: Sample.production, at: Sample.now) {
+                    (CustomerUpdate(of: $0), ())
+                }
                 try expect(try await store.present(account).id == (try await store.present(early).id), "one")
                 let other = try await store.bring("other \(id)")
-                _ = try await store.act(.link(user: user, .newest), on: other)
-                _ = try await store.act(.link(user: user, .newest), on: early)
+                _ = try await store.change(.link(user: user, .newest), on: other)
+                _ = try await store.change(.link(user: user, .newest), on: early)
 
                 let named = isNamedFirst ? account : early
-                try expect(try await store.act(.link(user: "v", .newest), on: named).isNew, "moved")
+                try expect(try await store.change(.link(user: "v", .newest), on: named).isNew, "moved")
                 let moved = try await store.present(named)
-                try expect(moved.facts.purchases.map(\.transactionID) == ["x\(id)"], "with what it bought")
+                try expect(moved.facts.purchases.map(\.transactionID) == ["x\(id)"], "with its purchase")
                 try expect(moved.facts.proofs == account.facts.proofs, "and its proof of the app")
-                try expect(try await store.present(other).facts == other.facts, "the rest stays, and nothing else")
                 try expect(
-                    try await store.customers(withAnyID: user, in: [Sample.production]).map(\.publicID)
+                    try await store.present(other).facts == other.facts, "the other customer keeps only its own facts")
+                try expect(
+                    try await store.read { try $0.customers(withAnyID: user, in: [Sample.production]) }.map(\.publicID)
                         == [other.publicID], "with its user")
-                _ = try await store.act(.unlink(user: "v"), on: named)
+                _ = try await store.change(.unlink(user: "v"), on: named)
             }
         },
-        StoreClause("newest: who stays one because of a user parts when that link ends") { store in
+        StoreClause("newest: customers merged by a user link are separated when that link ends") { store in
             let all = [try await store.bring("1"), try await store.bring("2"), try await store.bring("3")]
-            for customer in all { _ = try await store.act(.link(user: "u", .newest), on: customer) }
-            // The one goes with whom it was written why the others are one.
-            _ = try await store.act(.link(user: "v", .newest), on: all[0])
-            try expect(try await store.present(all[1]).id == (try await store.present(all[2]).id), "two are one")
-            _ = try await store.act(.unlink(user: "u"), on: all[1])
+            for customer in all { _ = try await store.change(.link(user: "u", .newest), on: customer) }
+            // The moved customer's events have the reason for the merge of the other two.
+            _ = try await store.change(.link(user: "v", .newest), on: all[0])
+            try expect(
+                try await store.present(all[1]).id == (try await store.present(all[2]).id), "the other two stay merged")
+            _ = try await store.change(.unlink(user: "u"), on: all[1])
             for customer in all { try expect(try await store.present(customer).facts == customer.facts, "alone") }
         },
-        StoreClause("purchases are known completely when they are of every account") { store in
+        StoreClause("a merged customer's purchases are complete if those of every account are") { store in
             let one = try await store.complete("1")
             let two = try await store.bring("2", purchases: ["b"])
-            try expect(one.facts.purchasesAreComplete && !two.facts.purchasesAreComplete, "of one")
-            for customer in [one, two] { _ = try await store.act(.link(user: "u", .never), on: customer) }
-            try expect(try await !store.present(one).facts.purchasesAreComplete, "of both they are not")
-            try expect(try await !store.complete("1").facts.purchasesAreComplete, "whatever the one says again")
-            try expect(try await store.complete("2").facts.purchasesAreComplete, "until the other says so too")
+            try expect(one.facts.purchasesAreComplete && !two.facts.purchasesAreComplete, "complete for one account")
+            for customer in [one, two] { _ = try await store.change(.link(user: "u", .never), on: customer) }
+            try expect(try await !store.present(one).facts.purchasesAreComplete, "not complete for both")
+            try expect(try await !store.complete("1").facts.purchasesAreComplete, "not by the first account alone")
+            try expect(try await store.complete("2").facts.purchasesAreComplete, "but by both")
             let three = try await store.bring("3")
-            _ = try await store.act(.merge(other: three.publicID), on: one)
-            try expect(try await !store.present(one).facts.purchasesAreComplete, "a third is not known yet")
-            _ = try await store.act(.unmerge(other: three.publicID), on: one)
-            try expect(try await store.present(one).facts.purchasesAreComplete, "and takes its doubt along")
-            let events = try unwrap(try await store.ledger(of: one.id), "the ledger").events
-            try expect(events.filter { $0.kind == .purchasesComplete }.count == 2, "each said it once")
+            _ = try await store.change(.merge(other: three.publicID), on: one)
+            try expect(try await !store.present(one).facts.purchasesAreComplete, "not with a third account")
+            _ = try await store.change(.unmerge(other: three.publicID), on: one)
+            try expect(try await store.present(one).facts.purchasesAreComplete, "complete again without the third")
+            let events = try unwrap(try await store.read { try $0.rows(of: one.id) }, "the rows").events
+            try expect(events.filter { $0.kind == .purchasesComplete }.count == 2, "one event for each account")
         },
-        StoreClause("what signed data names together is one account, and complete as one") { store in
+        StoreClause("customers that signed data names together are one account with complete purchases") { store in
             let early = try await store.bring(by: [Identity(.originalTransactionID, "x")], purchase: "x")
             let joined = [Identity(.appTransactionID, "1"), Identity(.originalTransactionID, "x")]
             let account = try await store.complete("1")
-            let both = try await store.amend(joined, in: Sample.production, at: Sample.now) { (Amendment(of: $0), ()) }
-                .0
+            let both = try await store.update(joined, in: Sample.production, at: Sample.now) {
+                (CustomerUpdate(of: $0), ())
+            }
+            .0
             try expect(both.id == account.id && both.facts.purchases == early.facts.purchases, "one")
-            try expect(both.facts.purchasesAreComplete, "and all of it was seen")
+            try expect(both.facts.purchasesAreComplete, "and its purchases are complete")
         },
-        StoreClause("signed data joins no more than a hundred") { store in
+        StoreClause("signed data merges at most a hundred customers") { store in
             let first = try await store.bring(by: [Identity(.downloadID, "0")], purchase: "0")
             for number in 1..<100 {
                 let next = try await store.bring(by: [Identity(.downloadID, "\(number)")], purchase: "\(number)")
-                _ = try await store.act(.merge(other: next.publicID), on: first)
+                _ = try await store.change(.merge(other: next.publicID), on: first)
             }
             let account = try await store.bring("1")
             let named = [Identity(.appTransactionID, "1"), Identity(.downloadID, "0")]
-            _ = try await store.amend(named, in: Sample.production, at: Sample.now) { (Amendment(of: $0), ()) }
+            _ = try await store.update(named, in: Sample.production, at: Sample.now) { (CustomerUpdate(of: $0), ()) }
             try expect(try await store.present(account).id == account.id, "enough")
-            try expect(try await store.members(of: .number(first.id)).count == 100, "and they are as before")
+            try expect(
+                try await store.read { try $0.members(of: .number(first.id)) }.count == 100, "and they stay merged")
         },
-        StoreClause("undoing a merge goes through any number of artifacts, and verifies what came in between") {
+        StoreClause("undoing a merge handles any number of artifacts, including those that arrive meanwhile") {
             store in
             let one = try await store.bring("1")
             let two = try await store.bring("2")
-            _ = try await store.act(.merge(other: two.publicID), on: one)
+            _ = try await store.change(.merge(other: two.publicID), on: one)
             let purchases = (0..<Rederivation.pageSize * 2 + 1).map { "p\($0)" }
             _ = try await store.bring("2", purchases: purchases)
             var rederivation = Sample.rederivation
-            for member in try await store.members(of: .publicID(one.publicID)) {
+            for member in try await store.read({ try $0.members(of: .publicID(one.publicID)) }) {
                 var proven = Rederivation.Proven()
                 let entries = try unwrap(
-                    try await store.signedEntries(of: member, after: proven.end, limit: 100), "the entries")
+                    try await store.read { try $0.signedEntries(of: member, after: .init(), limit: 100) }, "the entries"
+                )
                 proven.add([try rederivation.prove(entries)], upTo: entries.end)
                 rederivation.proven[member] = proven
             }
             _ = try await store.bring("2", purchases: ["late"])
             _ = try await store.perform(
-                RequestedAct(.unmerge(other: two.publicID), actor: "ada", at: Sample.now),
+                RequestedChange(.unmerge(other: two.publicID), actor: "ada", at: Sample.now),
                 on: .publicID(one.publicID), by: rederivation)
             let parted = try await store.present(two)
-            try expect(parted.facts.purchases.count == purchases.count + 1, "all: \(parted.facts.purchases.count)")
-            try expect(try await store.present(one).facts == one.facts, "and nothing of it is the other's")
+            try expect(
+                parted.facts.purchases.count == purchases.count + 1, "all purchases: \(parted.facts.purchases.count)")
+            try expect(try await store.present(one).facts == one.facts, "and the other customer has none of them")
         },
     ]
 
-    static let visits: [StoreClause] = [
-        StoreClause("of what names one customer so many visits are kept, the latest") { store in
+    static let unboundCustomers: [StoreClause] = [
+        StoreClause("the latest twenty unbound customers of one identity are kept") { store in
             let owner = try await store.bring("1")
-            func visit(_ named: Identity, _ list: Int) async throws -> Customer {
-                let identity = Identity(visitLedBy: .transactions, naming: named, showing: "list\(list)")
+            func unbound(_ named: Identity, _ list: Int) async throws -> Customer {
+                let identity = Identity(unboundLedBy: .transactions, naming: named, showing: "list\(list)")
                 let unbound = try await store.recordUnbound(
                     identity, naming: [named], in: Sample.production, at: Sample.now, Sample.shown("\(list)"))
-                let shown = try unwrap(unbound, "a record")
-                return shown.record
+                let shown = try unwrap(unbound, "an unbound customer")
+                return shown.unbound
             }
             _ = try await store.bring("12")
-            let other = try await visit(Identity(.appTransactionID, "12"), 0)
-            var visits: [Customer] = []
-            for list in 0..<30 { visits.append(try await visit(Identity(.appTransactionID, "1"), list)) }
+            let other = try await unbound(Identity(.appTransactionID, "12"), 0)
+            var unboundCustomers: [Customer] = []
+            for list in 0..<30 { unboundCustomers.append(try await unbound(Identity(.appTransactionID, "1"), list)) }
             var kept = 0
-            for visit in visits where try await store.customer(visit.id) != nil { kept += 1 }
+            for unbound in unboundCustomers where try await store.lookUp(unbound.id) != nil { kept += 1 }
             try expect(kept == 20, "\(kept) are kept")
-            try expect(try await store.customer(visits[29].id) == visits[29], "the last of them")
-            try expect(try await store.customer(visits[0].id) == nil, "not the first")
-            try expect(try await store.customer(other.id) == other, "and those of others")
-            try expect(try await visit(Identity(.appTransactionID, "1"), 29).id == visits[29].id, "found again")
+            try expect(try await store.lookUp(unboundCustomers[29].id) == unboundCustomers[29], "the last of them")
+            try expect(try await store.lookUp(unboundCustomers[0].id) == nil, "not the first")
+            try expect(try await store.lookUp(other.id) == other, "unbound customers of other identities stay")
+            try expect(
+                try await unbound(Identity(.appTransactionID, "1"), 29).id == unboundCustomers[29].id, "found again")
             var seen = 0
             var next: Int64? = 0
             while let after = next {
                 let page = try unwrap(
-                    try await store.dossier(of: .number(owner.id), with: .visits, visitsAfter: after), "a page")
-                seen += page.visits.count
-                next = page.nextVisit
+                    try await store.read { try $0.details(of: .number(owner.id), with: .unbound, unboundAfter: after) },
+                    "a page")
+                seen += page.unbound.count
+                next = page.nextUnbound
             }
             try expect(seen == 20, "all in pages: \(seen)")
         }
@@ -136,15 +147,15 @@ extension StoreClause {
 
 extension Store {
     fileprivate func complete(_ id: String) async throws -> Customer {
-        try await amend(id) { $0.completePurchases() }
+        try await update(id) { $0.completePurchases() }
     }
 
     func bring(by identities: [Identity], purchase: String) async throws -> Customer {
-        try await amend(identities, in: Sample.production, at: Sample.now) { known in
-            var amendment = Amendment(of: known)
-            amendment.add(
+        try await update(identities, in: Sample.production, at: Sample.now) { known in
+            var update = CustomerUpdate(of: known)
+            update.add(
                 [Sample.artifact("purchase-\(purchase)", .transaction)], purchases: [Sample.purchase(purchase)])
-            return (amendment, ())
+            return (update, ())
         }.0
     }
 }

@@ -4,23 +4,23 @@ import TenureStore
 
 extension StoreClause {
     static let customers: [StoreClause] = [
-        StoreClause("a customer is found again by what the App Store signed") { store in
-            let first = try await store.amend { $0.add([Sample.artifact("a")], proving: [Sample.proof()]) }
-            let second = try await store.amend { _ in }
+        StoreClause("a customer is found again by their signed app transaction ID") { store in
+            let first = try await store.update { $0.add([Sample.artifact("a")], proving: [Sample.proof()]) }
+            let second = try await store.update { _ in }
             try expect(first.id == second.id && first.publicID == second.publicID, "one customer")
-            try expect(second.facts.proofs == [Sample.proof()], "what was proven stays proven")
-            try expect(try await store.customer(first.id) == second, "a look-up gives the same")
+            try expect(second.facts.proofs == [Sample.proof()], "the proof is still there")
+            try expect(try await store.lookUp(first.id) == second, "a look-up gives the same")
         },
-        StoreClause("a scan tells the customers of a range of numbers, each as they are, and nobody who is another") {
+        StoreClause("a scan passes each customer of a range of numbers once, with environment and facts") {
             store in
             var made: [Customer] = []
             for number in 1...4 {
                 made.append(
-                    try await store.amend("\(number)") {
+                    try await store.update("\(number)") {
                         $0.add([Sample.artifact("\(number)")], proving: [Sample.proof()])
                     })
             }
-            let newest = try await store.newestCustomer()
+            let newest = try await store.read { try $0.newestCustomer() }
             try expect(newest == made[3].id, "the highest number")
             var found: [(realm: UInt8, publicID: String, facts: CustomerFacts)] = []
             for range in [(0, made[1].id), (made[1].id, newest), (newest, newest + 10)] {
@@ -30,74 +30,77 @@ extension StoreClause {
                         (realm, String(decoding: publicID, as: UTF8.self), try CustomerFacts(decoding: facts)))
                 }
             }
-            try expect(found.map(\.publicID) == made.map(\.publicID), "everybody once, by their numbers")
-            try expect(found.allSatisfy { $0.realm == Sample.production.code }, "with their realm")
+            try expect(
+                found.map(\.publicID) == made.map(\.publicID), "each customer once, in the order of their numbers")
+            try expect(found.allSatisfy { $0.realm == Sample.production.code }, "with their environment")
             try expect(found.map(\.facts) == made.map(\.facts), "with their facts")
         },
-        StoreClause("nobody has a number that was never given") { store in
-            try expect(try await store.customer(4711) == nil, "nil")
-            try expect(try await store.customer(-1) == nil, "nil for a negative one")
+        StoreClause("no customer has a number that was never assigned") { store in
+            try expect(try await store.lookUp(4711) == nil, "nil")
+            try expect(try await store.lookUp(-1) == nil, "nil for a negative one")
         },
-        StoreClause("realms never mix") { store in
-            let one = try await store.amend { $0.add([Sample.artifact("a")]) }
+        StoreClause("environments never mix") { store in
+            let one = try await store.update { $0.add([Sample.artifact("a")]) }
             for realm in [Realm(.sandbox), Realm(.xcode), Realm(.production, isTest: true)] {
-                let other = try await store.amend(in: realm) { $0.add([Sample.artifact("a")]) }
+                let other = try await store.update(in: realm) { $0.add([Sample.artifact("a")]) }
                 try expect(other.id != one.id, "another customer in \(realm)")
-                try expect(other.realm == realm, "of that realm")
-                try expect(try await store.customer(other.id)?.realm == realm, "also when looked up")
+                try expect(other.realm == realm, "in that environment")
+                try expect(try await store.lookUp(other.id)?.realm == realm, "also when looked up")
             }
         },
-        StoreClause("an app transaction's id decides before a transaction's") { store in
-            let one = try await store.amend("1") { $0.identify(by: [Identity(.originalTransactionID, "x")]) }
-            let two = try await store.amend("2") { $0.identify(by: [Identity(.originalTransactionID, "x")]) }
-            try expect(one.id != two.id, "two acquisitions are two customers, whatever they share")
+        StoreClause("the ID of an app transaction overrides the ID of a transaction") { store in
+            let one = try await store.update("1") { $0.identify(by: [Identity(.originalTransactionID, "x")]) }
+            let two = try await store.update("2") { $0.identify(by: [Identity(.originalTransactionID, "x")]) }
+            try expect(one.id != two.id, "two acquisitions are two customers, although they share a transaction")
             let identities = [Identity(.originalTransactionID, "x"), Identity(.appTransactionID, "2")]
-            let found = try await store.amend(identities, in: Sample.production, at: Sample.now) {
-                (Amendment(of: $0), ())
+            let found = try await store.update(identities, in: Sample.production, at: Sample.now) {
+                (CustomerUpdate(of: $0), ())
             }
-            try expect(found.0.id == two.id, "the acquisition decides")
-            let byPurchase = try await store.amend(
+            try expect(found.0.id == two.id, "the customer with the acquisition")
+            let byPurchase = try await store.update(
                 [Identity(.originalTransactionID, "x")], in: Sample.production, at: Sample.now
-            ) { (Amendment(of: $0), ()) }
-            try expect(byPurchase.0.id == one.id, "an identity stays with its first customer")
+            ) { (CustomerUpdate(of: $0), ()) }
+            try expect(byPurchase.0.id == one.id, "a transaction ID stays with its first customer")
         },
-        StoreClause("a customer known by a purchase gets the id of the acquisition later") { store in
+        StoreClause("a customer known by a purchase can get the acquisition's ID later") { store in
             let purchase = Identity(.originalTransactionID, "x")
-            let first = try await store.amend([purchase], in: Sample.production, at: Sample.now) {
-                (Amendment(of: $0), ())
+            let first = try await store.update([purchase], in: Sample.production, at: Sample.now) {
+                (CustomerUpdate(of: $0), ())
             }
             let both = [Identity(.appTransactionID, "704"), purchase]
-            let second = try await store.amend(both, in: Sample.production, at: Sample.now) { (Amendment(of: $0), ()) }
+            let second = try await store.update(both, in: Sample.production, at: Sample.now) {
+                (CustomerUpdate(of: $0), ())
+            }
             try expect(first.0.id == second.0.id, "one customer")
-            let third = try await store.amend { _ in }
-            try expect(third.id == first.0.id, "also by the acquisition alone")
+            let third = try await store.update { _ in }
+            try expect(third.id == first.0.id, "also found by only the acquisition")
         },
-        StoreClause("an unknown acquisition on a known device is somebody else") { store in
+        StoreClause("an unknown acquisition on a known device is another customer") { store in
             let device = Identity(.device, "d")
-            let one = try await store.amend("1") { $0.identify(by: [device]) }
-            let two = try await store.amend(
+            let one = try await store.update("1") { $0.identify(by: [device]) }
+            let two = try await store.update(
                 [Identity(.appTransactionID, "2"), device], in: Sample.production, at: Sample.now
-            ) { (Amendment(of: $0), ()) }
+            ) { (CustomerUpdate(of: $0), ()) }
             try expect(one.id != two.0.id, "two customers")
         },
         StoreClause("public ids are random and different") { store in
             var seen: Set<String> = []
-            for number in 0..<50 { seen.insert(try await store.amend(String(number)) { _ in }.publicID) }
+            for number in 0..<50 { seen.insert(try await store.update(String(number)) { _ in }.publicID) }
             try expect(seen.count == 50, "50 ids")
         },
-        StoreClause("a record has an id of its own that stays") { store in
-            try expect(store.recordID.count == 16, "16 bytes")
-            try await store.check()
+        StoreClause("a database has an ID that stays") { store in
+            try expect(store.databaseID.count == 16, "16 bytes")
+            try await store.read { try $0.check() }
         },
     ]
 
     static let concurrency: [StoreClause] = [
-        StoreClause("64 acts at once on one customer all count, and make one customer") { store in
+        StoreClause("64 concurrent updates of one customer all count, and create one customer") { store in
             let ids = try await withThrowingTaskGroup(of: Int64.self) { group in
                 for number in 0..<64 {
                     group.addTask {
-                        try await store.amend { amendment in
-                            amendment.add(
+                        try await store.update { update in
+                            update.add(
                                 [Sample.artifact("t\(number)", .transaction)],
                                 purchases: [Sample.purchase(String(number))])
                         }.id
@@ -106,18 +109,18 @@ extension StoreClause {
                 return try await group.reduce(into: Set<Int64>()) { $0.insert($1) }
             }
             try expect(ids.count == 1, "one customer")
-            let customer = try unwrap(try await store.customer(try unwrap(ids.first, "an id")), "the customer")
+            let customer = try unwrap(try await store.lookUp(try unwrap(ids.first, "an id")), "the customer")
             try expect(customer.facts.purchases.count == 64, "64 purchases, not \(customer.facts.purchases.count)")
-            try expect(try await store.artifacts(of: customer.id).count == 64, "64 artifacts")
+            try expect(try await store.read { try $0.artifacts(of: customer.id) }.count == 64, "64 artifacts")
         },
-        StoreClause("look-ups see whole acts while others write") { store in
-            let customer = try await store.amend { $0.add([], proving: [Sample.proof()]) }
+        StoreClause("a look-up never sees half of a concurrent update") { store in
+            let customer = try await store.update { $0.add([], proving: [Sample.proof()]) }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
                     for number in 0..<50 {
-                        _ = try await store.amend { amendment in
-                            // Always two at a time.
-                            amendment.add(
+                        _ = try await store.update { update in
+                            // Each update adds two purchases.
+                            update.add(
                                 [], purchases: [Sample.purchase("a\(number)"), Sample.purchase("b\(number)")])
                         }
                     }
@@ -125,8 +128,8 @@ extension StoreClause {
                 for _ in 0..<4 {
                     group.addTask {
                         for _ in 0..<200 {
-                            let seen = try unwrap(try await store.customer(customer.id), "the customer")
-                            try expect(seen.facts.purchases.count.isMultiple(of: 2), "no half of an act")
+                            let seen = try unwrap(try await store.lookUp(customer.id), "the customer")
+                            try expect(seen.facts.purchases.count.isMultiple(of: 2), "an even number of purchases")
                         }
                     }
                 }

@@ -4,46 +4,46 @@ import TenureStore
 
 extension StoreClause {
     static let jobs: [StoreClause] = [
-        StoreClause("work is there once for each customer and kind, until it is done") { store in
+        StoreClause("a customer has one job of a kind until it is finished") { store in
             let one = try await store.bringWithJob("1")
             _ = try await store.bringWithJob("1")
             let two = try await store.bringWithJob("2")
             let claimed = [try await store.claim(), try await store.claim()]
             try expect(claimed.map { $0?.customer.id } == [one.id, two.id], "one for each: \(claimed)")
-            try expect(claimed[0]?.identities == [Identity(.appTransactionID, "1")], "with what names them")
-            try expect(claimed.allSatisfy { $0?.tries == 0 }, "nobody tried them before")
-            try expect(try await store.claim() == nil, "and no third")
-            try expect(try await store.waiting(.history) == 2, "what is in hand is not done")
-            for case let job? in claimed { try await store.finish(job) }
-            try expect(try await store.claim(after: 1e6) == nil, "what is done does not come back")
-            try expect(try await store.waiting(.history) == 0, "nor is it counted")
+            try expect(claimed[0]?.identities == [Identity(.appTransactionID, "1")], "with the customer's identities")
+            try expect(claimed.allSatisfy { $0?.tries == 0 }, "not tried before")
+            try expect(try await store.claim() == nil, "there is no third job")
+            try expect(try await store.read { try $0.waiting(.history) } == 2, "claimed jobs still wait to be finished")
+            for case let job? in claimed { try await store.write { try $0.finish(job) } }
+            try expect(try await store.claim(after: 1e6) == nil, "finished jobs don't come back")
+            try expect(try await store.read { try $0.waiting(.history) } == 0, "and aren't counted")
             _ = try await store.bringWithJob("1")
-            try expect(try await store.claim()?.customer.id == one.id, "it can be asked for again")
+            try expect(try await store.claim()?.customer.id == one.id, "a new job can be created")
         },
-        StoreClause("work that nobody finished comes back after its lease, counted") { store in
+        StoreClause("an unfinished job comes back after its lease with one more try") { store in
             _ = try await store.bringWithJob("1")
             let first = try unwrap(try await store.claim(), "the job")
             try expect(try await store.claim(after: 59.9) == nil, "not before")
-            let second = try unwrap(try await store.claim(after: 60), "it again")
+            let second = try unwrap(try await store.claim(after: 60), "the same job again")
             try expect(second.id == first.id && second.tries == 1, "the same, tried once: \(second)")
         },
-        StoreClause("work that is put off comes when it is due, the longest waiting first") { store in
+        StoreClause("a postponed job comes back when it is due, the longest waiting one first") { store in
             let one = try await store.bringWithJob("1")
             let two = try await store.bringWithJob("2")
             for seconds in [300.0, 200] {
                 let job = try unwrap(try await store.claim(), "a job")
-                try await store.postpone(job, until: Sample.now.addingTimeInterval(seconds))
+                try await store.write { try $0.postpone(job, until: Sample.now.addingTimeInterval(seconds)) }
             }
             try expect(try await store.claim(after: 199) == nil, "neither is due")
             try expect(try await store.claim(after: 300)?.customer.id == two.id, "the second was due first")
             try expect(try await store.claim(after: 300)?.customer.id == one.id, "then the first")
         },
-        StoreClause("two who take work at once never get the same") { store in
+        StoreClause("concurrent workers never claim the same job") { store in
             for number in 1...12 { _ = try await store.bringWithJob("\(number)") }
-            let taken = try await withThrowingTaskGroup(of: [RecordedJob].self) { group in
+            let taken = try await withThrowingTaskGroup(of: [StoredJob].self) { group in
                 for _ in 0..<4 {
                     group.addTask {
-                        var taken: [RecordedJob] = []
+                        var taken: [StoredJob] = []
                         while let job = try await store.claim() { taken.append(job) }
                         return taken
                     }
@@ -51,90 +51,96 @@ extension StoreClause {
                 return try await group.reduce(into: []) { $0 += $1 }
             }
             try expect(Set(taken.map(\.id)).count == taken.count, "each once: \(taken.map(\.id))")
-            // Who finds all in others' hands goes away; what is left is for the next.
+            // A worker stops if all jobs that it sees are locked by others. The rest is left for the next one.
             var count = taken.count
             while try await store.claim() != nil { count += 1 }
-            try expect(count == 12, "and all of them: \(count)")
+            try expect(count == 12, "all jobs: \(count)")
         },
-        StoreClause("work on customers who are one asks for the account that it was made for") { store in
+        StoreClause("a merged customer's jobs each ask for the account that they were created for") { store in
             let one = try await store.bringWithJob("1")
             let two = try await store.bringWithJob("2")
-            _ = try await store.act(.merge(other: two.publicID), on: one)
+            _ = try await store.change(.merge(other: two.publicID), on: one)
             let claimed = [try await store.claim(), try await store.claim()].compactMap { $0 }
-            try expect(claimed.map(\.customer.id) == [one.id, one.id], "both of the one: \(claimed)")
+            try expect(
+                claimed.map(\.customer.id) == [one.id, one.id], "both jobs belong to the merged customer: \(claimed)")
             try expect(
                 claimed.map(\.identities) == [[Identity(.appTransactionID, "1")], [Identity(.appTransactionID, "2")]],
                 "each with its own account: \(claimed.map(\.identities))")
         },
-        StoreClause("work on who turned out to be another is on their own account") { store in
+        StoreClause("a job for a merged account asks for that account") { store in
             let one = try await store.bring("1")
             let two = try await store.bring("2")
-            _ = try await store.act(.merge(other: two.publicID), on: one)
+            _ = try await store.change(.merge(other: two.publicID), on: one)
             _ = try await store.bringWithJob("2")
             let job = try unwrap(try await store.claim(), "the job")
-            try expect(job.customer.id == one.id && job.customer.member == two.id, "of the one, by the other's account")
+            try expect(
+                job.customer.id == one.id && job.customer.member == two.id,
+                "the merged customer, with the other account")
             try expect(job.identities == [Identity(.appTransactionID, "2")], "\(job.identities)")
             _ = try await store.bringWithJob("1")
             try expect(
-                try await store.claim()?.identities == [Identity(.appTransactionID, "1")], "and each has their own")
-            try await store.finish(job)
-            try expect(try await store.waiting(.history) == 1, "finished alone")
+                try await store.claim()?.identities == [Identity(.appTransactionID, "1")],
+                "the first account has its own job")
+            try await store.write { try $0.finish(job) }
+            try expect(try await store.read { try $0.waiting(.history) } == 1, "only the finished job is gone")
         },
-        StoreClause("work on who is known by nothing but through another names the other") { store in
+        StoreClause("a job for a merged customer without an account uses the other customer's account") { store in
             let download = Identity(.downloadID, "9")
-            _ = try await store.amend([download], in: Sample.production, at: Sample.now) {
-                var amendment = Amendment(of: $0)
-                amendment.jobs = [.history]
-                return (amendment, ())
+            _ = try await store.update([download], in: Sample.production, at: Sample.now) {
+                var update = CustomerUpdate(of: $0)
+                update.jobs = [.history]
+                return (update, ())
             }
             let owner = try await store.bring("1")
-            _ = try await store.amend(
+            _ = try await store.update(
                 [Identity(.appTransactionID, "1"), download], in: Sample.production, at: Sample.now
-            ) { (Amendment(of: $0), ()) }
+            ) { (CustomerUpdate(of: $0), ()) }
             let job = try unwrap(try await store.claim(), "the job")
-            try expect(job.customer.id == owner.id, "of whom they turned out to be")
+            try expect(job.customer.id == owner.id, "the customer into whom they were merged")
             try expect(job.identities.contains(Identity(.appTransactionID, "1")), "\(job.identities)")
         },
-        StoreClause("work on who is erased is gone, and finishing it late harms nobody") { store in
+        StoreClause("the jobs of an erased customer are removed, and finishing one late changes no other job") {
+            store in
             let one = try await store.bringWithJob("1")
             let two = try await store.bringWithJob("2")
             let job = try unwrap(try await store.claim(), "the job")
-            _ = try await store.act(.erase, on: one)
-            try expect(try await store.claim(after: 1e6)?.customer.id == two.id, "only the other's is left")
-            try await store.postpone(job, until: Sample.now)
-            try await store.finish(job)
+            _ = try await store.change(.erase, on: one)
+            try expect(
+                try await store.claim(after: 1e6)?.customer.id == two.id, "only the other customer's job is left")
+            try await store.write { try $0.postpone(job, until: Sample.now) }
+            try await store.write { try $0.finish(job) }
             try expect(try await store.claim() == nil, "nothing came back")
         },
-        StoreClause("work for a new device is there when the device is new, and not again") { store in
+        StoreClause("a new device creates a job, and a known device doesn't") { store in
             _ = try await store.bring("1")
             for (device, isNew) in [("a", true), ("a", false), ("b", true), ("a", false)] {
-                _ = try await store.amend("1") {
-                    $0.see(DeviceSighting(device: device, getsCertificate: true, limit: 9))
+                _ = try await store.update("1") {
+                    $0.see(DeviceUse(device: device, getsEntitlementToken: true, limit: 9))
                     $0.jobsForNewDevice = [.history]
                 }
                 let job = try await store.claim()
-                if let job { try await store.finish(job) }
+                if let job { try await store.write { try $0.finish(job) } }
                 try expect((job != nil) == isNew, "`\(device)`: \(isNew ? "new" : "known")")
             }
         },
-        StoreClause("a mark is what it was set to last, and each by its name") { store in
-            try expect(try await store.mark("one") == nil, "none at first")
-            try await store.setMark("one", to: "1")
-            try await store.setMark("two", to: "2")
-            try await store.setMark("one", to: "3")
-            try expect(try await store.mark("one") == "3", "the last")
-            try expect(try await store.mark("two") == "2", "the other's own")
+        StoreClause("progress is stored by name and has its last value") { store in
+            try expect(try await store.read { try $0.progress("one") } == nil, "none at first")
+            try await store.write(locking: [.progress("one")]) { try $0.setProgress("one", to: "1") }
+            try await store.write(locking: [.progress("two")]) { try $0.setProgress("two", to: "2") }
+            try await store.write(locking: [.progress("one")]) { try $0.setProgress("one", to: "3") }
+            try expect(try await store.read { try $0.progress("one") } == "3", "the last")
+            try expect(try await store.read { try $0.progress("two") } == "2", "the other one is unchanged")
         },
     ]
 }
 
 extension Store {
     fileprivate func bringWithJob(_ id: String) async throws -> Customer {
-        try await amend(id) { $0.jobs = [.history] }
+        try await update(id) { $0.jobs = [.history] }
     }
 
-    /// For a minute, so many seconds later.
-    fileprivate func claim(after seconds: TimeInterval = 0) async throws -> RecordedJob? {
-        try await claimJob(.history, at: Sample.now.addingTimeInterval(seconds), lease: 60)
+    /// Claims a job for a minute, at `seconds` after `Sample.now`.
+    fileprivate func claim(after seconds: TimeInterval = 0) async throws -> StoredJob? {
+        try await write(at: Sample.now.addingTimeInterval(seconds)) { try $0.claimJob(.history, lease: 60) }
     }
 }

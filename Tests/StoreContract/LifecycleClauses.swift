@@ -9,9 +9,9 @@ extension StoreClause {
             let reception = try await store.receive(sent, about: [Identity(.originalTransactionID, "x")])
             try expect(reception.isNew, "new")
             let customer = try unwrap(reception.customer, "a customer")
-            let ledger = try unwrap(try await store.ledger(of: customer.id), "the ledger")
-            try expect(ledger.notifications.map(\.notification) == [sent], "the same")
-            try expect(ledger.notifications.map(\.receivedAt) == [Sample.now], "with its time")
+            let rows = try unwrap(try await store.read { try $0.rows(of: customer.id) }, "the rows")
+            try expect(rows.notifications.map(\.notification) == [sent], "the same")
+            try expect(rows.notifications.map(\.receivedAt) == [Sample.now], "with its time")
         },
         StoreClause("a notification counts once, and its customer is found by a later sync") { store in
             let identities = [Identity(.appTransactionID, "704"), Identity(.originalTransactionID, "x")]
@@ -22,15 +22,15 @@ extension StoreClause {
                 $0.add([], purchases: [Sample.purchase("2")])
             }
             try expect(!second.isNew, "known")
-            try expect(second.customer == first.customer, "the customer as they were")
-            let synced = try await store.amend("704") { $0.add([], proving: [Sample.proof()]) }
+            try expect(second.customer == first.customer, "the unchanged customer")
+            let synced = try await store.update("704") { $0.add([], proving: [Sample.proof()]) }
             try expect(synced.id == first.customer?.id, "one customer")
-            try expect(synced.facts.purchases == [Sample.purchase("1")], "with what was told")
+            try expect(synced.facts.purchases == [Sample.purchase("1")], "with the purchase of the notification")
         },
-        StoreClause("a notification about nobody is kept for nobody") { store in
+        StoreClause("a notification without identities is stored without a customer") { store in
             let reception = try await store.receive(Sample.notification("t"), about: [])
-            try expect(reception.isNew && reception.customer == nil, "nobody")
-            try expect(try await store.customers(after: 0, limit: 9).isEmpty, "no customer was made")
+            try expect(reception.isNew && reception.customer == nil, "no customer")
+            try expect(try await store.read { try $0.customers(after: 0, limit: 9) }.isEmpty, "no customer was made")
             try expect(try await store.receive(Sample.notification("t"), about: []).isNew == false, "known")
         },
         StoreClause("64 attempts to deliver one notification at once count once") { store in
@@ -46,25 +46,26 @@ extension StoreClause {
             }
             try expect(new == 1, "\(new) were new")
         },
-        StoreClause("an app account token finds all who have it, and is nobody's identity") { store in
+        StoreClause("an app account token finds all customers with it, and identifies none of them") { store in
             let token = "9b2f0e52-6c0c-4a53-9a0f-5d1f4a0f7b11"
             for (id, purchase) in [("1", "x"), ("1", "y"), ("2", "z")] {
-                _ = try await store.amend(id) { amendment in
+                _ = try await store.update(id) { update in
                     guard let named = Identity(appAccountToken: token.uppercased(), of: purchase) else { return }
-                    amendment.identify(by: [named])
+                    update.identify(by: [named])
                 }
             }
-            let found = try await store.customers(withAnyID: token, in: [Sample.production])
+            let found = try await store.read { try $0.customers(withAnyID: token, in: [Sample.production]) }
             try expect(found.count == 2, "two, not \(found.count)")
             try expect(
-                try await store.customers(withAnyID: token, in: [Realm(.sandbox)]).isEmpty, "none elsewhere")
-            try expect(Identity(appAccountToken: "me", of: "x") == nil, "what is no UUID is no token")
+                try await store.read { try $0.customers(withAnyID: token, in: [Realm(.sandbox)]) }.isEmpty,
+                "none elsewhere")
+            try expect(Identity(appAccountToken: "me", of: "x") == nil, "a text that isn't a UUID isn't a token")
         },
     ]
 
     static let trials: [StoreClause] = [
-        StoreClause("a session counts once, whoever repeats it") { store in
-            let customer = try await store.amend { _ in }
+        StoreClause("a repeated trial session counts once") { store in
+            let customer = try await store.update { _ in }
             let first = try unwrap(try await store.begin("a", for: customer.id, of: 2), "a session")
             try expect(first.isCounted && first.use.sessions == 0, "the first")
             let again = try unwrap(try await store.begin("a", for: customer.id, of: 2), "a session")
@@ -74,10 +75,10 @@ extension StoreClause {
             let over = try unwrap(try await store.begin("c", for: customer.id, of: 2), "an answer")
             try expect(!over.isCounted && over.use.sessions == 2 && over.use.sessionBegan == nil, "no third")
             let other = try unwrap(try await store.begin("c", for: customer.id, of: 2, entitlement: "cloud"), "it")
-            try expect(other.isCounted, "another entitlement is another trial")
+            try expect(other.isCounted, "another entitlement has another trial")
         },
         StoreClause("64 sessions at once never exceed the count") { store in
-            let customer = try await store.amend { _ in }
+            let customer = try await store.update { _ in }
             let counted = try await withThrowingTaskGroup(of: Bool.self) { group in
                 for number in 0..<64 {
                     group.addTask { try await store.begin("s\(number)", for: customer.id, of: 5)?.isCounted == true }
@@ -86,27 +87,29 @@ extension StoreClause {
             }
             try expect(counted == 5, "\(counted) were counted")
         },
-        StoreClause("what two used who turn out to be one, both used") { store in
-            let one = try await store.amend([Identity(.originalTransactionID, "x")])
-            let two = try await store.amend([Identity(.originalTransactionID, "y")])
+        StoreClause("merged customers add their trial sessions") { store in
+            let one = try await store.update([Identity(.originalTransactionID, "x")])
+            let two = try await store.update([Identity(.originalTransactionID, "y")])
             _ = try await store.begin("a", for: one.id, of: 3)
             _ = try await store.begin("a", for: two.id, of: 3)
             _ = try await store.begin("b", for: two.id, of: 3)
-            let both = try await store.amend([
+            let both = try await store.update([
                 Identity(.originalTransactionID, "x"), Identity(.originalTransactionID, "y"),
             ])
             let next = try unwrap(try await store.begin("c", for: both.id, of: 3), "a session")
             try expect(next.use.sessions == 2, "two different sessions, not \(next.use.sessions)")
         },
-        StoreClause("sessions that began are told by entitlement, the first and the latest, of all members") { store in
-            let one = try await store.amend([Identity(.originalTransactionID, "x")])
-            let two = try await store.amend([Identity(.originalTransactionID, "y")])
-            try expect(try await store.begunSessions(of: one.id).isEmpty, "none yet")
-            try expect(try await store.begunSessions(of: 4711).isEmpty, "none of a customer that isn't there")
+        StoreClause("the first and the latest trial session of each entitlement are read over all merged customers") {
+            store in
+            let one = try await store.update([Identity(.originalTransactionID, "x")])
+            let two = try await store.update([Identity(.originalTransactionID, "y")])
+            try expect(try await store.read { try $0.begunSessions(of: one.id) }.isEmpty, "none yet")
+            try expect(
+                try await store.read { try $0.begunSessions(of: 4711) }.isEmpty, "none of a customer that isn't there")
             func begin(_ session: String, _ customer: Customer, after seconds: Double, _ name: String) async throws {
-                _ = try await store.beginTrialSession(
-                    session, of: name, for: customer.id, at: Sample.now.addingTimeInterval(seconds)
-                ) { _, _ in true }
+                _ = try await store.write(at: Sample.now.addingTimeInterval(seconds)) {
+                    try $0.beginTrialSession(session, of: name, for: customer.id) { _, _ in true }
+                }
             }
             try await begin("a", one, after: 10, "everything")
             try await begin("b", one, after: 30, "everything")
@@ -114,47 +117,51 @@ extension StoreClause {
             try await begin("a", one, after: 50, "cloud")
             try await begin("c", two, after: 5, "everything")
             func times(_ customer: Customer) async throws -> [String: [Double]] {
-                try await store.begunSessions(of: customer.id).mapValues { sessions in
+                try await store.read { try $0.begunSessions(of: customer.id) }.mapValues { sessions in
                     [sessions.first, sessions.latest].map { $0.timeIntervalSince(Sample.now) }
                 }
             }
             try expect(
                 try await times(one) == ["everything": [10, 30], "cloud": [50, 50]], "a repeated session counts once")
-            try expect(try await times(two) == ["everything": [5, 5]], "only its own")
-            let both = try await store.amend([
+            try expect(try await times(two) == ["everything": [5, 5]], "only the customer's own times")
+            let both = try await store.update([
                 Identity(.originalTransactionID, "x"), Identity(.originalTransactionID, "y"),
             ])
             try expect(
-                try await times(both) == ["everything": [5, 30], "cloud": [50, 50]], "of both who are one now")
+                try await times(both) == ["everything": [5, 30], "cloud": [50, 50]],
+                "the times of both merged customers")
         },
-        StoreClause("nobody's trial begins, and no visitor's") { store in
-            try expect(try await store.begin("a", for: 4711, of: 3) == nil, "nobody")
-            let visit = try await store.amend([Identity(.visit, "app 1 704")])
-            try expect(try await store.begin("a", for: visit.id, of: 3) == nil, "a visitor")
+        StoreClause("an unknown or an unbound customer can't begin a trial") { store in
+            try expect(try await store.begin("a", for: 4711, of: 3) == nil, "an unknown customer")
+            let unbound = try await store.update([Identity(.unbound, "app 1 704")])
+            try expect(try await store.begin("a", for: unbound.id, of: 3) == nil, "an unbound customer")
         },
     ]
 
     static let devices: [StoreClause] = [
-        StoreClause("devices and certificates are counted") { store in
+        StoreClause("devices and their entitlement tokens are counted") { store in
             let customer = try await store.see("a", certificate: true)
             _ = try await store.see("a", certificate: false, after: 60)
             _ = try await store.see("b", certificate: true, after: 30)
             let devices = try await store.devices(of: customer.id)
             try expect(devices.map(\.device) == ["a", "b"], "the latest first")
-            try expect(devices.map(\.certificates) == [1, 1], "one each")
-            try expect(devices.first?.firstSeen == Sample.now, "since when")
-            try expect(devices.first?.lastSeen == Sample.now.addingTimeInterval(60), "until when")
+            try expect(devices.map(\.entitlementTokens) == [1, 1], "one each")
+            try expect(devices.first?.firstSeen == Sample.now, "first seen")
+            try expect(devices.first?.lastSeen == Sample.now.addingTimeInterval(60), "last seen")
         },
         StoreClause("more devices than the limit are an event, once a day") { store in
             var id: Int64 = 0
             for number in 0..<8 { id = try await store.see("d\(number)", limit: 3, after: Double(number)).id }
-            let first = try unwrap(try await store.ledger(of: id), "the ledger").events
+            let seen = id
+            let first = try unwrap(try await store.read { try $0.rows(of: seen) }, "the rows").events
             try expect(first.map(\.kind) == [.manyDevices], "one event, not \(first.count)")
             try expect(first.first?.detail == ["devices": "4", "limit": "3"], "with the facts")
             _ = try await store.see("d0", limit: 3, after: 90_000)
-            try expect(try await store.ledger(of: id)?.events.count == 1, "a known device is no news")
+            try expect(try await store.read { try $0.rows(of: seen) }?.events.count == 1, "a known device is no event")
             _ = try await store.see("e", limit: 3, after: 90_000)
-            try expect(try await store.ledger(of: id)?.events.count == 2, "a new one on another day is")
+            try expect(
+                try await store.read { try $0.rows(of: seen) }?.events.count == 2,
+                "a new one on another day is an event")
         },
     ]
 }
@@ -170,33 +177,36 @@ extension Sample {
 extension Store {
     fileprivate func receive(
         _ notification: StoredNotification, about identities: [Identity],
-        _ change: @escaping @Sendable (inout Amendment) -> Void = { _ in }
+        _ change: @escaping @Sendable (inout CustomerUpdate) -> Void = { _ in }
     ) async throws -> Reception {
         try await receive(notification, about: identities, at: Sample.now) { known in
-            var amendment = Amendment(of: known)
-            change(&amendment)
-            return amendment
+            var update = CustomerUpdate(of: known)
+            change(&update)
+            return update
         }
     }
 
-    fileprivate func amend(_ identities: [Identity]) async throws -> Customer {
-        try await amend(identities, in: Sample.production, at: Sample.now) { (Amendment(of: $0), ()) }.0
+    fileprivate func update(_ identities: [Identity]) async throws -> Customer {
+        try await update(identities, in: Sample.production, at: Sample.now) { (CustomerUpdate(of: $0), ()) }.0
     }
 
     fileprivate func begin(
         _ session: String, for customer: Int64, of count: Int, entitlement: String = "everything"
     ) async throws -> (customer: Customer, use: TrialUse, isCounted: Bool)? {
-        try await beginTrialSession(session, of: entitlement, for: customer, at: Sample.now) { $1.sessions < count }
+        try await write(at: Sample.now) {
+            try $0.beginTrialSession(session, of: entitlement, for: customer) { $1.sessions < count }
+        }
     }
 
     fileprivate func see(
         _ device: String, certificate: Bool = true, limit: Int = 20, after seconds: Double = 0
     ) async throws -> Customer {
         let identities = [Identity(.appTransactionID, "704")]
-        return try await amend(identities, in: Sample.production, at: Sample.now.addingTimeInterval(seconds)) { known in
-            var amendment = Amendment(of: known)
-            amendment.see(DeviceSighting(device: device, getsCertificate: certificate, limit: limit))
-            return (amendment, ())
+        return try await update(identities, in: Sample.production, at: Sample.now.addingTimeInterval(seconds)) {
+            known in
+            var update = CustomerUpdate(of: known)
+            update.see(DeviceUse(device: device, getsEntitlementToken: certificate, limit: limit))
+            return (update, ())
         }.0
     }
 }

@@ -4,84 +4,99 @@ import TenureStore
 
 extension StoreClause {
     static let links: [StoreClause] = [
-        StoreClause("acquisitions of one user are one customer, and part when the link ends") { store in
+        StoreClause("acquisitions of one user are one customer until the link ends") { store in
             let (one, two) = (try await store.bring("1", purchases: ["a"]), try await store.bring("2"))
-            try expect(try await store.act(.link(user: "u", .never), on: one).isNew, "linked")
-            try expect(try await !store.act(.link(user: "u", .never), on: one).isNew, "linked before")
-            _ = try await store.act(.link(user: "u", .never), on: two)
-            try expect(try await store.present(two).id == one.id, "one customer")
-            let events = try unwrap(try await store.ledger(of: one.id), "the ledger").events
+            try expect(try await store.change(.link(user: "u", .never), on: one).isNew, "linked")
             try expect(
-                events.contains { $0.kind == .merged && $0.detail["because"] == "sameUser" }, "because of the user")
-            try expect(try await store.act(.unlink(user: "u"), on: two).isNew, "unlinked")
-            try expect(try await store.present(two).facts == two.facts, "as before")
-            try expect(try await store.present(one).facts == one.facts, "both")
-            try expect(try await store.act(.unlink(user: "u"), on: two).refusal == .notLinked, "once")
+                try await !store.change(.link(user: "u", .never), on: one).isNew, "a repeated link changes nothing")
+            _ = try await store.change(.link(user: "u", .never), on: two)
+            try expect(try await store.present(two).id == one.id, "one customer")
+            let events = try unwrap(try await store.read { try $0.rows(of: one.id) }, "the rows").events
+            try expect(
+                events.contains { $0.kind == .merged && $0.detail["because"] == "sameUser" }, "with the reason sameUser"
+            )
+            try expect(try await store.change(.unlink(user: "u"), on: two).isNew, "unlinked")
+            try expect(try await store.present(two).facts == two.facts, "the second is as before")
+            try expect(try await store.present(one).facts == one.facts, "so is the first")
+            try expect(
+                try await store.change(.unlink(user: "u"), on: two).refusal == .notLinked, "it isn't linked anymore")
         },
         StoreClause("never: an acquisition stays with its first user") { store in
             let one = try await store.bring("1")
-            _ = try await store.act(.link(user: "u", .never), on: one)
+            _ = try await store.change(.link(user: "u", .never), on: one)
             try expect(
-                try await store.act(.link(user: "v", .never), on: one).refusal == .linkedToAnotherUser, "refused")
-            _ = try await store.act(.unlink(user: "u"), on: one)
-            try expect(try await store.act(.link(user: "v", .never), on: one).isNew, "free again")
+                try await store.change(.link(user: "v", .never), on: one).refusal == .linkedToAnotherUser, "refused")
+            _ = try await store.change(.unlink(user: "u"), on: one)
+            try expect(try await store.change(.link(user: "v", .never), on: one).isNew, "free again")
         },
-        StoreClause("newest: an acquisition goes to its last user, and its promise visibly with it") { store in
+        StoreClause("newest: an acquisition moves to its latest user with its promise, and an event records it") {
+            store in
             let policy = try unwrap(
-                try await store.record(policy: [1], sha256: [1], at: Sample.now).first?.version, "a version")
+                try await store.write(at: Sample.now, locking: [.policies]) { try $0.record(policy: [1], sha256: [1]) }
+                    .first?.version, "a version")
             let one = try await store.bring("1", purchases: ["a"])
             let two = try await store.bring("2", promisedUnder: policy)
             let three = try await store.bring("3", purchases: ["c"])
-            for customer in [one, two] { _ = try await store.act(.link(user: "u", .newest), on: customer) }
-            _ = try await store.act(.link(user: "v", .newest), on: three)
-            try expect(try await store.act(.link(user: "v", .newest), on: two).isNew, "moved")
+            for customer in [one, two] { _ = try await store.change(.link(user: "u", .newest), on: customer) }
+            _ = try await store.change(.link(user: "v", .newest), on: three)
+            try expect(try await store.change(.link(user: "v", .newest), on: two).isNew, "moved")
             try expect(try await store.present(two).id == three.id, "to the newest")
             try expect(try await store.present(three).facts.promises == two.facts.promises, "with its promise")
             try expect(try await store.present(one).facts == one.facts, "the first keeps the rest")
             for customer in [one, three] {
-                let events = try unwrap(try await store.ledger(of: customer.id), "the ledger").events
+                let events = try unwrap(try await store.read { try $0.rows(of: customer.id) }, "the rows").events
                 let event = try unwrap(events.last { $0.kind == .transferred }, "an event on \(customer.publicID)")
-                try expect(event.detail["promises"] == "everything", "that names what moved")
+                try expect(event.detail["promises"] == "everything", "with the promised entitlement")
             }
             try expect(
-                try await store.customers(withAnyID: "u", in: [Sample.production]).map(\.id) == [one.id],
+                try await store.read { try $0.customers(withAnyID: "u", in: [Sample.production]) }.map(\.id) == [
+                    one.id
+                ],
                 "the first user has the rest")
         },
-        StoreClause("newest: also the one into whom the others were merged can go") { store in
+        StoreClause("newest: the customer into whom the others were merged can move too") { store in
             let (one, two, three) = (
                 try await store.bring("1"), try await store.bring("2"), try await store.bring("3")
             )
-            for customer in [one, two, three] { _ = try await store.act(.link(user: "u", .newest), on: customer) }
-            _ = try await store.act(.link(user: "v", .newest), on: one)
-            try expect(try await store.present(one).facts == one.facts, "alone")
-            try expect(try await store.present(two).id == (try await store.present(three).id), "the rest is one")
-            try expect(try await store.present(three).facts.proofs.count == 2, "with what both brought")
+            for customer in [one, two, three] { _ = try await store.change(.link(user: "u", .newest), on: customer) }
+            _ = try await store.change(.link(user: "v", .newest), on: one)
+            try expect(try await store.present(one).facts == one.facts, "separate again")
             try expect(
-                try await store.customers(withAnyID: "u", in: [Sample.production]).map(\.id) == [two.id], "u's")
+                try await store.present(two).id == (try await store.present(three).id), "the other two stay merged")
+            try expect(try await store.present(three).facts.proofs.count == 2, "with the proofs of both")
             try expect(
-                try await store.customers(withAnyID: "v", in: [Sample.production]).map(\.id) == [one.id], "v's")
+                try await store.read { try $0.customers(withAnyID: "u", in: [Sample.production]) }.map(\.id) == [
+                    two.id
+                ], "u's")
+            try expect(
+                try await store.read { try $0.customers(withAnyID: "v", in: [Sample.production]) }.map(\.id) == [
+                    one.id
+                ], "v's")
         },
-        StoreClause("newest: the only acquisition of a user takes the link along") { store in
+        StoreClause("newest: the only acquisition of a user leaves no link behind") { store in
             let one = try await store.bring("1")
-            _ = try await store.act(.link(user: "u", .newest), on: one)
-            _ = try await store.act(.link(user: "v", .newest), on: one)
-            try expect(try await store.customers(withAnyID: "u", in: [Sample.production]).isEmpty, "u has none")
-            let events = try unwrap(try await store.ledger(of: one.id), "the ledger").events
-            try expect(events.map(\.kind) == [.linked, .unlinked, .transferred], "step by step")
+            _ = try await store.change(.link(user: "u", .newest), on: one)
+            _ = try await store.change(.link(user: "v", .newest), on: one)
+            try expect(
+                try await store.read { try $0.customers(withAnyID: "u", in: [Sample.production]) }.isEmpty,
+                "u has no customer"
+            )
+            let events = try unwrap(try await store.read { try $0.rows(of: one.id) }, "the rows").events
+            try expect(events.map(\.kind) == [.linked, .unlinked, .transferred], "an event for each step")
         },
         StoreClause("share: both users are one customer") { store in
             let (one, two) = (try await store.bring("1"), try await store.bring("2"))
-            _ = try await store.act(.link(user: "u", .share), on: one)
-            _ = try await store.act(.link(user: "v", .share), on: two)
-            try expect(try await store.act(.link(user: "v", .share), on: one).isNew, "shared")
+            _ = try await store.change(.link(user: "u", .share), on: one)
+            _ = try await store.change(.link(user: "v", .share), on: two)
+            try expect(try await store.change(.link(user: "v", .share), on: one).isNew, "shared")
             try expect(try await store.present(one).id == two.id, "one customer")
-            try expect(try await store.present(one).facts.proofs.count == 2, "with all that either had")
+            try expect(try await store.present(one).facts.proofs.count == 2, "with the proofs of both")
         },
-        StoreClause("a user of one realm is nobody in another") { store in
+        StoreClause("one user ID in two environments is two customers") { store in
             let one = try await store.bring("1")
-            let sandbox = try await store.amend("1", in: Realm(.sandbox)) { _ in }
-            _ = try await store.act(.link(user: "u", .never), on: one)
-            _ = try await store.act(.link(user: "u", .never), on: sandbox)
+            let sandbox = try await store.update("1", in: Realm(.sandbox)) { _ in }
+            _ = try await store.change(.link(user: "u", .never), on: one)
+            _ = try await store.change(.link(user: "u", .never), on: sandbox)
             try expect(try await store.present(one).id != (try await store.present(sandbox).id), "two customers")
         },
     ]

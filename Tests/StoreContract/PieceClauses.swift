@@ -3,18 +3,19 @@ import TenureCore
 import TenureStore
 
 extension StoreClause {
-    /// Acts of many artifacts, of which each piece is short and none counts before the last.
+    /// Updates with many artifacts. Each piece is short, and no artifact counts before the last piece.
     static let pieces: [StoreClause] = [
-        StoreClause("whatever is large is written in pieces, each no longer than twenty ordinary acts") { store in
-            let counted = try store.counted
+        StoreClause("every kind of large update is written in pieces, each no longer than twenty ordinary updates") {
+            store in
+            let counted = store.counted
             _ = try await counted.show(0..<1, by: "warm")
             counted.counts.reset()
             _ = try await counted.show(0..<1, by: "ordinary")
             let ordinary = try unwrap(counted.counts.writes.first, "a transaction")
-            try expect(counted.counts.writes.count == 1, "one transaction for an ordinary act")
+            try expect(counted.counts.writes.count == 1, "one transaction for an ordinary update")
             let known = try await counted.show(0..<2000, by: "known")
             let renewing = Identity(.originalTransactionID, "subscription")
-            let acts: [(String, () async throws -> Void)] = [
+            let updates: [(String, () async throws -> Void)] = [
                 ("a list", { _ = try await counted.show(0..<2000, by: "list") }),
                 ("the list again", { _ = try await counted.show(0..<2000, by: "list") }),
                 ("a subscription", { _ = try await counted.renew(2000, of: renewing) }),
@@ -22,9 +23,9 @@ extension StoreClause {
                 ("a notification", { try await counted.notify("known", "1") }),
                 ("an unbound list", { _ = try await counted.showUnbound(0..<2000, naming: "known") }),
             ]
-            for (name, act) in acts {
+            for (name, update) in updates {
                 counted.counts.reset()
-                try await act()
+                try await update()
                 for (index, piece) in counted.counts.writes.enumerated() {
                     let of = "\(name), piece \(index) of \(counted.counts.writes.count)"
                     try expect(piece.statements <= 20 * ordinary.statements, "\(of): \(piece.statements) statements")
@@ -35,16 +36,16 @@ extension StoreClause {
             let now = try await store.present(known)
             try expect(now.facts.purchases.count == 4001, "all of it: \(now.facts.purchases.count)")
         },
-        StoreClause("an act that names about as many identities as may be locked locks no more") { store in
-            let counted = try store.counted
+        StoreClause("an update with about as many identities as may be locked locks no more than the limit") { store in
+            let counted = store.counted
             for count in 62...66 {
                 let identities = (0..<count).map { Identity(.originalTransactionID, "\(count) \($0)") }
                 for round in ["first", "again"] {
                     counted.counts.reset()
                     let reception = try await counted.notify(identities, "\(count) \(round)")
                     try expect(reception.isNew, "kept")
-                    _ = try await counted.amend(identities, in: Sample.production, at: Sample.now) {
-                        (Amendment(of: $0), ())
+                    _ = try await counted.update(identities, in: Sample.production, at: Sample.now) {
+                        (CustomerUpdate(of: $0), ())
                     }
                     for piece in counted.counts.writes {
                         try expect(piece.keys <= 64, "\(count), \(round): \(piece.keys) keys")
@@ -54,8 +55,9 @@ extension StoreClause {
                 try expect(customer?.facts.purchases.count == 2, "one customer with both")
             }
         },
-        StoreClause("artifacts count with the last piece of their act, and what broke off can be repeated") { store in
-            let counted = try store.counted
+        StoreClause("artifacts count from the last piece of their update on, and an interrupted update can be repeated")
+        { store in
+            let counted = store.counted
             counted.counts.reset()
             _ = try await counted.show(0..<200, by: "counted")
             let pieces = counted.counts.writes.count
@@ -69,34 +71,36 @@ extension StoreClause {
                 } catch is StoreError {}
                 counted.counts.reset()
                 if let left = try await store.customer(by: Identity(.appTransactionID, id), in: Sample.production) {
-                    let ledger = try unwrap(try await store.ledger(of: left.id), "the ledger")
-                    try expect(ledger.artifacts.isEmpty && left.facts.purchases.isEmpty, "\(broken): nothing counts")
-                    let dossier = try unwrap(try await store.dossier(of: .number(left.id), with: []), "a dossier")
-                    try expect(dossier.artifacts.isEmpty, "\(broken): nothing is told")
+                    let rows = try unwrap(try await store.read { try $0.rows(of: left.id) }, "the rows")
+                    try expect(rows.artifacts.isEmpty && left.facts.purchases.isEmpty, "\(broken): nothing counts")
+                    let details = try unwrap(
+                        try await store.read { try $0.details(of: .number(left.id), with: []) }, "a details")
+                    try expect(details.artifacts.isEmpty, "\(broken): the details list none")
                 }
-                // The second list has one artifact less, which then belongs to no act.
+                // The second list has one artifact fewer, so the missing one belongs to no finished update.
                 let customer = try await counted.show(first..<first + 199, by: id)
-                let ledger = try unwrap(try await store.ledger(of: customer.id), "the ledger")
-                try expect(ledger.artifacts.count == 199, "\(broken): \(ledger.artifacts.count) artifacts")
-                try expect(try Sample.facts(of: ledger) == customer.facts, "\(broken): as the ledger proves")
+                let rows = try unwrap(try await store.read { try $0.rows(of: customer.id) }, "the rows")
+                try expect(rows.artifacts.count == 199, "\(broken): \(rows.artifacts.count) artifacts")
+                try expect(try Sample.facts(of: rows) == customer.facts, "\(broken): as the rows prove")
             }
         },
-        StoreClause("an artifact that came meanwhile in another act counts there, and once") { store in
-            let counted = try store.counted
+        StoreClause("an artifact that another update writes meanwhile counts once") { store in
+            let counted = store.counted
             counted.counts.reset { number in
                 guard number == 5 else { return }
                 _ = try await store.show(0..<3, by: "large")
                 let now = try await store.customer(by: Identity(.appTransactionID, "large"), in: Sample.production)
-                let ledger = try unwrap(try await store.ledger(of: try unwrap(now, "a customer").id), "the ledger")
-                try expect(ledger.artifacts.count == 3 && now?.facts.purchases.count == 3, "three count")
+                let rows = try unwrap(
+                    try await store.read { try $0.rows(of: try unwrap(now, "a customer").id) }, "the rows")
+                try expect(rows.artifacts.count == 3 && now?.facts.purchases.count == 3, "three count")
             }
             let customer = try await counted.show(0..<300, by: "large")
             counted.counts.reset()
-            let ledger = try unwrap(try await store.ledger(of: customer.id), "the ledger")
-            try expect(ledger.artifacts.count == 300, "\(ledger.artifacts.count) artifacts")
-            try expect(try Sample.facts(of: ledger) == customer.facts, "as the ledger proves")
+            let rows = try unwrap(try await store.read { try $0.rows(of: customer.id) }, "the rows")
+            try expect(rows.artifacts.count == 300, "\(rows.artifacts.count) artifacts")
+            try expect(try Sample.facts(of: rows) == customer.facts, "as the rows prove")
         },
-        StoreClause("large acts on one customer at the same time all count") { store in
+        StoreClause("concurrent large updates of one customer all count") { store in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for list in 0..<6 {
                     group.addTask { _ = try await store.show(list * 100..<list * 100 + 200, by: "large") }
@@ -106,24 +110,26 @@ extension StoreClause {
             }
             let customer = try unwrap(
                 try await store.customer(by: Identity(.appTransactionID, "large"), in: Sample.production), "a customer")
-            let ledger = try unwrap(try await store.ledger(of: customer.id), "the ledger")
-            try expect(ledger.artifacts.count == 700, "\(ledger.artifacts.count) artifacts")
-            try expect(try Sample.facts(of: ledger) == customer.facts, "as the ledger proves")
+            let rows = try unwrap(try await store.read { try $0.rows(of: customer.id) }, "the rows")
+            try expect(rows.artifacts.count == 700, "\(rows.artifacts.count) artifacts")
+            try expect(try Sample.facts(of: rows) == customer.facts, "as the rows prove")
         },
-        StoreClause("more customers than can be one are left as they are, and looked at no more often") { store in
-            let counted = try store.counted
+        StoreClause("customers beyond the limit of a merge stay separate and aren't read more often") { store in
+            let counted = store.counted
             for number in 0..<250 {
                 _ = try await store.bring(by: [Identity(.originalTransactionID, "\(number)")], purchase: "\(number)")
             }
             _ = try await counted.show(0..<250, by: "owner")
             counted.counts.reset()
             let customer = try await counted.show(0..<250, by: "owner")
-            try expect(customer.facts.purchases.count == 250, "all that was shown")
-            try expect(try await store.members(of: .number(customer.id)).count == 100, "as many as can be one")
+            try expect(customer.facts.purchases.count == 250, "all purchases of the update")
+            try expect(
+                try await store.read { try $0.members(of: .number(customer.id)) }.count == 100,
+                "as many as can be merged")
             for piece in counted.counts.writes { try expect(piece.factsRead <= 25, "\(piece.factsRead) are read") }
         },
-        StoreClause("a large notification is kept once, and not of somebody who was erased") { store in
-            let counted = try store.counted
+        StoreClause("a large notification is stored once, and not for an erased customer") { store in
+            let counted = store.counted
             let known = try await counted.show(0..<1000, by: "known")
             for isNew in [true, false] {
                 let reception = try await counted.notify("known", "1")
@@ -132,17 +138,17 @@ extension StoreClause {
             try expect(try await store.present(known).facts.purchases.count == 1001, "with what it proves")
             counted.counts.reset { number in
                 guard number == 2 else { return }
-                _ = try await store.act(.erase, on: known)
+                _ = try await store.change(.erase, on: known)
             }
             let reception = try await counted.notify("known", "2")
             counted.counts.reset()
-            try expect(reception.isOfErased, "of nobody who is there")
+            try expect(reception.isOfErased, "the customer is erased")
             try expect(
                 try await store.customer(by: Identity(.appTransactionID, "known"), in: Sample.production) == nil,
-                "nobody is made")
+                "no customer is created")
         },
-        StoreClause("unbound records that make room are removed in pieces") { store in
-            let counted = try store.counted
+        StoreClause("unbound customers beyond the limit are removed in pieces") { store in
+            let counted = store.counted
             _ = try await store.bring("known")
             var records: [Customer] = []
             for list in 0..<20 { records.append(try await counted.showUnbound(list..<list + 300, naming: "known")) }
@@ -153,22 +159,25 @@ extension StoreClause {
             let pieces = counted.counts.writes.count
             counted.counts.reset()
             try expect(pieces == 2, "\(pieces) before")
-            let ledger = try await store.ledger(of: records[0].id)
-            try expect(ledger?.artifacts.isEmpty != false && ledger?.isUnbound != false, "nothing of it counts")
-            try expect(ledger?.customer.facts.proofs.isEmpty != false, "nothing of it is known")
+            let first = records[0].id
+            let rows = try await store.read { try $0.rows(of: first) }
+            try expect(rows?.artifacts.isEmpty != false && rows?.isUnbound != false, "nothing of it counts")
+            try expect(rows?.customer.facts.proofs.isEmpty != false, "it has no facts")
             for list in 50..<52 { _ = try await counted.showUnbound(list..<list + 300, naming: "known") }
-            try expect(try await store.customer(records[0].id) == nil, "it is gone")
-            try expect(try await store.customer(records[19].id) == records[19], "others are there")
+            try expect(try await store.lookUp(records[0].id) == nil, "it is gone")
+            try expect(try await store.lookUp(records[19].id) == records[19], "others are there")
         },
-        StoreClause("a customer whose act ends during a survey is looked at again") { store in
-            let counted = try store.counted
-            let start = try await store.start(with: [1], sha256: [1], at: Sample.now)
-            let before = try await counted.show(0..<1, by: "large")
-            let mark = MarkDuringAct()
-            counted.counts.reset { number in
-                if number == 5 { await mark.set(try await store.ledgerMark()) }
+        StoreClause("a customer with an update that ends during a survey is checked again") { store in
+            let counted = store.counted
+            let start = try await store.write(at: Sample.now, locking: [.policies]) {
+                try $0.start(with: [1], sha256: [1])
             }
-            // The last artifacts were there before the mark, so that the last piece adds none.
+            let before = try await counted.show(0..<1, by: "large")
+            let mark = PositionDuringUpdate()
+            counted.counts.reset { number in
+                if number == 5 { await mark.set(try await store.write { try $0.position() }) }
+            }
+            // All artifacts are written before the position, so the last piece adds none.
             let customer = try await counted.show(0..<200, by: "large")
             counted.counts.reset()
             try expect(customer.id == before.id, "one customer")
@@ -181,37 +190,39 @@ extension StoreClause {
     ]
 }
 
-private actor MarkDuringAct {
-    private(set) var value: LedgerMark?
+private actor PositionDuringUpdate {
+    private(set) var value: DatabasePosition?
 
-    func set(_ mark: LedgerMark) { value = mark }
+    func set(_ mark: DatabasePosition) { value = mark }
 }
 
 extension Store {
     fileprivate func publishOver(
         _ survey: PublicationSurvey, base: Int64,
-        _ judge: @escaping @Sendable (SurveyedCustomer) throws(StoreError) -> PublicationVerdict
+        _ evaluate: @escaping @Sendable (SurveyedCustomer) throws(StoreError) -> PublicationVerdict
     ) async throws -> PublicationOutcome {
-        try await publish(
-            RequestedPublication(
-                compiled: [2], sha256: [2], act: .publish, at: Sample.now, actor: "ada", reason: nil, base: base),
-            after: survey, judging: judge)
+        try await write(locking: [.policies]) {
+            try $0.publish(
+                RequestedPublication(
+                    compiled: [2], sha256: [2], action: .publish, at: Sample.now, actor: "ada", reason: nil, base: base),
+                after: survey, evaluating: evaluate)
+        }
     }
 
-    /// What a sync of a list leaves: an artifact for each purchase.
+    /// Writes what a sync of a list of purchases writes: an artifact for each.
     func show(_ numbers: Range<Int>, by id: String) async throws -> Customer {
         let identities =
             [Identity(.appTransactionID, id)] + numbers.map { Identity(.originalTransactionID, "\($0)") }
-        return try await amend(identities, in: Sample.production, at: Sample.now, adding: 2 * numbers.count) { known in
+        return try await update(identities, in: Sample.production, at: Sample.now, adding: 2 * numbers.count) { known in
             (Sample.list(numbers, of: known), ())
         }.0
     }
 
-    /// What a receipt of one subscription leaves.
+    /// Writes what a receipt with one subscription writes.
     fileprivate func renew(_ count: Int, of subscription: Identity) async throws -> Customer {
-        try await amend([subscription], in: Sample.production, at: Sample.now, adding: count) { known in
-            var amendment = Amendment(of: known)
-            amendment.add(
+        try await update([subscription], in: Sample.production, at: Sample.now, adding: count) { known in
+            var update = CustomerUpdate(of: known)
+            update.add(
                 [Sample.artifact("receipt-\(count)", .receipt)],
                 purchases: (0..<count).map {
                     Purchase(
@@ -219,14 +230,14 @@ extension Store {
                         productID: "com.example.calculator.yearly", type: .autoRenewable, purchaseDate: Sample.now,
                         signedDate: Sample.now)
                 })
-            amendment.identify(by: (0..<count).map { Identity(.webOrderLineItemID, "renewal \($0)") })
-            return (amendment, ())
+            update.identify(by: (0..<count).map { Identity(.webOrderLineItemID, "renewal \($0)") })
+            return (update, ())
         }.0
     }
 
     fileprivate func complete(_ customer: Customer, _ numbers: Range<Int>) async throws {
         let identities = numbers.map { Identity(.originalTransactionID, "history \($0)") }
-        _ = try await amend(
+        _ = try await update(
             customer, by: [Identity(.appTransactionID, "known")] + identities, at: Sample.now,
             adding: 2 * numbers.count
         ) { (Sample.list(numbers, of: $0), ()) }
@@ -242,26 +253,26 @@ extension Store {
             realm: Sample.production, uuid: uuid, type: "DID_RENEW", subtype: nil, signedDate: Sample.now,
             bytes: Sample.header + Array(".\(uuid).c2lnbmF0dXJl".utf8))
         return try await receive(notification, about: identities, at: Sample.now) { known in
-            var amendment = Amendment(of: known)
-            amendment.add([], purchases: [Sample.purchase("told \(uuid)")])
-            return amendment
+            var update = CustomerUpdate(of: known)
+            update.add([], purchases: [Sample.purchase("told \(uuid)")])
+            return update
         }
     }
 
     func showUnbound(_ numbers: Range<Int>, naming id: String) async throws -> Customer {
         let names = Identity(.appTransactionID, id)
         let shown = try await recordUnbound(
-            Identity(visitLedBy: .app, naming: names, showing: "\(numbers)"), naming: [names], in: Sample.production,
+            Identity(unboundLedBy: .app, naming: names, showing: "\(numbers)"), naming: [names], in: Sample.production,
             at: Sample.now, Sample.list(numbers, of: nil))
-        return try unwrap(shown, "a record").record
+        return try unwrap(shown, "an unbound customer").unbound
     }
 }
 
 extension Sample {
-    fileprivate static func list(_ numbers: Range<Int>, of known: Customer?) -> Amendment {
-        var amendment = Amendment(of: known)
-        amendment.add(
+    fileprivate static func list(_ numbers: Range<Int>, of known: Customer?) -> CustomerUpdate {
+        var update = CustomerUpdate(of: known)
+        update.add(
             numbers.map { artifact("purchase-\($0)", .transaction) }, purchases: numbers.map { purchase("\($0)") })
-        return amendment
+        return update
     }
 }

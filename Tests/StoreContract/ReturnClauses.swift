@@ -4,14 +4,14 @@ import TenureStore
 
 extension StoreClause {
     static let returns: [StoreClause] = [
-        StoreClause("who was erased is made of nothing that the App Store sends, until they use the app again") {
+        StoreClause("notifications don't recreate an erased customer until the customer uses the app again") {
             store in
             let subscription = Identity(.originalTransactionID, "x")
-            let one = try await store.amend(
+            let one = try await store.update(
                 [Identity(.appTransactionID, "1"), subscription], in: Sample.production, at: Sample.now
-            ) { (Amendment(of: $0), ()) }.0
+            ) { (CustomerUpdate(of: $0), ()) }.0
             _ = try await store.tell("before", about: [subscription])
-            _ = try await store.act(.erase, on: one)
+            _ = try await store.change(.erase, on: one)
             for (uuid, identities) in [
                 ("before", [subscription]), ("after", [subscription]),
                 ("new purchase", [Identity(.appTransactionID, "1"), Identity(.originalTransactionID, "y")]),
@@ -20,41 +20,46 @@ extension StoreClause {
                 try expect(reception.isOfErased && !reception.isNew && reception.customer == nil, "\(uuid)")
                 try expect(try await !store.keepsNotification(uuid, in: Sample.production), "\(uuid) is not kept")
             }
-            try expect(try await store.customers(after: 0, limit: 9).isEmpty, "nobody is there")
+            try expect(try await store.read { try $0.customers(after: 0, limit: 9) }.isEmpty, "there is no customer")
             let other = try await store.tell("other", about: [Identity(.originalTransactionID, "z")])
-            try expect(other.isNew && other.customer != nil, "others are as ever")
+            try expect(other.isNew && other.customer != nil, "other customers are unaffected")
             try expect(
-                try await store.tell("sandbox", about: [subscription], in: Realm(.sandbox)).isNew, "so are other realms"
+                try await store.tell("sandbox", about: [subscription], in: Realm(.sandbox)).isNew,
+                "so are other environments"
             )
             let again = try await store.bring("1")
             let reception = try await store.tell(
                 "later", about: [Identity(.appTransactionID, "1"), subscription])
-            try expect(reception.isNew && reception.customer?.id == again.id, "who came back is told of")
-        },
-        StoreClause("what was asked of somebody makes nobody of who was erased meanwhile") { store in
-            let one = try await store.bring("1")
-            _ = try await store.act(.erase, on: one)
-            let amended = try await store.amend(one, by: [Identity(.appTransactionID, "1")], at: Sample.now) {
-                (Amendment(of: $0), ())
-            }
-            try expect(amended == nil, "nothing was added")
-            try expect(try await store.customers(after: 0, limit: 9).isEmpty, "nobody is there")
-            let two = try await store.bring("2")
-            let added = try await store.amend(two, by: [Identity(.appTransactionID, "2")], at: Sample.now) {
-                (Amendment(of: $0), ())
-            }
-            try expect(added?.0.id == two.id, "who is there gets it")
-        },
-        StoreClause("finishing the work on who was erased leaves the work of others alone") { store in
-            _ = try await store.amend("1") { $0.jobs = [.history] }
-            let job = try unwrap(try await store.claimJob(.history, at: Sample.now, lease: 60), "the job")
-            _ = try await store.act(.erase, on: job.customer)
-            // It may get the number that the other had.
-            let two = try await store.amend("2") { $0.jobs = [.history] }
-            try await store.postpone(job, until: Sample.now.addingTimeInterval(1e6))
-            try await store.finish(job)
             try expect(
-                try await store.claimJob(.history, at: Sample.now, lease: 60)?.customer.id == two.id, "it is there")
+                reception.isNew && reception.customer?.id == again.id,
+                "notifications count for the customer who came back")
+        },
+        StoreClause("an update for a customer who was erased meanwhile changes nothing") { store in
+            let one = try await store.bring("1")
+            _ = try await store.change(.erase, on: one)
+            let updated = try await store.update(one, by: [Identity(.appTransactionID, "1")], at: Sample.now) {
+                (CustomerUpdate(of: $0), ())
+            }
+            try expect(updated == nil, "nothing was added")
+            try expect(try await store.read { try $0.customers(after: 0, limit: 9) }.isEmpty, "there is no customer")
+            let two = try await store.bring("2")
+            let added = try await store.update(two, by: [Identity(.appTransactionID, "2")], at: Sample.now) {
+                (CustomerUpdate(of: $0), ())
+            }
+            try expect(added?.0.id == two.id, "an existing customer is updated")
+        },
+        StoreClause("finishing the job of an erased customer leaves the jobs of others unchanged") { store in
+            _ = try await store.update("1") { $0.jobs = [.history] }
+            let job = try unwrap(
+                try await store.write(at: Sample.now) { try $0.claimJob(.history, lease: 60) }, "the job")
+            _ = try await store.change(.erase, on: job.customer)
+            // The new job may get the number of the removed one.
+            let two = try await store.update("2") { $0.jobs = [.history] }
+            try await store.write { try $0.postpone(job, until: Sample.now.addingTimeInterval(1e6)) }
+            try await store.write { try $0.finish(job) }
+            try expect(
+                try await store.write(at: Sample.now) { try $0.claimJob(.history, lease: 60) }?.customer.id == two.id,
+                "the other customer's job is still there")
         },
     ]
 }
@@ -66,6 +71,6 @@ extension Store {
         let notification = StoredNotification(
             realm: realm, uuid: uuid, type: "DID_RENEW", subtype: nil, signedDate: Sample.now,
             bytes: Sample.header + Array(".\(uuid).c2lnbmF0dXJl".utf8))
-        return try await receive(notification, about: identities, at: Sample.now) { Amendment(of: $0) }
+        return try await receive(notification, about: identities, at: Sample.now) { CustomerUpdate(of: $0) }
     }
 }

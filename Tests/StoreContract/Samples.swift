@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 import TenureStore
 
-/// Invented entries for the record.
+/// Invented rows for the database.
 enum Sample {
     static let now = Date(timeIntervalSince1970: 1_700_000_000)
     static let production = Realm(.production)
@@ -21,7 +21,7 @@ enum Sample {
             purchaseDate: now, revocationDate: revoked ? now : nil, signedDate: now.addingTimeInterval(days * 86_400))
     }
 
-    /// A JWS by its shape; the digest is as good as any.
+    /// Bytes with the shape of a JWS, and a digest that isn't theirs.
     static func artifact(_ text: String, _ kind: Artifact.Kind = .appTransaction) -> Artifact {
         let bytes = kind == .receipt ? Array(text.utf8) : header + Array(".\(text).c2lnbmF0dXJl".utf8)
         var digest = [UInt8](repeating: 0, count: 32)
@@ -29,8 +29,8 @@ enum Sample {
         return Artifact(kind, bytes: bytes, sha256: digest, signedDate: now)
     }
 
-    static func promise(_ entitlement: String = "everything", policy: Int64, until: Date? = nil) -> RecordedPromise {
-        RecordedPromise(
+    static func promise(_ entitlement: String = "everything", policy: Int64, until: Date? = nil) -> StoredPromise {
+        StoredPromise(
             entitlement: entitlement,
             acquisition: AcquisitionKey(
                 appTransactionID: "704", downloadID: nil,
@@ -40,15 +40,15 @@ enum Sample {
 }
 
 extension Store {
-    /// Amends by one identity.
-    func amend(
+    /// Updates the customer with one identity.
+    func update(
         _ id: String = "704", in realm: Realm = Sample.production,
-        _ change: @escaping @Sendable (inout Amendment) -> Void
+        _ change: @escaping @Sendable (inout CustomerUpdate) -> Void
     ) async throws -> Customer {
-        try await amend([Identity(.appTransactionID, id)], in: realm, at: Sample.now) { known in
-            var amendment = Amendment(of: known)
-            change(&amendment)
-            return (amendment, ())
+        try await update([Identity(.appTransactionID, id)], in: realm, at: Sample.now) { known in
+            var update = CustomerUpdate(of: known)
+            change(&update)
+            return (update, ())
         }.0
     }
 }

@@ -4,21 +4,24 @@ import TenureStore
 
 extension StoreClause {
     static let undoneMerges: [StoreClause] = [
-        StoreClause("undoing a merge restores both, with what each brought meanwhile") { store in
+        StoreClause("undoing a merge restores both customers, with what each got meanwhile") { store in
             let policy = try unwrap(
-                try await store.record(policy: [1], sha256: [1], at: Sample.now).first?.version, "a version")
+                try await store.write(at: Sample.now, locking: [.policies]) { try $0.record(policy: [1], sha256: [1]) }
+                    .first?.version, "a version")
             let one = try await store.bring("1", purchases: ["a"], promisedUnder: policy)
             let two = try await store.bring("2", purchases: ["b"], promisedUnder: policy)
-            let merged = try await store.act(.merge(other: two.publicID), on: one)
+            let merged = try await store.change(.merge(other: two.publicID), on: one)
             try expect(merged.isNew, "merged")
             let both = try await store.present(two)
             try expect(both.id == one.id && both.facts.purchases.count == 2, "one customer with all")
-            try expect(both.facts.promises.count == 2, "nobody loses a promise")
-            try expect(try await store.act(.merge(other: two.publicID), on: one).refusal == .alreadyMerged, "once")
-            // Each of them goes on.
+            try expect(both.facts.promises.count == 2, "both promises remain")
+            try expect(
+                try await store.change(.merge(other: two.publicID), on: one).refusal == .alreadyMerged, "merged already"
+            )
+            // Both accounts buy something more.
             _ = try await store.bring("2", purchases: ["c"])
             _ = try await store.bring("1", purchases: ["d"])
-            try expect(try await store.act(.unmerge(other: two.publicID), on: one).isNew, "parted")
+            try expect(try await store.change(.unmerge(other: two.publicID), on: one).isNew, "separated")
             let (first, second) = (try await store.present(one), try await store.present(two))
             try expect(first.id == one.id && second.id == two.id, "two customers")
             try expect(first.facts.purchases.map(\.transactionID) == ["a", "d"], "\(first.facts.purchases)")
@@ -27,97 +30,111 @@ extension StoreClause {
             try expect(second.facts.promises == two.facts.promises, "and the other's")
             try expect(second.facts.proofs == two.facts.proofs, "and its proof")
         },
-        StoreClause("what was promised under a merge goes to whose acquisition it was") { store in
+        StoreClause("a promise that was made during a merge goes to the customer with its acquisition") { store in
             let policy = try unwrap(
-                try await store.record(policy: [1], sha256: [1], at: Sample.now).first?.version, "a version")
+                try await store.write(at: Sample.now, locking: [.policies]) { try $0.record(policy: [1], sha256: [1]) }
+                    .first?.version, "a version")
             let (one, two) = (try await store.bring("1"), try await store.bring("2"))
-            _ = try await store.act(.merge(other: two.publicID), on: one)
-            // One device syncs; both acquisitions are promised something.
-            _ = try await store.amend("1") { amendment in
-                amendment.promise(Sample.promise(to: "1", policy: policy))
-                amendment.promise(Sample.promise(to: "2", policy: policy))
+            _ = try await store.change(.merge(other: two.publicID), on: one)
+            // One device syncs, and both acquisitions get a promise.
+            _ = try await store.update("1") { update in
+                update.promise(Sample.promise(to: "1", policy: policy))
+                update.promise(Sample.promise(to: "2", policy: policy))
             }
-            _ = try await store.act(.unmerge(other: two.publicID), on: one)
+            _ = try await store.change(.unmerge(other: two.publicID), on: one)
             for (customer, id) in [(one, "1"), (two, "2")] {
                 let promises = try await store.present(customer).facts.promises
                 try expect(promises.map(\.acquisition.appTransactionID) == [id], "only its own")
             }
         },
-        StoreClause("a grant stays with whom it was given to") { store in
+        StoreClause("a grant during a merge goes to the customer that support chose") { store in
             let (one, two) = (try await store.bring("1"), try await store.bring("2"))
-            _ = try await store.act(.merge(other: two.publicID), on: one)
-            _ = try await store.act(.grant(entitlement: "everything", until: nil), on: two)
+            _ = try await store.change(.merge(other: two.publicID), on: one)
+            _ = try await store.change(.grant(entitlement: "everything", until: nil), on: two)
             try expect(try await store.present(one).facts.support.count == 1, "it counts for both")
-            _ = try await store.act(.unmerge(other: two.publicID), on: one)
+            _ = try await store.change(.unmerge(other: two.publicID), on: one)
             try expect(try await store.present(one).facts.support.isEmpty, "not the first's")
             try expect(try await store.present(two).facts.support.count == 1, "the second's")
         },
-        StoreClause("who were parted by hand are joined by nothing but a hand") { store in
+        StoreClause("only support can merge customers again that support separated") { store in
             let one = try await store.bring("1")
             let identity = Identity(.originalTransactionID, "x")
-            let two = try await store.amend([identity], in: Sample.production, at: Sample.now) {
-                (Amendment(of: $0), ())
+            let two = try await store.update([identity], in: Sample.production, at: Sample.now) {
+                (CustomerUpdate(of: $0), ())
             }.0
-            _ = try await store.act(.merge(other: two.publicID), on: one)
-            _ = try await store.act(.unmerge(other: two.publicID), on: one)
-            _ = try await store.amend(
+            _ = try await store.change(.merge(other: two.publicID), on: one)
+            _ = try await store.change(.unmerge(other: two.publicID), on: one)
+            _ = try await store.update(
                 [Identity(.appTransactionID, "1"), identity], in: Sample.production, at: Sample.now
-            ) { (Amendment(of: $0), ()) }
-            try expect(try await store.present(two).id == two.id, "not by what is signed")
-            _ = try await store.act(.link(user: "u", .never), on: one)
-            try expect(try await store.act(.link(user: "u", .never), on: two).refusal == .separated, "nor by a user")
-            try expect(try await store.act(.merge(other: two.publicID), on: one).isNew, "but by a person")
-            try expect(try await store.present(two).id == one.id, "one again")
+            ) { (CustomerUpdate(of: $0), ()) }
+            try expect(try await store.present(two).id == two.id, "signed data doesn't merge them")
+            _ = try await store.change(.link(user: "u", .never), on: one)
+            try expect(
+                try await store.change(.link(user: "u", .never), on: two).refusal == .separated, "nor does a user link")
+            try expect(try await store.change(.merge(other: two.publicID), on: one).isNew, "but support does")
+            try expect(try await store.present(two).id == one.id, "merged again")
         },
-        StoreClause("a merge of merges parts where it was joined") { store in
+        StoreClause("undoing a merge of merged customers separates only that merge") { store in
             let (one, two, three) = (
                 try await store.bring("1"), try await store.bring("2"), try await store.bring("3")
             )
-            _ = try await store.act(.merge(other: three.publicID), on: two)
-            _ = try await store.act(.merge(other: two.publicID), on: one)
-            try expect(try await store.present(three).id == one.id, "all are one")
-            _ = try await store.act(.unmerge(other: two.publicID), on: three)
-            try expect(try await store.present(three).id == two.id, "two and three stay one")
+            _ = try await store.change(.merge(other: three.publicID), on: two)
+            _ = try await store.change(.merge(other: two.publicID), on: one)
+            try expect(try await store.present(three).id == one.id, "all are merged")
+            _ = try await store.change(.unmerge(other: two.publicID), on: three)
+            try expect(try await store.present(three).id == two.id, "two and three stay merged")
             try expect(try await store.present(one).facts == one.facts, "one is as before")
-            try expect(try await store.act(.unmerge(other: one.publicID), on: one).refusal == .notMerged, "not merged")
+            try expect(
+                try await store.change(.unmerge(other: one.publicID), on: one).refusal == .notMerged, "not merged")
         },
-        StoreClause("the timeline says why people were merged and parted") { store in
+        StoreClause("the timeline has the reasons for a merge and for undoing it") { store in
             let (one, two) = (try await store.bring("1"), try await store.bring("2"))
-            _ = try await store.act(.merge(other: two.publicID), on: one, reason: "one person")
-            _ = try await store.act(.unmerge(other: two.publicID), on: one, reason: "two after all")
-            let events = try unwrap(try await store.ledger(of: one.id), "the ledger").events
+            _ = try await store.change(.merge(other: two.publicID), on: one, reason: "one person")
+            _ = try await store.change(.unmerge(other: two.publicID), on: one, reason: "two after all")
+            let events = try unwrap(try await store.read { try $0.rows(of: one.id) }, "the rows").events
             try expect(events.map(\.kind) == [.merged, .unmerged], "both")
             try expect(events.map(\.detail["reason"]) == ["one person", "two after all"], "with reasons")
-            let others = try unwrap(try await store.ledger(of: two.id), "the ledger").events
-            try expect(others.map(\.kind) == [.unmerged], "also the other's")
+            let others = try unwrap(try await store.read { try $0.rows(of: two.id) }, "the rows").events
+            try expect(others.map(\.kind) == [.unmerged], "also in the other's timeline")
         },
-        StoreClause("no customer is made of more than a hundred") { store in
+        StoreClause("at most a hundred customers are merged into one") { store in
             var before = try await store.bring("0")
             for number in 1..<100 {
                 let next = try await store.bring(String(number))
-                // The longest chain: each into the next.
-                try expect(try await store.act(.merge(other: before.publicID), on: next).isNew, "merged \(number)")
+                // The longest chain: each customer is merged into the next.
+                try expect(try await store.change(.merge(other: before.publicID), on: next).isNew, "merged \(number)")
                 before = next
             }
             let first = try await store.bring("0")
             try expect(first.id == before.id && first.facts.proofs.count == 100, "the first is found at the end")
-            try expect(try await store.customer(first.member)?.id == before.id, "also by a look-up")
+            try expect(try await store.lookUp(first.member)?.id == before.id, "also by a look-up")
             let one = try await store.bring("100")
             try expect(
-                try await store.act(.merge(other: before.publicID), on: one).refusal == .tooManyMembers, "enough")
-            _ = try await store.act(.link(user: "u", .never), on: before)
-            try expect(try await store.act(.link(user: "u", .never), on: one).refusal == .tooManyMembers, "also here")
+                try await store.change(.merge(other: before.publicID), on: one).refusal == .tooManyMerged,
+                "more are refused")
+            _ = try await store.change(.link(user: "u", .never), on: before)
+            try expect(
+                try await store.change(.link(user: "u", .never), on: one).refusal == .tooManyMerged,
+                "also by a user link")
         },
-        StoreClause("realms, visitors and oneself are not merged") { store in
+        StoreClause("customers of another environment, unbound customers and the customer itself can't be merged") {
+            store in
             let one = try await store.bring("1")
-            let sandbox = try await store.amend("1", in: Realm(.sandbox)) { _ in }
-            let visitor = try await store.amend(
-                [Identity(.visit, "app 1 1 hash")], in: Sample.production, at: Sample.now
-            ) { (Amendment(of: $0), ()) }.0
-            try expect(try await store.act(.merge(other: sandbox.publicID), on: one).refusal == .otherRealm, "realm")
-            try expect(try await store.act(.merge(other: visitor.publicID), on: one).refusal == .unboundProof, "visit")
-            try expect(try await store.act(.merge(other: one.publicID), on: one).refusal == .alreadyMerged, "oneself")
-            try expect(try await store.act(.link(user: "u", .never), on: visitor).refusal == .unboundProof, "no link")
+            let sandbox = try await store.update("1", in: Realm(.sandbox)) { _ in }
+            let unbound = try await store.update(
+                [Identity(.unbound, "app 1 1 hash")], in: Sample.production, at: Sample.now
+            ) { (CustomerUpdate(of: $0), ()) }.0
+            try expect(
+                try await store.change(.merge(other: sandbox.publicID), on: one).refusal == .otherEnvironment,
+                "another environment")
+            try expect(
+                try await store.change(.merge(other: unbound.publicID), on: one).refusal == .unboundProof,
+                "an unbound customer")
+            try expect(
+                try await store.change(.merge(other: one.publicID), on: one).refusal == .alreadyMerged,
+                "the customer itself")
+            try expect(
+                try await store.change(.link(user: "u", .never), on: unbound).refusal == .unboundProof, "no link")
         },
     ]
 }

@@ -7,7 +7,7 @@ import TenureCore
 import Testing
 
 @Suite struct AppTransactionTests {
-    @Test func `an app transaction says when and as which build the customer first got the app`() async throws {
+    @Test func `an app transaction has the date and build with which the customer got the app`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         let result = try await device.run { try await AppTransaction.shared }
@@ -27,7 +27,7 @@ import Testing
         #expect(result.signatureData.count == 64)
     }
 
-    @Test func `it is bound to the device as Apple computes it`() async throws {
+    @Test func `an app transaction is bound to the device as Apple documents it`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {
@@ -40,7 +40,7 @@ import Testing
         #expect(other.deviceVerificationID != device.deviceVerificationID)
     }
 
-    @Test func `the sandbox says 1.0 and 2013 of everybody`() async throws {
+    @Test func `in the sandbox every app transaction has version 1.0 and 2013`() async throws {
         let kiosk = try await Kiosk(.sandbox)
         let it = try await kiosk.device().run { try await AppTransaction.shared.payloadValue }
         #expect(it.environment == .sandbox)
@@ -65,7 +65,7 @@ import Testing
         #expect(device.signInRequests == 0)
     }
 
-    @Test func `without a copy and without a network there is an error of the network`() async throws {
+    @Test func `an offline device without a copy throws a network error`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         device.behavior.isOffline = true
@@ -76,13 +76,13 @@ import Testing
         }
     }
 
-    @Test func `refreshing asks the customer to sign in, and gets the refund of the app`() async throws {
+    @Test func `a refresh asks the customer to sign in, and gets the refund of the app`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {
             #expect(try await AppTransaction.shared.payloadValue.revocationDate == nil)
             try await kiosk.advance("3d")
-            try await kiosk.act(.refundApp, "Ada")
+            try await kiosk.operation(.refundApp, "Ada")
             #expect(try await AppTransaction.shared.payloadValue.revocationDate == nil)
             let refreshed = try await AppTransaction.refresh().payloadValue
             #expect(refreshed.revocationDate == Kiosk.date("2014-09-09T10:00:00Z"))
@@ -102,7 +102,7 @@ import Testing
         try await device.run {
             #expect(try await AppTransaction.shared.payloadValue.appVersion == "37")
             try await kiosk.advance("365d")
-            try await kiosk.act(.update, "Ada")
+            try await kiosk.operation(.update, "Ada")
             _ = await entitledProducts()
             let it = try await AppTransaction.shared.payloadValue
             #expect(it.appVersion == "120")
@@ -110,9 +110,9 @@ import Testing
         }
     }
 
-    @Test func `who never got the app has no app transaction`() async throws {
+    @Test func `a customer who never got the app has no app transaction`() async throws {
         let kiosk = try await Kiosk(owner: nil)
-        try await kiosk.act(.customer, "Zoe")
+        try await kiosk.operation(.customer, "Zoe")
         let device = try await kiosk.device("Zoe")
         await device.run {
             await #expect(throws: StoreKitError.self) { try await AppTransaction.shared }

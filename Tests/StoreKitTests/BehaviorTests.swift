@@ -5,7 +5,7 @@ import StoreKit
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct BehaviorTests {
-    @Test func `the app transaction throws what it is told to throw, copy or not`() async throws {
+    @Test func `the app transaction throws the error of the behavior, with a copy or without`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `an app transaction that hangs does so although the task is cancelled, until the behavior changes`()
+    @Test func `a hanging app transaction hangs in a canceled task too, until the behavior changes`()
         async throws
     {
         let kiosk = try await Kiosk()
@@ -28,7 +28,7 @@ import Testing
         try await device.run { () async throws -> Void in
             let asking = Task { try await AppTransaction.shared.payloadValue.originalAppVersion }
             asking.cancel()
-            // Others go on meanwhile.
+            // Other calls continue meanwhile.
             #expect(await entitledProducts().isEmpty)
             device.behavior.appTransaction = .genuine
             #expect(try await asking.value == "37")
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: LocalStore.Flaw.allCases)
-    func `a flaw is found by StoreKit's own verification, and the value stays readable`(flaw: LocalStore.Flaw)
+    func `StoreKit's verification finds a flaw, and the value stays readable`(flaw: LocalStore.Flaw)
         async throws
     {
         let kiosk = try await Kiosk()
@@ -82,8 +82,8 @@ import Testing
         let kiosk = try await Kiosk()
         try await kiosk.buy(Kiosk.everything)
         try await kiosk.advance("365d")
-        try await kiosk.act(.customer, "Ben")
-        try await kiosk.act(.acquire, "Ben")
+        try await kiosk.operation(.customer, "Ben")
+        try await kiosk.operation(.acquire, "Ben")
         let device = try await kiosk.device()
         try await device.run { () async throws -> Void in
             #expect(try await AppTransaction.shared.payloadValue.originalAppVersion == "37")
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `synchronizing asks to sign in, and nothing else does`() async throws {
+    @Test func `only synchronizing asks the customer to sign in`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `a test lets things happen in the world through the device, online or not`() async throws {
+    @Test func `a test performs operations through the device, online or offline`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         device.behavior.isOffline = true

@@ -15,11 +15,11 @@ import Testing
         try await server.serve { port in try await body(try #require(URL(string: "http://127.0.0.1:\(port)"))) }
     }
 
-    @Test func `StoreKit asks by the same names as the store answers`() {
+    @Test func `StoreKit and the store have the same names for requests`() {
         #expect(Set(LocalStore.questions) == Set(DeviceQuestion.allCases.map(\.rawValue)))
     }
 
-    @Test func `over HTTP everything is as it is in process`() async throws {
+    @Test func `HTTP requests give the same results as requests in the process`() async throws {
         let kiosk = try await Kiosk()
         try await serving(kiosk) { url in
             let device = try await LocalStore(url: url, customer: "Ada")
@@ -33,7 +33,7 @@ import Testing
                 let season = try #require(await updates.next()).payloadValue
                 #expect(season.productID == Kiosk.season)
                 await season.finish()
-                #expect(await kiosk.store.world.transactions[1].isFinished)
+                #expect(await kiosk.store.state.transactions[1].isFinished)
                 #expect(try Data(contentsOf: device.receiptURL).first == 0x30)
             }
         }
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `listeners that start and end over HTTP leave no request behind`() async throws {
+    @Test func `no request stays open after its listener has ended`() async throws {
         let kiosk = try await Kiosk()
         try await serving(kiosk) { url in
             let device = try await LocalStore(url: url)
@@ -65,7 +65,7 @@ import Testing
                     let listeners = (0..<4).map { _ in
                         Task { for await _ in StoreKit.Transaction.updates {} }
                     }
-                    // Purchases answer the long polls of the listeners while these are canceled.
+                    // Purchases end the long polls of the listeners while these are canceled.
                     let purchase = Task { if number % 4 == 0 { try await kiosk.buy(Kiosk.pro) } }
                     if number % 3 != 0 { try await Task.sleep(for: .microseconds(.random(in: 0...8_000))) }
                     for listener in listeners { listener.cancel() }
@@ -82,17 +82,17 @@ import Testing
         }
     }
 
-    @Test func `a device that trusts other roots than the store's verifies nothing`() async throws {
+    @Test func `a device that trusts other roots verifies no artifact of the store`() async throws {
         let kiosk = try await Kiosk()
         try await serving(kiosk) { url in
-            let foreign = try TestAuthority(seed: "another", receiptsOf: Kiosk.authority)
+            let foreign = try TestAuthority(receiptsOf: Kiosk.authority)
             let device = try await LocalStore(url: url, roots: foreign.jws.root.der)
             let result = try await device.run { try await AppTransaction.shared }
             #expect(result.problem == .invalidCertificateChain)
         }
     }
 
-    @Test func `a folder that takes no receipt is told of when the app is installed, and whenever it is renewed`()
+    @Test func `a receipt that can't be saved is an error of the installation and of every renewal`()
         async throws
     {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("receipts \(UUID().uuidString)")
@@ -112,7 +112,7 @@ import Testing
             let device = try await LocalStore(url: url, folder: folder)
             #expect(FileManager.default.fileExists(atPath: device.receiptURL.path))
             try FileManager.default.removeItem(at: folder)
-            // Where the folder should be there is a file.
+            // A file has the folder's path.
             try Data().write(to: folder)
             #expect(await complains { _ = try await LocalStore(url: url, folder: folder) })
             #expect(await complains { try await device.run { try await AppStore.sync() } })
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `a store that is not there is an error of the network, and an unknown customer is not`() async throws {
+    @Test func `a missing store is a network error, and an unknown customer is a system error`() async throws {
         let nowhere = try #require(URL(string: "http://127.0.0.1:1"))
         await #expect {
             _ = try await LocalStore(url: nowhere)
@@ -129,10 +129,10 @@ import Testing
         }
         let kiosk = try await Kiosk()
         await #expect {
-            _ = try await kiosk.device("Nobody")
+            _ = try await kiosk.device("Quinn")
         } throws: {
             if case StoreKitError.systemError(let failure)? = $0 as? StoreKitError {
-                "\(failure)" == "there is no customer `Nobody`; add one first"
+                "\(failure)" == "there is no customer `Quinn`; add one first"
             } else {
                 false
             }

@@ -6,43 +6,46 @@ import TenureAppStore
 import TenureCore
 import TenureMint
 
-/// An invented app in a local store of its own, and devices in front of it.
+/// An invented app in a separate local store, and devices that use it.
 struct Kiosk: CalculatorSeller {
     let store: LocalAppStore
 
-    /// With Ada, who bought build 37 on the day on which the world begins.
+    /// With Ada, who bought build 37 on the first day.
     init(
         _ environment: AppStoreEnvironment = .production, at now: String = "2014-09-06T10:00:00Z",
         gracePeriodDays: Int? = nil, owner: String? = "Ada"
     ) async throws {
-        let world = World(
+        let state = AppStoreState(
             seed: "StoreKit", environment: environment, startingAt: Self.date(now),
             apps: [Self.app(gracePeriodDays: gracePeriodDays)])
-        store = LocalAppStore(world, signer: StoreSigner(authority: Self.authority)) { _, _, _ in .success }
+        store = LocalAppStore(state, signer: StoreSigner(authority: Self.authority)) { _, _, _ in .success }
         if let owner {
-            try await act(.customer, owner)
-            try await act(.acquire, owner)
+            try await operation(.customer, owner)
+            try await operation(.acquire, owner)
         }
     }
 
-    func act(_ verb: Verb, _ customer: String? = nil, _ particulars: [Particular: String] = [:]) async throws {
-        var particulars = particulars
-        particulars[.customer] = customer
-        try await store.perform(Act(verb, particulars))
+    func operation(
+        _ kind: AppStoreOperation.Kind, _ customer: String? = nil,
+        _ parameters: [AppStoreOperation.Parameter: String] = [:]
+    ) async throws {
+        var parameters = parameters
+        parameters[.customer] = customer
+        try await store.perform(AppStoreOperation(kind, parameters))
     }
 
     func buy(_ product: String, _ customer: String = "Ada") async throws {
-        try await act(.buy, customer, [.product: product])
+        try await operation(.buy, customer, [.product: product])
     }
 
-    func advance(_ length: String) async throws { try await act(.advance, nil, [.by: length]) }
+    func advance(_ length: String) async throws { try await operation(.advance, nil, [.by: length]) }
 
     func device(_ customer: String? = "Ada", named name: String = "first") async throws -> LocalStore {
         try await LocalStore(store, customer: customer, device: name)
     }
 }
 
-/// What the customer may use now, as an app asks for it.
+/// What the customer may use now, as an app reads it.
 func entitledProducts() async -> [String] {
     var products: [String] = []
     for await result in StoreKit.Transaction.currentEntitlements {

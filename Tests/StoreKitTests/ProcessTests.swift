@@ -6,9 +6,9 @@ import TenureAppStore
 import TenureCore
 import Testing
 
-/// What holds for the whole process: one after the other.
+/// These change the whole process, so they run one after the other.
 @Suite(.serialized) struct ProcessTests {
-    @Test func `code that runs where no store is configured gets errors and empty sequences`() async throws {
+    @Test func `code gets errors and empty sequences if no store is configured`() async throws {
         guard ProcessInfo.processInfo.environment["TENURE_STORE_URL"] == nil else { return }
         await #expect(throws: StoreKitError.self) { try await AppTransaction.shared }
         await #expect(throws: StoreKitError.self) { try await AppStore.sync() }
@@ -18,35 +18,34 @@ import Testing
         for await _ in StoreKit.Transaction.updates { Issue.record("nothing is sold here") }
     }
 
-    @Test func `one device for the whole process serves detached tasks, too`() async throws {
+    @Test func `detached tasks use the device of the process`() async throws {
         let kiosk = try await Kiosk()
         LocalStore.use(try await kiosk.device())
         defer { LocalStore.use(nil) }
         let version = try await Task.detached { try await AppTransaction.shared.payloadValue.originalAppVersion }.value
         #expect(version == "37")
-        // What a test says for itself goes before that.
+        // The device of `run` has precedence.
         let other = try await Kiosk(.sandbox)
         #expect(
             try await other.device().run { try await AppTransaction.shared.payloadValue.originalAppVersion } == "1.0")
     }
 
-    @Test func `the receipt lies where Bundle.main says`() async throws {
-        #expect(Bundle.main.appStoreReceiptURL == nil)
+    @Test func `the current device has a file with the receipt`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {
-            let url = try #require(Bundle.main.appStoreReceiptURL)
+            let url = try #require(LocalStore.current?.receiptURL)
             #expect(url == device.receiptURL)
             #expect(url.lastPathComponent == "receipt")
             let receipt = try Kiosk.verifier.verifyReceipt(Array(Data(contentsOf: url)), now: nil)
             #expect(receipt.payload.originalAppVersion == "37")
-            // As on a device, it learns of purchases when it is refreshed.
+            // As on a device, it has new purchases once it is refreshed.
             try await kiosk.buy(Kiosk.everything)
             try await AppStore.sync()
             let refreshed = try Kiosk.verifier.verifyReceipt(Array(Data(contentsOf: url)), now: nil)
             #expect(refreshed.payload.inAppPurchases.count == 1)
         }
         let sandbox = try await Kiosk(.sandbox).device()
-        await sandbox.run { #expect(Bundle.main.appStoreReceiptURL?.lastPathComponent == "sandboxReceipt") }
+        await sandbox.run { #expect(LocalStore.current?.receiptURL.lastPathComponent == "sandboxReceipt") }
     }
 }

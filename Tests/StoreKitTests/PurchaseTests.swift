@@ -12,8 +12,8 @@ import Testing
 
     @Test func `products have the prices, periods and offers of the customer's storefront`() async throws {
         let kiosk = try await Kiosk(owner: nil)
-        try await kiosk.act(.customer, "Ida", [.storefront: "DEU"])
-        try await kiosk.act(.acquire, "Ida")
+        try await kiosk.operation(.customer, "Ida", [.storefront: "DEU"])
+        try await kiosk.operation(.acquire, "Ida")
         try await kiosk.device("Ida").run {
             let products = try await Product.products(for: [
                 Kiosk.everything, Kiosk.monthly, Kiosk.yearly, "com.example.unknown",
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `the introductory offer is for who never subscribed in the group`() async throws {
+    @Test func `only customers who never subscribed in the group get the introductory offer`() async throws {
         let kiosk = try await Kiosk()
         try await kiosk.device().run {
             let plan = try #require(try await product(Kiosk.monthly).subscription)
@@ -48,17 +48,17 @@ import Testing
         }
     }
 
-    @Test func `what was withdrawn is not offered, and cannot be bought`() async throws {
+    @Test func `a withdrawn product isn't listed, and can't be bought`() async throws {
         let kiosk = try await Kiosk()
         try await kiosk.device().run {
             let product = try await product(Kiosk.everything)
-            try await kiosk.act(.withdraw, nil, [.product: Kiosk.everything])
+            try await kiosk.operation(.withdraw, nil, [.product: Kiosk.everything])
             #expect(try await Product.products(for: [Kiosk.everything]).isEmpty)
             await #expect(throws: Product.PurchaseError.productUnavailable) { try await product.purchase() }
         }
     }
 
-    @Test func `a purchase carries the app's token and quantity, and entitles at once`() async throws {
+    @Test func `a purchase has the app's token and quantity, and is an entitlement at once`() async throws {
         let kiosk = try await Kiosk()
         try await kiosk.device().run {
             let token = UUID()
@@ -75,18 +75,18 @@ import Testing
         }
     }
 
-    @Test func `what is owned for good is handed over once more, and charged once`() async throws {
+    @Test func `a product that the customer owns permanently is delivered again, and charged once`() async throws {
         let kiosk = try await Kiosk()
         try await kiosk.device().run {
             guard case .success(let first) = try await product(Kiosk.everything).purchase(),
                 case .success(let second) = try await product(Kiosk.everything).purchase()
             else { throw Unexpected() }
             #expect(first.unsafePayloadValue.id == second.unsafePayloadValue.id)
-            #expect(await kiosk.store.world.transactions.count == 1)
+            #expect(await kiosk.store.state.transactions.count == 1)
         }
     }
 
-    @Test func `a higher plan of the group runs at once, a lower one from the next renewal on`() async throws {
+    @Test func `an upgrade applies at once, and a downgrade from the next renewal on`() async throws {
         let kiosk = try await Kiosk()
         try await kiosk.device().run {
             _ = try await product(Kiosk.monthly).purchase()
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `offers are for whom they are meant`() async throws {
+    @Test func `only eligible customers get an offer`() async throws {
         let kiosk = try await Kiosk()
         try await kiosk.device().run {
             let monthly = try await product(Kiosk.monthly)
@@ -115,7 +115,7 @@ import Testing
                     options: Set(Product.PurchaseOption.promotionalOffer("none", compactJWS: "")))
             }
             _ = try await monthly.purchase()
-            try await kiosk.act(.cancel, "Ada", [.product: Kiosk.monthly])
+            try await kiosk.operation(.cancel, "Ada", [.product: Kiosk.monthly])
             try await kiosk.advance("40d")
             guard case .success(let back) = try await monthly.purchase(options: [.winBackOffer(comeback)]) else {
                 throw Unexpected()
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `purchases end as they are told to`() async throws {
+    @Test func `a purchase ends as the behavior says`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {
@@ -139,12 +139,12 @@ import Testing
             #expect(!AppStore.canMakePayments)
             await #expect(throws: Product.PurchaseError.purchaseNotAllowed) { try await product.purchase() }
             device.behavior.canMakePayments = true
-            try await kiosk.act(.failBilling, "Ada")
+            try await kiosk.operation(.failBilling, "Ada")
             await #expect(throws: StoreKitError.self) { try await product.purchase() }
             #expect(await entitledProducts().isEmpty)
             device.behavior.purchases = .unverified(.brokenSignature)
-            try await kiosk.act(.customer, "Ben")
-            try await kiosk.act(.acquire, "Ben")
+            try await kiosk.operation(.customer, "Ben")
+            try await kiosk.operation(.acquire, "Ben")
             device.signIn(as: "Ben")
             guard case .success(.unverified(_, .invalidSignature)) = try await product.purchase() else {
                 throw Unexpected()
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `what a parent approves arrives as an update, and what they decline does not`() async throws {
+    @Test func `only purchases that a parent approves arrive as updates`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {
@@ -163,7 +163,7 @@ import Testing
             var updates = StoreKit.Transaction.updates.makeAsyncIterator()
             try await device.approvePurchases()
             #expect(try #require(await updates.next()).payloadValue.productID == Kiosk.everything)
-            #expect(await kiosk.store.world.transactions.count == 1)
+            #expect(await kiosk.store.state.transactions.count == 1)
         }
         let sandbox = try await Kiosk(.sandbox)
         try await sandbox.device().run {

@@ -5,7 +5,7 @@ import StoreKit
 import Testing
 
 @Suite struct TransactionTests {
-    @Test func `the entitlements are what was bought for good, what runs and every non-renewing subscription`()
+    @Test func `the entitlements are permanent purchases, running plans and every non-renewing subscription`()
         async throws
     {
         let kiosk = try await Kiosk()
@@ -15,15 +15,15 @@ import Testing
         await device.run {
             #expect(await entitledProducts() == [Kiosk.everything, Kiosk.pro, Kiosk.season].sorted())
         }
-        try await kiosk.act(.cancel, "Ada", [.product: Kiosk.pro])
+        try await kiosk.operation(.cancel, "Ada", [.product: Kiosk.pro])
         try await kiosk.advance("900d")
         await device.run { #expect(await entitledProducts() == [Kiosk.everything, Kiosk.season].sorted()) }
     }
 
-    @Test func `a refunded purchase entitles to nothing and stays in the history`() async throws {
+    @Test func `a refunded purchase isn't an entitlement, and stays in the history`() async throws {
         let kiosk = try await Kiosk()
         try await kiosk.buy(Kiosk.everything)
-        try await kiosk.act(.refund, "Ada", [.product: Kiosk.everything, .reason: "issueInTheApp"])
+        try await kiosk.operation(.refund, "Ada", [.product: Kiosk.everything, .reason: "issueInTheApp"])
         try await kiosk.device().run {
             #expect(await entitledProducts().isEmpty)
             let latest = try #require(await StoreKit.Transaction.latest(for: Kiosk.everything)).payloadValue
@@ -32,11 +32,11 @@ import Testing
         }
     }
 
-    @Test func `an upgrade takes the place of what ran`() async throws {
+    @Test func `an upgrade replaces the running plan`() async throws {
         let kiosk = try await Kiosk()
         try await kiosk.buy(Kiosk.monthly)
         try await kiosk.advance("2d")
-        try await kiosk.act(.upgrade, "Ada", [.product: Kiosk.pro])
+        try await kiosk.operation(.upgrade, "Ada", [.product: Kiosk.pro])
         try await kiosk.device().run {
             #expect(await entitledProducts() == [Kiosk.pro])
             let old = try #require(await StoreKit.Transaction.latest(for: Kiosk.monthly)).payloadValue
@@ -47,12 +47,12 @@ import Testing
         }
     }
 
-    @Test(arguments: [nil, 16]) func `access goes on through a grace period, where there is one`(days: Int?)
+    @Test(arguments: [nil, 16]) func `access continues during a grace period, if the app has one`(days: Int?)
         async throws
     {
         let kiosk = try await Kiosk(gracePeriodDays: days)
         try await kiosk.buy(Kiosk.pro)
-        try await kiosk.act(.failBilling, "Ada")
+        try await kiosk.operation(.failBilling, "Ada")
         try await kiosk.advance("35d")
         let device = try await kiosk.device()
         try await device.run {
@@ -66,7 +66,7 @@ import Testing
         await device.run { #expect(await entitledProducts().isEmpty) }
     }
 
-    @Test func `a period's end is noticed by the device's clock even while it is offline`() async throws {
+    @Test func `an offline device notices the end of a period by its clock`() async throws {
         let kiosk = try await Kiosk()
         try await kiosk.buy(Kiosk.pro)
         try await kiosk.buy(Kiosk.everything)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `the device keeps what it has as it was signed, until it is synchronized`() async throws {
+    @Test func `the device keeps its signed artifacts until it is synchronized`() async throws {
         let kiosk = try await Kiosk()
         try await kiosk.buy(Kiosk.everything)
         try await kiosk.device().run {
@@ -96,19 +96,19 @@ import Testing
         }
     }
 
-    @Test func `what the family shares is an entitlement until the purchaser stops`() async throws {
+    @Test func `a shared product is an entitlement until the purchaser stops sharing`() async throws {
         let kiosk = try await Kiosk(owner: nil)
         for name in ["Ada", "Ben"] {
-            try await kiosk.act(.customer, name, [.family: "Lovelace"])
-            try await kiosk.act(.acquire, name)
+            try await kiosk.operation(.customer, name, [.family: "Lovelace"])
+            try await kiosk.operation(.acquire, name)
         }
         try await kiosk.buy(Kiosk.everything)
-        try await kiosk.act(.share, "Ada", [.product: Kiosk.everything])
+        try await kiosk.operation(.share, "Ada", [.product: Kiosk.everything])
         let device = try await kiosk.device("Ben")
         try await device.run {
             let shared = try #require(await StoreKit.Transaction.currentEntitlement(for: Kiosk.everything))
             #expect(try shared.payloadValue.ownershipType == .familyShared)
-            try await kiosk.act(.unshare, "Ada", [.product: Kiosk.everything])
+            try await kiosk.operation(.unshare, "Ada", [.product: Kiosk.everything])
             #expect(await entitledProducts().isEmpty)
         }
     }
@@ -123,22 +123,22 @@ import Testing
             var unfinished: [StoreKit.Transaction] = []
             for await result in StoreKit.Transaction.unfinished { unfinished.append(result.unsafePayloadValue) }
             #expect(unfinished.map(\.productID) == [Kiosk.coins])
-            // Offline, the device keeps it in mind, and tells it later.
+            // An offline device remembers it, and sends it later.
             device.behavior.isOffline = true
             await unfinished.first?.finish()
             for await _ in StoreKit.Transaction.unfinished { Issue.record("it was finished") }
             device.behavior.isOffline = false
             for await _ in StoreKit.Transaction.all { Issue.record("a finished consumable is not kept") }
-            #expect(await kiosk.store.world.transactions[0].isFinished)
+            #expect(await kiosk.store.state.transactions[0].isFinished)
         }
     }
 
-    @Test func `a purchase says who, where, for how much and through which account of the app`() async throws {
+    @Test func `a purchase has its owner, storefront, price and account token`() async throws {
         let kiosk = try await Kiosk(owner: nil)
-        try await kiosk.act(.customer, "Ida", [.storefront: "DEU"])
-        try await kiosk.act(.acquire, "Ida")
+        try await kiosk.operation(.customer, "Ida", [.storefront: "DEU"])
+        try await kiosk.operation(.acquire, "Ida")
         let token = "5b1c1d8e-34c0-4f5a-9b51-0d2a3f0f7c11"
-        try await kiosk.act(.buy, "Ida", [.product: Kiosk.everything, .appAccountToken: token])
+        try await kiosk.operation(.buy, "Ida", [.product: Kiosk.everything, .appAccountToken: token])
         try await kiosk.device("Ida").run {
             let it = try #require(await StoreKit.Transaction.latest(for: Kiosk.everything)).payloadValue
             #expect(it.appAccountToken == UUID(uuidString: token))

@@ -7,17 +7,17 @@ import TenureMint
 import TenurePolicyFile
 import Testing
 
-/// Published code, run as it stands.
+/// Runs published code without changes.
 @Suite(.timeLimit(.minutes(2))) struct TutorialTests {
-    /// The world of the scenario that tells of compared strings, after its last day.
+    /// The store of the scenario about compared strings, after its last day.
     private func story(_ name: String) async throws -> (Scenario, LocalAppStore) {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Examples/scenarios/\(name).yaml")
         let scenario = try ScenarioReader.read(Data(contentsOf: file), named: file.lastPathComponent)
         let store = LocalAppStore(
-            scenario.founding.world, signer: StoreSigner(authority: Kiosk.authority)
+            scenario.header.state, signer: StoreSigner(authority: Kiosk.authority)
         ) { _, _, _ in .success }
-        try await scenario.happen(in: store)
+        try await scenario.perform(in: store)
         return (scenario, store)
     }
 
@@ -40,7 +40,7 @@ import Testing
         #expect(wrongByNumber == [])
     }
 
-    @Test @MainActor func `a store object of the usual kind buys, listens, restores and tells who subscribes`()
+    @Test @MainActor func `a usual store object buys, listens, restores and knows who subscribes`()
         async throws
     {
         let kiosk = try await Kiosk()
@@ -53,7 +53,7 @@ import Testing
             let bought = try await store.purchase(try #require(store.products.last))
             #expect(bought?.productID == Kiosk.everything)
             #expect(store.purchasedIDs == [Kiosk.everything])
-            #expect(await kiosk.store.world.transactions[0].isFinished)
+            #expect(await kiosk.store.state.transactions[0].isFinished)
             try await kiosk.buy(Kiosk.pro)
             try await store.restore()
             #expect(store.purchasedIDs == [Kiosk.everything, Kiosk.pro])

@@ -4,7 +4,7 @@ import LocalAppStore
 import StoreKit
 import Testing
 
-/// Each test awaits what it has caused: one that is never told does not end, and fails by its time limit.
+/// Each test waits for the updates that it causes. Without them it fails at its time limit.
 @Suite(.timeLimit(.minutes(2))) struct UpdateTests {
     @Test func `purchases on other devices, renewals and refunds arrive in their order while the app runs`()
         async throws
@@ -20,14 +20,14 @@ import Testing
             let renewed = try #require(await updates.next()).payloadValue
             #expect(renewed.reason == .renewal)
             #expect(renewed.originalID == bought.id)
-            try await kiosk.act(.refund, "Ada", [.product: Kiosk.pro])
+            try await kiosk.operation(.refund, "Ada", [.product: Kiosk.pro])
             let refunded = try #require(await updates.next()).payloadValue
             #expect(refunded.id == renewed.id)
             #expect(refunded.revocationDate != nil)
         }
     }
 
-    @Test func `every listener hears of it, and none hears twice`() async throws {
+    @Test func `every listener gets every update once`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         await device.run {
@@ -55,23 +55,23 @@ import Testing
         }
     }
 
-    @Test func `what the family shares, and no longer shares, arrives`() async throws {
+    @Test func `updates have what the family shares, and what it stops sharing`() async throws {
         let kiosk = try await Kiosk(owner: nil)
         for name in ["Ada", "Ben"] {
-            try await kiosk.act(.customer, name, [.family: "Lovelace"])
-            try await kiosk.act(.acquire, name)
+            try await kiosk.operation(.customer, name, [.family: "Lovelace"])
+            try await kiosk.operation(.acquire, name)
         }
         try await kiosk.device("Ben").run {
             var updates = StoreKit.Transaction.updates.makeAsyncIterator()
             try await kiosk.buy(Kiosk.everything)
-            try await kiosk.act(.share, "Ada", [.product: Kiosk.everything])
+            try await kiosk.operation(.share, "Ada", [.product: Kiosk.everything])
             #expect(try #require(await updates.next()).payloadValue.ownershipType == .familyShared)
-            try await kiosk.act(.unshare, "Ada", [.product: Kiosk.everything])
+            try await kiosk.operation(.unshare, "Ada", [.product: Kiosk.everything])
             #expect(try #require(await updates.next()).payloadValue.revocationDate != nil)
         }
     }
 
-    @Test func `a listener first gets what is unfinished`() async throws {
+    @Test func `a listener first gets the unfinished transactions`() async throws {
         let kiosk = try await Kiosk()
         try await kiosk.buy(Kiosk.coins)
         try await kiosk.buy(Kiosk.everything)
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `a purchase of this device is handed over by the purchase, not by the updates`() async throws {
+    @Test func `a purchase on this device is the result of the call, and not an update`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run { () async throws -> Void in
@@ -96,7 +96,7 @@ import Testing
             #expect(result.isVerified)
             try await kiosk.buy(Kiosk.season)
             #expect(try #require(await updates.next()).payloadValue.productID == Kiosk.season)
-            // An app that ended before it finished the purchase hears of it when it is started again.
+            // An app that quit before it finished the purchase gets it when it is launched again.
             device.relaunchApp()
             var later = StoreKit.Transaction.updates.makeAsyncIterator()
             #expect(try #require(await later.next()).payloadValue.productID == Kiosk.everything)
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `a cancelled listener ends`() async throws {
+    @Test func `a canceled listener ends`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         await device.run {
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `what happened while the device was offline arrives when it is online again`() async throws {
+    @Test func `updates from offline times arrive when the device is online again`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {
@@ -133,14 +133,14 @@ import Testing
         }
     }
 
-    @Test func `the statuses of subscriptions and the storefront are told of, too`() async throws {
+    @Test func `changes of subscription statuses and of the storefront are updates, too`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {
             var statuses = Product.SubscriptionInfo.Status.updates.makeAsyncIterator()
             try await kiosk.buy(Kiosk.pro)
             #expect(await statuses.next()?.state == .subscribed)
-            try await kiosk.act(.cancel, "Ada", [.product: Kiosk.pro])
+            try await kiosk.operation(.cancel, "Ada", [.product: Kiosk.pro])
             #expect(try #require(await statuses.next()).renewalInfo.payloadValue.willAutoRenew == false)
             try await kiosk.advance("40d")
             #expect(await statuses.next()?.state == .expired)
@@ -148,7 +148,7 @@ import Testing
                 var storefronts = StoreKit.Storefront.updates.makeAsyncIterator()
                 return await storefronts.next()
             }
-            try await kiosk.act(.move, "Ada", [.storefront: "JPN"])
+            try await kiosk.operation(.move, "Ada", [.storefront: "JPN"])
             #expect(await moved.value?.countryCode == "JPN")
         }
     }

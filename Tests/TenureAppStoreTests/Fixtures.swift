@@ -8,7 +8,7 @@ import Testing
 enum Minted {
     static let authority: TestAuthority = {
         do {
-            return try TestAuthority(seed: "tests")
+            return try TestAuthority()
         } catch {
             fatalError("no test authority can be made: \(error)")
         }

@@ -8,34 +8,34 @@ import Testing
     }
 
     @Test func `an owner is granted, a new user is denied, and nothing is undetermined`() async throws {
-        let desk = try await Desk()
-        let owner = try await desk.mint(
+        let testBed = try await TestBed()
+        let owner = try await testBed.mint(
             "app-transaction", "originalApplicationVersion=37", "originalPurchaseDate=2014-05-01")
-        let granted = try await desk.decide(owner)
+        let granted = try await testBed.decide(owner)
         #expect(granted.status == 0)
         #expect(try outcome(granted) == "granted")
 
-        let newcomer = try await desk.mint(
+        let newcomer = try await testBed.mint(
             "app-transaction", "originalApplicationVersion=130", "originalPurchaseDate=2016-05-01")
-        let denied = try await desk.decide(newcomer)
+        let denied = try await testBed.decide(newcomer)
         #expect(denied.status == 2)
         #expect(try outcome(denied) == "denied")
-        #expect(try await outcome(desk.decide("--incomplete", newcomer)) == "undetermined")
+        #expect(try await outcome(testBed.decide("--incomplete", newcomer)) == "undetermined")
 
-        let nothing = try await desk.decide()
+        let nothing = try await testBed.decide()
         #expect(nothing.status == 3)
         #expect(try outcome(nothing) == "undetermined")
     }
 
     @Test func `titles are in the language that is asked for, otherwise in the first of the policy`() async throws {
-        let desk = try await Desk()
-        let titled = try desk.folder.write(
-            Desk.policy + "\n    title: { en: Everything, de: Alles }\n", to: "titled.yaml")
-        let owner = try await desk.mint(
+        let testBed = try await TestBed()
+        let titled = try testBed.folder.write(
+            TestBed.policy + "\n    title: { en: Everything, de: Alles }\n", to: "titled.yaml")
+        let owner = try await testBed.mint(
             "app-transaction", "originalApplicationVersion=37", "originalPurchaseDate=2014-05-01")
         func output(_ languages: String...) async throws -> String {
             let result = try await Command.run(
-                ["decide", "--policy", titled, "--trust", desk.authority, owner] + languages)
+                ["decide", "--policy", titled, "--trust", testBed.authority, owner] + languages)
             #expect(result.status == 0, "\(result.errors)")
             return result.output
         }
@@ -43,64 +43,64 @@ import Testing
         #expect(try await output().contains("“Everything” \(sentence)"))
         #expect(try await output("--language", "fr", "--language", "de-AT").contains("“Alles” \(sentence)"))
         let json = try await Command.run([
-            "decide", "--policy", titled, "--trust", desk.authority, "--json", "--language", "de", owner,
+            "decide", "--policy", titled, "--trust", testBed.authority, "--json", "--language", "de", owner,
         ])
         #expect(json.output.contains("“Alles” is yours"))
     }
 
     @Test func `the instant decides a subscription`() async throws {
-        let desk = try await Desk()
-        let app = try await desk.mint(
+        let testBed = try await TestBed()
+        let app = try await testBed.mint(
             "app-transaction", "originalApplicationVersion=130", "originalPurchaseDate=2016-05-01")
-        let yearly = try await desk.mint(
+        let yearly = try await testBed.mint(
             "transaction", "productId=com.example.calculator.yearly", "type=Auto-Renewable Subscription",
             "purchaseDate=2016-05-01", "expiresDate=2017-05-01")
-        let during = try await desk.decide("--at", "2016-06-01", app, yearly)
+        let during = try await testBed.decide("--at", "2016-06-01", app, yearly)
         #expect(try outcome(during) == "granted")
         #expect(
             (try during.json()["decisions"] as? [[String: Any]])?.first?["until"] as? String == "2017-05-01T00:00:00Z")
-        #expect(try await outcome(desk.decide("--at", "2017-05-01T00:00:00Z", app, yearly)) == "denied")
+        #expect(try await outcome(testBed.decide("--at", "2017-05-01T00:00:00Z", app, yearly)) == "denied")
     }
 
     @Test func `what is rejected counts for nothing and is named`() async throws {
-        let desk = try await Desk()
-        let foreign = try await desk.mint(
+        let testBed = try await TestBed()
+        let foreign = try await testBed.mint(
             "app-transaction", "bundleId=com.example.other", "originalApplicationVersion=37")
-        let result = try await desk.decide(foreign)
+        let result = try await testBed.decide(foreign)
         #expect(result.status == 3)
         let rejected = try #require(try result.json()["rejected"] as? [[String: Any]])
         #expect(rejected.first?["code"] as? String == "wrongApp")
     }
 
     @Test func `environments never mix`() async throws {
-        let desk = try await Desk()
-        let production = try await desk.mint(
+        let testBed = try await TestBed()
+        let production = try await testBed.mint(
             "app-transaction", "originalApplicationVersion=37", "originalPurchaseDate=2014-05-01")
-        let sandbox = try await desk.mint("app-transaction", options: ["--environment", "sandbox"])
-        let mixed = try await desk.decide(production, sandbox)
+        let sandbox = try await testBed.mint("app-transaction", options: ["--environment", "sandbox"])
+        let mixed = try await testBed.decide(production, sandbox)
         #expect(mixed.status == 1)
         #expect(mixed.errors.contains("--environment"))
-        #expect(try await desk.decide("--environment", "production", production, sandbox).status == 0)
+        #expect(try await testBed.decide("--environment", "production", production, sandbox).status == 0)
     }
 
     @Test func `another device's app transaction is no proof for this one`() async throws {
-        let desk = try await Desk()
+        let testBed = try await TestBed()
         let device = "5f1c36a4-7d0b-4d0e-9d3f-0a3a2f6f1c11"
-        let file = try await desk.mint(
+        let file = try await testBed.mint(
             "app-transaction", "originalApplicationVersion=37", "originalPurchaseDate=2014-05-01",
             options: ["--device-id", device])
-        #expect(try await desk.decide("--device-id", device, file).status == 0)
-        let other = try await desk.decide("--device-id", UUID().uuidString, file)
+        #expect(try await testBed.decide("--device-id", device, file).status == 0)
+        let other = try await testBed.decide("--device-id", UUID().uuidString, file)
         #expect(other.status == 3)
         #expect((try other.json()["rejected"] as? [[String: Any]])?.first?["code"] as? String == "otherDevice")
     }
 
     @Test func `wrong usage exits with 64`() async throws {
-        let desk = try await Desk()
+        let testBed = try await TestBed()
         #expect(try await Command.run("decide").status == 64)
-        #expect(try await desk.decide("--at", "yesterday").status == 64)
-        #expect(try await desk.decide("--device-id", "mine").status == 64)
-        #expect(try await desk.decide("--environment", "moon").status == 64)
-        #expect(try await desk.decide("--entitlement", "nothing").status == 1)
+        #expect(try await testBed.decide("--at", "yesterday").status == 64)
+        #expect(try await testBed.decide("--device-id", "mine").status == 64)
+        #expect(try await testBed.decide("--environment", "moon").status == 64)
+        #expect(try await testBed.decide("--entitlement", "nothing").status == 1)
     }
 }

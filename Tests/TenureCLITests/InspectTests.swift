@@ -6,9 +6,9 @@ import Testing
 @Suite struct InspectTests {
     @Test(arguments: ["app-transaction", "transaction", "renewal-info", "notification", "receipt"])
     func `what is minted is recognized, and verified where its authority is trusted`(kind: String) async throws {
-        let desk = try await Desk()
-        let file = try await desk.mint(kind)
-        let trusted = try await Command.run("inspect", "--json", "--trust", desk.authority, file)
+        let testBed = try await TestBed()
+        let file = try await testBed.mint(kind)
+        let trusted = try await Command.run("inspect", "--json", "--trust", testBed.authority, file)
         #expect(trusted.status == 0)
         let json = try trusted.json()
         let names = [
@@ -26,51 +26,52 @@ import Testing
     }
 
     @Test func `another app's artifact is rejected once the app is named`() async throws {
-        let desk = try await Desk()
-        let file = try await desk.mint("app-transaction")
+        let testBed = try await TestBed()
+        let file = try await testBed.mint("app-transaction")
         let result = try await Command.run(
-            "inspect", "--json", "--trust", desk.authority, "--bundle-id", "com.example.other", file)
+            "inspect", "--json", "--trust", testBed.authority, "--bundle-id", "com.example.other", file)
         #expect(result.status == 2)
         #expect((try result.json()["verification"] as? [String: Any])?["reason"] as? String == "wrongApp")
     }
 
     @Test func `a sandbox artifact is rejected where only production is accepted`() async throws {
-        let desk = try await Desk()
-        let file = try await desk.mint("app-transaction", options: ["--environment", "sandbox"])
-        #expect(try await Command.run("inspect", "--trust", desk.authority, file).status == 0)
+        let testBed = try await TestBed()
+        let file = try await testBed.mint("app-transaction", options: ["--environment", "sandbox"])
+        #expect(try await Command.run("inspect", "--trust", testBed.authority, file).status == 0)
         let result = try await Command.run(
-            "inspect", "--json", "--trust", desk.authority, "--environment", "production", file)
+            "inspect", "--json", "--trust", testBed.authority, "--environment", "production", file)
         #expect((try result.json()["verification"] as? [String: Any])?["reason"] as? String == "wrongEnvironment")
     }
 
     @Test func `what Xcode signed is local, and only when it is named`() async throws {
-        let desk = try await Desk()
-        let file = try await desk.mint("transaction", options: ["--environment", "xcode"])
-        #expect(try await Command.run("inspect", "--trust", desk.authority, file).status == 2)
+        let testBed = try await TestBed()
+        let file = try await testBed.mint("transaction", options: ["--environment", "xcode"])
+        #expect(try await Command.run("inspect", "--trust", testBed.authority, file).status == 2)
         let named = try await Command.run(
-            "inspect", "--json", "--environment", "xcode", "--trust", desk.authority, file)
+            "inspect", "--json", "--environment", "xcode", "--trust", testBed.authority, file)
         #expect((try named.json()["verification"] as? [String: Any])?["status"] as? String == "local")
         #expect(try await Command.run("inspect", "--environment", "xcode", file).status == 64)
-        let certificate = desk.authority + "/xcode.pem"
+        let certificate = testBed.authority + "/xcode.pem"
         let both = ["inspect", "--environment", "xcode", "--environment", "production", "--trust"]
         #expect(try await Command.run(both + [certificate, file]).status == 64)
         #expect(try await Command.run(both + ["xcode=" + certificate, file]).status == 0)
         #expect(
-            try await Command.run("inspect", "--trust", "sandbox=" + desk.authority, desk.mint("transaction")).status
+            try await Command.run("inspect", "--trust", "sandbox=" + testBed.authority, testBed.mint("transaction"))
+                .status
                 == 2)
     }
 
     @Test func `a receipt reads from standard input and as Base64 with line breaks`() async throws {
-        let desk = try await Desk()
-        let file = try await desk.mint("receipt", options: ["--form", "base64"])
+        let testBed = try await TestBed()
+        let file = try await testBed.mint("receipt", options: ["--form", "base64"])
         let text = String(decoding: try Data(contentsOf: URL(fileURLWithPath: file)), as: UTF8.self)
         var broken = ""
         for (index, character) in text.enumerated() { broken += (index % 76 == 75 ? "\r\n" : "") + String(character) }
-        let result = try await Command.run("inspect", "--trust", desk.authority, "-", input: Data(broken.utf8))
+        let result = try await Command.run("inspect", "--trust", testBed.authority, "-", input: Data(broken.utf8))
         #expect(result.status == 0 && result.output.contains("com.example.calculator"))
     }
 
-    @Test func `an answer of verifyReceipt is shown, and unsigned`() async throws {
+    @Test func `a response of verifyReceipt is shown as unsigned`() async throws {
         let answer =
             #"{"status":0,"environment":"Production","receipt":{"bundle_id":"com.example.calculator","in_app":[]}}"#
         let result = try await Command.run("inspect", "--json", input: Data(answer.utf8))
@@ -80,8 +81,8 @@ import Testing
     }
 
     @Test func `nothing in an artifact writes where it likes on a terminal`() async throws {
-        let desk = try await Desk()
-        let file = try await desk.mint("transaction")
+        let testBed = try await TestBed()
+        let file = try await testBed.mint("transaction")
         let parts = try String(contentsOfFile: file, encoding: .utf8).split(separator: ".").map(String.init)
         func base64URL(_ text: String) -> String {
             Data(text.utf8).base64EncodedString().replacingOccurrences(of: "+", with: "-")
@@ -94,9 +95,9 @@ import Testing
         for (name, text) in [
             ("payload", "\(header).\(named).\(parts[2])"), ("header", "\(unsigned).\(parts[1]).\(parts[2])"),
         ] {
-            let spoilt = try desk.folder.write(text, to: name)
-            for arguments in [["inspect", spoilt], ["decide", "--policy", desk.policy, spoilt]] {
-                let result = try await Command.run(arguments + ["--trust", desk.authority])
+            let corrupted = try testBed.folder.write(text, to: name)
+            for arguments in [["inspect", corrupted], ["decide", "--policy", testBed.policy, corrupted]] {
+                let result = try await Command.run(arguments + ["--trust", testBed.authority])
                 #expect(result.status != 0)
                 let said = result.output + result.errors
                 #expect(!said.unicodeScalars.contains("\u{1B}") && !said.unicodeScalars.contains("\u{7}"), "\(said)")
@@ -104,11 +105,11 @@ import Testing
         }
     }
 
-    @Test func `a receipt signed in a way that nobody checks is a receipt, and rejected`() async throws {
-        let desk = try await Desk()
+    @Test func `a receipt with an unsupported signature is shown as a rejected receipt`() async throws {
+        let testBed = try await TestBed()
         for defect in ["digestMD5", "digestSHA512", "signatureECDSA"] {
-            let file = try await desk.mint("receipt", options: ["--defect", defect])
-            let result = try await Command.run("inspect", "--json", "--trust", desk.authority, file)
+            let file = try await testBed.mint("receipt", options: ["--defect", defect])
+            let result = try await Command.run("inspect", "--json", "--trust", testBed.authority, file)
             #expect(result.status == 2, "\(defect): \(result.errors)")
             let json = try result.json()
             #expect(json["kind"] as? String == "receipt")

@@ -4,32 +4,33 @@ import Testing
 
 @Suite struct MintTests {
     @Test func `every field can be set, and a field that is not there is named with those that are`() async throws {
-        let desk = try await Desk()
-        let file = try await desk.mint(
+        let testBed = try await TestBed()
+        let file = try await testBed.mint(
             "transaction", "productId=a.b", "price=4990", "appAccountToken=", "isUpgraded=true")
         let payload = try #require(try await Command.run("inspect", "--json", file).json()["payload"] as? [String: Any])
         #expect(payload["productId"] as? String == "a.b")
         #expect(payload["price"] as? Int == 4990)
         #expect(payload["isUpgraded"] as? Bool == true)
         #expect(payload["appAccountToken"] == nil)
-        let wrong = try await Command.run("mint", "transaction", "--authority", desk.authority, "--set", "productID=a")
+        let wrong = try await Command.run(
+            "mint", "transaction", "--authority", testBed.authority, "--set", "productID=a")
         #expect(wrong.status == 1)
         #expect(wrong.errors.contains("`productID`") && wrong.errors.contains("productId"))
         #expect(
-            try await Command.run("mint", "transaction", "--authority", desk.authority, "--set", "productId").status
+            try await Command.run("mint", "transaction", "--authority", testBed.authority, "--set", "productId").status
                 == 64)
     }
 
     @Test func `an authority is not overwritten, and a folder without one says so`() async throws {
-        let desk = try await Desk()
-        let again = try await Command.run("mint", "authority", desk.authority)
+        let testBed = try await TestBed()
+        let again = try await Command.run("mint", "authority", testBed.authority)
         #expect(again.status == 1)
         #expect(again.errors.contains("--force"))
-        let none = try await Command.run("mint", "receipt", "--authority", desk.folder.url("none").path)
+        let none = try await Command.run("mint", "receipt", "--authority", testBed.folder.url("none").path)
         #expect(none.status == 1)
         #expect(none.errors.contains("isn't a test authority"))
-        let broken = desk.folder.url("broken")
-        try FileManager.default.copyItem(atPath: desk.authority, toPath: broken.path)
+        let broken = testBed.folder.url("broken")
+        try FileManager.default.copyItem(atPath: testBed.authority, toPath: broken.path)
         let leaf = broken.appendingPathComponent("jws-leaf.pem")
         try FileManager.default.removeItem(at: leaf)
         try FileManager.default.createDirectory(at: leaf, withIntermediateDirectories: false)
@@ -41,36 +42,36 @@ import Testing
     @Test func `a named defect is minted and refused for its reason, and a wrong name lists the right ones`()
         async throws
     {
-        let desk = try await Desk()
+        let testBed = try await TestBed()
         let cases = [
             ("transaction", "foreignSignature", "badSignature"),
             ("app-transaction", "missingLeafMarker", "wrongPurpose"),
             ("receipt", "tamperedContent", "badSignature"), ("receipt", "leafExpiredAtSigning", "expiredAtSigning"),
         ]
         for (kind, defect, code) in cases {
-            let file = try await desk.mint(kind, options: ["--defect", defect])
-            let shown = try await Command.run("inspect", "--trust", desk.authority, "--json", file)
+            let file = try await testBed.mint(kind, options: ["--defect", defect])
+            let shown = try await Command.run("inspect", "--trust", testBed.authority, "--json", file)
             #expect(shown.output.contains("\"\(code)\""), "\(kind) \(defect): \(shown.output.suffix(400))")
         }
         for (kind, name) in [("transaction", "flippedPayloadBit"), ("receipt", "tamperedContent")] {
-            let wrong = try await Command.run("mint", kind, "--authority", desk.authority, "--defect", "rust")
+            let wrong = try await Command.run("mint", kind, "--authority", testBed.authority, "--defect", "rust")
             #expect(wrong.status == 1)
             #expect(wrong.errors.contains("`rust`") && wrong.errors.contains(name))
             #expect(wrong.errors.contains("missingLeafMarker"))
         }
         let both = try await Command.run(
-            "mint", "transaction", "--authority", desk.authority, "--defect", "audience", "--set", "price=1")
+            "mint", "transaction", "--authority", testBed.authority, "--defect", "audience", "--set", "price=1")
         #expect(both.status == 64)
     }
 
     @Test func `private keys are readable by their owner only`() async throws {
-        let desk = try await Desk()
-        let keys = try FileManager.default.contentsOfDirectory(atPath: desk.authority).filter {
+        let testBed = try await TestBed()
+        let keys = try FileManager.default.contentsOfDirectory(atPath: testBed.authority).filter {
             $0.hasSuffix(".key.pem")
         }
         #expect(!keys.isEmpty)
         for key in keys {
-            let attributes = try FileManager.default.attributesOfItem(atPath: desk.authority + "/" + key)
+            let attributes = try FileManager.default.attributesOfItem(atPath: testBed.authority + "/" + key)
             #expect(attributes[.posixPermissions] as? Int == 0o600)
         }
     }

@@ -18,10 +18,10 @@ import Testing
 
     init() throws {
         folder = try Folder()
-        policy = try folder.write(Desk.policy, to: "policy.yaml")
+        policy = try folder.write(TestBed.policy, to: "policy.yaml")
     }
 
-    @Test func `a finding stands with its place, the line it is about, the consequence and the fix`() async throws {
+    @Test func `a finding is printed with its position, the source line, the consequence and the fix`() async throws {
         let list = try folder.write(releases, to: "shipped.csv")
         let result = try await Command.run("policy", "check", policy, "--releases", list)
         #expect(result.status == 2)
@@ -88,12 +88,13 @@ import Testing
         let broken = try folder.write("app: 1", to: "broken.yaml")
         let result = try await Command.run("policy", "check", policy, "--against", broken)
         #expect(result.status == 1)
-        #expect(result.errors.hasPrefix("error: the policy to compare with has mistakes itself:\n\(broken):1:"))
+        #expect(
+            result.errors.hasPrefix("error: the policy of --against has mistakes; correct them first:\n\(broken):1:"))
     }
 
     @Test func `warnings fail when they shall, and notes never do`() async throws {
         let wide = try folder.write(
-            Desk.policy.replacingOccurrences(of: "until: +48h", with: "until: +480h"),
+            TestBed.policy.replacingOccurrences(of: "until: +48h", with: "until: +480h"),
             to: "wide.yaml")
         let lenient = try await Command.run("policy", "check", wide)
         #expect(lenient.status == 0)
@@ -104,7 +105,7 @@ import Testing
 
     @Test func `what customers would lose is an error, and a file with mistakes is not compared`() async throws {
         let earlier = try folder.write(
-            Desk.policy.replacingOccurrences(of: "honors: [paid]", with: "honors: []"), to: "earlier.yaml")
+            TestBed.policy.replacingOccurrences(of: "honors: [paid]", with: "honors: []"), to: "earlier.yaml")
         let result = try await Command.run("policy", "check", earlier, "--against", policy, "--json")
         #expect(result.status == 2)
         let json = try result.json()
@@ -115,15 +116,15 @@ import Testing
         #expect(findings.contains { $0["code"] as? String == "right-lost" && $0["severity"] as? String == "error" })
         #expect(try await Command.run("policy", "check", policy, "--against", earlier).status == 0)
 
-        let broken = try folder.write(Desk.policy + "\ncolor: red\n", to: "broken.yaml")
+        let broken = try folder.write(TestBed.policy + "\ncolor: red\n", to: "broken.yaml")
         let uncompared = try await Command.run("policy", "check", broken, "--against", policy)
-        #expect(uncompared.output.contains("not compared with the policy before: that takes a file without mistakes"))
+        #expect(uncompared.output.contains("not compared with the earlier policy: correct the mistakes first"))
     }
 
     @Test func `SARIF names each rule once, with help, and each place by a URI`() async throws {
         try FileManager.default.createDirectory(atPath: folder.url("a b").path, withIntermediateDirectories: false)
         let spaced = try folder.write(
-            Desk.policy.replacingOccurrences(of: "until: +48h", with: "until: +480h"),
+            TestBed.policy.replacingOccurrences(of: "until: +48h", with: "until: +480h"),
             to: "a b/policy.yaml")
         let result = try await Command.run("policy", "check", spaced, "--format", "sarif")
         #expect(result.status == 0)
@@ -189,7 +190,7 @@ import Testing
     }
 
     @Test func `SARIF has what its schema requires, and nothing that it does not know`() async throws {
-        for (name, text) in [("policy.yaml", Desk.policy), ("broken.yaml", Desk.policy + "\ncolor: red\n")] {
+        for (name, text) in [("policy.yaml", TestBed.policy), ("broken.yaml", TestBed.policy + "\ncolor: red\n")] {
             let policy = try folder.write(text, to: name)
             try expectSARIF(try await Command.run("policy", "check", policy, "--format", "sarif").json())
         }
@@ -198,7 +199,7 @@ import Testing
     @Test func `an acknowledged finding stays visible everywhere and fails nothing`() async throws {
         let list = try folder.write(releases, to: "shipped.csv")
         let acknowledged = try folder.write(
-            Desk.policy + """
+            TestBed.policy + """
 
                 acknowledge:
                   - { code: build-not-above-paid, at: releases/iOS/90, reason: a dozen testers have it }
@@ -228,7 +229,7 @@ import Testing
         #expect(suppressions == [[accepted], []])
 
         let both = try folder.write(
-            Desk.policy + """
+            TestBed.policy + """
 
                 acknowledge:
                   - { code: build-not-above-paid, at: releases/iOS/90, reason: a dozen testers have it }

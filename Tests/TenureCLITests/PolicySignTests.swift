@@ -4,42 +4,42 @@ import TenurePolicyFile
 import Testing
 
 @Suite struct `tenure policy sign` {
-    private func desk() async throws -> (folder: Folder, policy: String, key: String, pin: PinnedKey) {
+    private func testBed() async throws -> (folder: Folder, policy: String, key: String, pin: PinnedKey) {
         let folder = try Folder()
         let key = folder.url("policy-key.pem").path
-        let made = try await Command.run("policy", "key", key)
+        let made = try await Command.run("policy", "signing-key", key)
         #expect(made.status == 0, "\(made.errors)")
         let pin = try #require(PinnedKey(made.output))
-        return (folder, try folder.write(Desk.policy, to: "policy.yaml"), key, pin)
+        return (folder, try folder.write(TestBed.policy, to: "policy.yaml"), key, pin)
     }
 
     @Test func `a key is made once, for its owner alone, and only its public half is shown`() async throws {
-        let (folder, _, key, pin) = try await desk()
+        let (folder, _, key, pin) = try await testBed()
         let attributes = try FileManager.default.attributesOfItem(atPath: key)
         #expect(attributes[.posixPermissions] as? NSNumber == 0o600)
         let contents = try String(contentsOfFile: key, encoding: .utf8)
         #expect(contents.hasPrefix("-----BEGIN PRIVATE KEY-----"))
         // Asked again it is the same, and the file as it was.
-        #expect(try await Command.run("policy", "key", key).output == pin.text + "\n")
+        #expect(try await Command.run("policy", "signing-key", key).output == pin.text + "\n")
         #expect(try String(contentsOfFile: key, encoding: .utf8) == contents)
 
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key)
-        let open = try await Command.run("policy", "key", key)
+        let open = try await Command.run("policy", "signing-key", key)
         #expect(open.status == 1 && open.output.isEmpty && open.errors.contains("chmod 600"))
         let nonsense = try folder.write("no key", to: "nonsense.pem")
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: nonsense)
-        #expect(try await Command.run("policy", "key", nonsense).errors.contains("holds no P-256 key"))
+        #expect(try await Command.run("policy", "signing-key", nonsense).errors.contains("contains no P-256 key"))
     }
 
     @Test func `signs what an app with the pinned key reads as the written policy`() async throws {
-        let (folder, policy, key, pin) = try await desk()
+        let (folder, policy, key, pin) = try await testBed()
         let out = folder.url("tenure-policy.jws").path
         let result = try await Command.run("policy", "sign", policy, "--key", key, "--counter", "7", "--out", out)
         #expect(result.status == 0 && result.errors == "signed with the counter 7\n", "\(result.errors)")
         let signed = try SignedPolicy.verify(
             Data(contentsOf: URL(fileURLWithPath: out)), keys: [pin], bundleID: "com.example.calculator")
         #expect(signed.counter == 7)
-        #expect(signed.policy == (try PolicyFile.read(Desk.policy, named: "policy.yaml")))
+        #expect(signed.policy == (try PolicyFile.read(TestBed.policy, named: "policy.yaml")))
 
         // Without a counter it is the time, which rises; without a file, standard output.
         let next = try await Command.run("policy", "sign", policy, "--key", key)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func `a counter that does not rise is refused, and what lies there stays`() async throws {
-        let (folder, policy, key, _) = try await desk()
+        let (folder, policy, key, _) = try await testBed()
         let out = folder.url("tenure-policy.jws").path
         #expect(
             try await Command.run("policy", "sign", policy, "--key", key, "--counter", "7", "--out", out).status == 0)
@@ -61,15 +61,15 @@ import Testing
         // Somebody else's file is not replaced either.
         let foreign = try folder.write("notes", to: "notes.txt")
         let result = try await Command.run("policy", "sign", policy, "--key", key, "--out", foreign, "--force")
-        #expect(result.status == 1 && result.errors.contains("would be replaced"))
+        #expect(result.status == 1 && result.errors.contains("isn't an earlier policy"))
         #expect(try Data(contentsOf: URL(fileURLWithPath: out)) == before)
         #expect(try String(contentsOfFile: foreign, encoding: .utf8) == "notes")
     }
 
     @Test func `an unsound policy is not signed, and no key is made on the way`() async throws {
-        let (folder, _, key, _) = try await desk()
+        let (folder, _, key, _) = try await testBed()
         let unsound = try folder.write(
-            Desk.policy.replacingOccurrences(of: "honors: [paid]", with: "honors: [payed]"), to: "unsound.yaml")
+            TestBed.policy.replacingOccurrences(of: "honors: [paid]", with: "honors: [payed]"), to: "unsound.yaml")
         let out = folder.url("tenure-policy.jws").path
         let result = try await Command.run("policy", "sign", unsound, "--key", key, "--out", out)
         #expect(result.status == 2 && result.errors.contains("unsound.yaml:"))

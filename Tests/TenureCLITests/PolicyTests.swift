@@ -5,11 +5,11 @@ import Testing
 @Suite struct PolicyTests {
     @Test func `a sound policy has no mistakes, and an unsound one has all of them with their places`() async throws {
         let folder = try Folder()
-        let sound = try folder.write(Desk.policy, to: "sound.yaml")
+        let sound = try folder.write(TestBed.policy, to: "sound.yaml")
         #expect(try await Command.run("policy", "check", sound).output.hasSuffix("\(sound): no mistakes\n"))
 
         let unsound = try folder.write(
-            Desk.policy.replacingOccurrences(of: "honors: [paid]", with: "honors: [payed]")
+            TestBed.policy.replacingOccurrences(of: "honors: [paid]", with: "honors: [payed]")
                 .replacingOccurrences(of: "buildNumbers: increasing\n", with: ""), to: "unsound.yaml")
         let result = try await Command.run("policy", "check", "--json", unsound)
         #expect(result.status == 2)
@@ -21,18 +21,19 @@ import Testing
     }
 
     @Test func `a compiled policy decides as the written one`() async throws {
-        let desk = try await Desk()
-        let compiled = desk.folder.url("tenure.json").path
-        #expect(try await Command.run("policy", "compile", desk.policy, "--out", compiled).status == 0)
-        let owner = try await desk.mint(
+        let testBed = try await TestBed()
+        let compiled = testBed.folder.url("tenure.json").path
+        #expect(try await Command.run("policy", "compile", testBed.policy, "--out", compiled).status == 0)
+        let owner = try await testBed.mint(
             "app-transaction", "originalApplicationVersion=37", "originalPurchaseDate=2014-05-01")
-        let byYAML = try await desk.decide(owner)
-        let byJSON = try await Command.run("decide", "--policy", compiled, "--trust", desk.authority, "--json", owner)
+        let byYAML = try await testBed.decide(owner)
+        let byJSON = try await Command.run(
+            "decide", "--policy", compiled, "--trust", testBed.authority, "--json", owner)
         #expect(byYAML.output == byJSON.output)
     }
 
     @Test func `cases pass, or say what was decided instead`() async throws {
-        let desk = try await Desk()
+        let testBed = try await TestBed()
         let cases = """
             now: 2015-07-01
             cases:
@@ -44,7 +45,7 @@ import Testing
                 expect: { everything: granted }
             """
         let result = try await Command.run(
-            "policy", "test", desk.policy, try desk.folder.write(cases, to: "cases.yaml"))
+            "policy", "test", testBed.policy, try testBed.folder.write(cases, to: "cases.yaml"))
         #expect(result.status == 2)
         #expect(result.output.contains("a newcomer, with the wrong expectation"))
         #expect(result.output.hasSuffix("1 of 2 cases pass\n"))

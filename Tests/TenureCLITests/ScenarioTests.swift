@@ -35,7 +35,7 @@ private let examples = URL(fileURLWithPath: #filePath)
     let lines = result.output.split(separator: "\n")
     let verdicts = lines.filter { $0.hasSuffix("checked, as expected") }
     #expect(verdicts.count == files.count)
-    // Each expectation is named at its place, and there is none that was not checked.
+    // Each expectation is printed with its position, and all were checked.
     let counts = verdicts.compactMap { $0.split(separator: " ").dropLast(3).last.flatMap { Int($0) } }
     for (file, count) in zip(files, counts) {
         #expect(count > 0 && lines.filter { $0.contains("/\(file):") }.count == count, "\(file)")
@@ -54,59 +54,60 @@ private let examples = URL(fileURLWithPath: #filePath)
 
 @Test func `a store runs, lets things happen, and goes on where it was left`() async throws {
     let folder = try Folder()
-    let world = folder.url("world").path
-    let arguments = ["appstore", "run", "--folder", world, "--port", "0"]
-    let first = try RunningCommand(arguments + ["--world", "\(examples)/calculator-disaster.yaml"])
+    let store = folder.url("store").path
+    let arguments = ["local-store", "run", "--folder", store, "--port", "0"]
+    let first = try RunningCommand(arguments + ["--scenario", "\(examples)/calculator-disaster.yaml"])
     let port = try #require(try await first.port(), "\(first.errors)")
-    func act(_ arguments: String..., port: Int) async throws -> Command.Result {
-        try await Command.run(["appstore", "do"] + arguments + ["--store", "http://127.0.0.1:\(port)"])
+    func perform(_ arguments: String..., port: Int) async throws -> Command.Result {
+        try await Command.run(["local-store", "do"] + arguments + ["--store", "http://127.0.0.1:\(port)"])
     }
-    #expect(try await act("customer", "customer=Zoe", port: port).status == 0)
-    #expect(try await act("acquire", "customer=Zoe", port: port).status == 0)
-    let bought = try await act("buy", "customer=Zoe", "product=com.example.calculator.yearly", port: port)
+    #expect(try await perform("customer", "customer=Zoe", port: port).status == 0)
+    #expect(try await perform("acquire", "customer=Zoe", port: port).status == 0)
+    let bought = try await perform("buy", "customer=Zoe", "product=com.example.calculator.yearly", port: port)
     #expect(bought.output.contains("SUBSCRIBED INITIAL_BUY"))
-    let refused = try await act("acquire", "customer=Zoe", port: port)
+    let refused = try await perform("acquire", "customer=Zoe", port: port)
     #expect(refused.status == 1)
     #expect(refused.errors == "error: `Zoe` has `com.example.calculator` already\n")
-    #expect(try await act("fly", port: port).status == 64)
+    #expect(try await perform("fly", port: port).status == 64)
     #expect(await first.end(by: SIGTERM) == 0)
 
     let second = try RunningCommand(arguments)
     let again = try #require(try await second.port(), "\(second.errors)")
-    #expect(try await act("advance", "by=366d", port: again).output.contains("DID_RENEW"))
+    #expect(try await perform("advance", "by=366d", port: again).output.contains("DID_RENEW"))
     let file = folder.url("zoe.jws").path
     let device = try await Command.run(
-        "appstore", "device", "Zoe", "--out", file, "--store", "http://127.0.0.1:\(again)")
+        "local-store", "device", "Zoe", "--out", file, "--store", "http://127.0.0.1:\(again)")
     #expect(device.status == 0)
     let decided = try await Command.run(
-        "decide", "--policy", "\(examples)/calculator.policy.yaml", "--trust", "\(world)/authority", "--at",
+        "decide", "--policy", "\(examples)/calculator.policy.yaml", "--trust", "\(store)/authority", "--at",
         "2027-12-01",
         file)
     #expect(decided.status == 0, "\(decided.output)\(decided.errors)")
     #expect(await second.end(by: SIGTERM) == 0)
 }
 
-@Test func `a world belongs to one store at a time, and one that was killed goes on`() async throws {
+@Test func `one process at a time uses a folder, and a killed store continues`() async throws {
     let folder = try Folder()
-    let world = folder.url("world").path
-    let arguments = ["appstore", "run", "--folder", world, "--port", "0"]
+    let store = folder.url("store").path
+    let arguments = ["local-store", "run", "--folder", store, "--port", "0"]
     // Somebody was stopped in the middle of the story.
-    try FileManager.default.createDirectory(atPath: world, withIntermediateDirectories: true)
-    try Data("half a world".utf8).write(to: URL(fileURLWithPath: "\(world)/world.sqlite.part"))
-    let first = try RunningCommand(arguments + ["--world", "\(examples)/calculator-disaster.yaml"])
+    try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
+    try Data("half a journal".utf8).write(to: URL(fileURLWithPath: "\(store)/journal.sqlite.part"))
+    let first = try RunningCommand(arguments + ["--scenario", "\(examples)/calculator-disaster.yaml"])
     let port = try #require(try await first.port(), "\(first.errors)")
     let bought = try await Command.run(
-        "appstore", "do", "customer", "customer=Zoe", "--store", "http://127.0.0.1:\(port)")
+        "local-store", "do", "customer", "customer=Zoe", "--store", "http://127.0.0.1:\(port)")
     #expect(bought.status == 0)
 
     let other = try await Command.run(arguments)
     #expect(other.status == 1)
     #expect(
         other.errors
-            == "error: another local store runs in `\(world)`; stop it, or choose another folder by --folder\n")
+            == "error: another local store runs in `\(store)`; stop it, or choose another folder with --folder\n")
 
     let elsewhere = try await Command.run(
-        "appstore", "run", "--folder", folder.url("other").path, "--world", "\(examples)/calculator-disaster.yaml",
+        "local-store", "run", "--folder", folder.url("other").path, "--scenario",
+        "\(examples)/calculator-disaster.yaml",
         "--port", "\(port)")
     #expect(elsewhere.status == 1)
     #expect(
@@ -117,21 +118,21 @@ private let examples = URL(fileURLWithPath: #filePath)
     let second = try RunningCommand(arguments)
     let again = try #require(try await second.port(), "\(second.errors)")
     let known = try await Command.run(
-        "appstore", "do", "customer", "customer=Zoe", "--store", "http://127.0.0.1:\(again)")
+        "local-store", "do", "customer", "customer=Zoe", "--store", "http://127.0.0.1:\(again)")
     #expect(known.errors.contains("there already is a customer `Zoe`"))
     #expect(await second.end(by: SIGTERM) == 0)
 }
 
-@Test func `a world that this release cannot read is left alone`() async throws {
+@Test func `a journal that this release cannot read is an error`() async throws {
     let folder = try Folder()
     for (contents, complaint) in [
-        ("no database", "file is not a database"), ("", "is empty; remove it"),
+        ("no database", "file is not a database"), ("", "is empty; delete it"),
     ] {
-        let world = folder.url("world \(contents)")
-        try FileManager.default.createDirectory(at: world, withIntermediateDirectories: true)
-        let file = world.appendingPathComponent("world.sqlite")
+        let store = folder.url("store \(contents)")
+        try FileManager.default.createDirectory(at: store, withIntermediateDirectories: true)
+        let file = store.appendingPathComponent("journal.sqlite")
         try Data(contents.utf8).write(to: file)
-        let result = try await Command.run("appstore", "run", "--folder", world.path, "--port", "0")
+        let result = try await Command.run("local-store", "run", "--folder", store.path, "--port", "0")
         #expect(result.status == 1)
         #expect(result.errors.contains(complaint), "\(result.errors)")
         #expect(result.errors.contains(file.path) && result.errors.split(separator: "\n").count == 1)
@@ -159,7 +160,7 @@ private let examples = URL(fileURLWithPath: #filePath)
 private func freePort() async throws -> Int {
     let folder = try Folder()
     let store = try RunningCommand([
-        "appstore", "run", "--folder", folder.url("world").path, "--port", "0", "--world",
+        "local-store", "run", "--folder", folder.url("store").path, "--port", "0", "--scenario",
         "\(examples)/string-compared-majors.yaml",
     ])
     let port = try #require(try await store.port(), "\(store.errors)")
@@ -168,7 +169,7 @@ private func freePort() async throws -> Int {
 }
 
 @Test(arguments: ["subscription-life", "app-refund"])
-func `a service that is a process of its own follows the world's clock, and asks its store`(_ name: String) async throws
+func `a service in a separate process uses the local App Store's clock and its server API`(_ name: String) async throws
 {
     let folder = try Folder()
     let place = folder.url("scenario").path

@@ -54,7 +54,7 @@ enum Calculator {
 
     static func evidence(
         _ proofs: [AppProof], transactions: [Purchase] = [], renewals: [Renewal] = [], complete: Bool = true,
-        environment: AppStoreEnvironment = .production, support: [SupportAct] = [], persona: Persona? = nil
+        environment: AppStoreEnvironment = .production, support: [SupportGrant] = [], persona: Persona? = nil
     ) -> Evidence {
         Evidence(
             environment: environment, app: proofs, transactions: transactions, renewals: renewals,

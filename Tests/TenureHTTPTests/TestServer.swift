@@ -1,4 +1,5 @@
 import Foundation
+import TenureCore
 import TenureHTTP
 
 #if canImport(Glibc)

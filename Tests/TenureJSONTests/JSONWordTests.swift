@@ -3,14 +3,14 @@ import TenureMint
 import Testing
 
 @Suite struct JSONWordTests {
-    /// The place of the first byte that a mark says something of; nil where there is none.
+    /// The place of the first marked byte; nil if no byte is marked.
     private func first(_ marks: UInt64) -> Int? { marks == 0 ? nil : marks.trailingZeroBitCount / 8 }
 
     private func bytes(of word: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
 
     private func isEscaped(_ byte: UInt8) -> Bool { byte < 0x20 || byte == 0x22 || byte == 0x5C }
 
-    @Test func `every byte in every place is told as what it is`() {
+    @Test func `every byte is recognized in every place`() {
         for place in 0..<8 {
             for byte in UInt8.min...UInt8.max {
                 let blanks: UInt64 = 0x2020_2020_2020_2020
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `the first of several is right, whatever stands beside it`() {
+    @Test func `the first of several is found, whatever is beside it`() {
         var random = SeededRandom(seed: 30)
         // Bytes beside the borders, where a borrow could tell something wrong.
         let borders: [UInt8] = [

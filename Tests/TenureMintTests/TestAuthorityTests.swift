@@ -1,14 +1,13 @@
 import Foundation
 import TenureAppStore
 import TenureCore
-import TenureJSON
 import TenureMint
 import Testing
 
 @Suite struct TestAuthorityTests {
     private static let instant = Date(timeIntervalSince1970: 1_795_176_000)
 
-    /// One for all tests: making RSA keys takes seconds.
+    /// One for all tests, because creating RSA keys takes time.
     private static let authority: TestAuthority = {
         do {
             return try TestAuthority()
@@ -17,61 +16,32 @@ import Testing
         }
     }()
 
-    private func header(_ jws: [UInt8]) -> [UInt8] { Array(jws.prefix { $0 != UInt8(ascii: ".") }) }
-
-    private func payload(_ jws: [UInt8]) throws -> JSONObject { try UnverifiedJWS(jws).payload }
-
-    @Test func `with a seed keys, headers and payloads are reproducible`() throws {
-        func minter(_ seed: String) throws -> JWSMinter {
-            let authority = try TestAuthority(seed: seed, receiptsOf: Self.authority)
-            return JWSMinter(authority: authority, signedAt: Self.instant)
-        }
-        let (first, again, other) = (try minter("one"), try minter("one"), try minter("two"))
-        for kind in [JWSKind.appTransaction, .transaction, .renewalInfo] {
-            #expect(try header(first.mint(kind)) == header(again.mint(kind)))
-            #expect(try payload(first.mint(kind)) == payload(again.mint(kind)))
-            #expect(try header(first.mint(kind)) != header(other.mint(kind)))
-        }
-        #expect(first.authority.xcodeJWS.der == again.authority.xcodeJWS.der)
-    }
-
-    @Test func `with a seed receipts are the same to the byte, since RSA signs without a random number`() throws {
-        let (first, again, other) = (try TestAuthority(seed: "one"), try TestAuthority(seed: "one"), Self.authority)
-        #expect(first.receipts.certificates == again.receipts.certificates)
-        #expect(first.receipts.leaf.key.pem == again.receipts.leaf.key.pem)
-        #expect(first.xcodeReceipts.der == again.xcodeReceipts.der)
-        #expect(Set(first.receipts.certificates).isDisjoint(with: other.receipts.certificates))
-
-        func minter(_ authority: TestAuthority) -> ReceiptMinter {
-            ReceiptMinter(authority: authority, signedAt: Self.instant)
-        }
-        for style in [ReceiptStyle(), ReceiptStyle(form: .ber, digest: .sha1), ReceiptStyle(hasSignedAttributes: true)]
-        {
-            let receipt = try minter(first).mint(minter(first).draft, style: style)
-            #expect(try minter(again).mint(minter(again).draft, style: style) == receipt)
-            #expect(try minter(other).mint(minter(other).draft, style: style) != receipt)
-        }
-        for defect in ReceiptDefect.allCases {
-            let minted = Result { try minter(first).mint(with: defect) }
-            #expect(try minter(again).mint(with: defect) == minted.get(), "\(defect)")
-        }
-        #expect(throws: Never.self) {
-            try AppStoreVerifier(
-                app: AppIdentity(), trust: TrustConfiguration(anchors: [.production: first.anchors])
-            ).verifyReceipt(minter(first).mint(), now: nil)
-        }
-    }
-
-    @Test func `keys of different seeds and roles are different`() throws {
-        let (one, two) = (try TestAuthority(seed: "one"), try TestAuthority(seed: "two"))
-        let keys = [one, two].flatMap { authority in
+    @Test func `every authority and every role has a different key`() throws {
+        let authorities = [Self.authority, try TestAuthority()]
+        let keys = authorities.flatMap { authority in
             [
+                authority.jws.root, authority.jws.intermediate, authority.jws.leaf, authority.xcodeJWS,
                 authority.receipts.root, authority.receipts.intermediate, authority.receipts.leaf,
                 authority.xcodeReceipts,
             ]
             .map(\.key.pem)
         }
-        #expect(Set(keys).count == 8)
+        #expect(Set(keys).count == 16)
+    }
+
+    @Test func `a folder keeps one authority, even if several threads create it at the same time`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kept-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let directory = folder.appendingPathComponent("authority")
+        let roots = try await withThrowingTaskGroup(of: [[UInt8]].self) { group in
+            for _ in 0..<3 {
+                group.addTask { try TestAuthority(keptIn: directory).jws.certificates }
+            }
+            return try await group.reduce(into: Set<[[UInt8]]>()) { $0.insert($1) }
+        }
+        #expect(roots.count == 1)
+        #expect(try roots == [TestAuthority(keptIn: directory).jws.certificates])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["authority"])
     }
 
     @Test func `a saved authority is read again with the same keys, which only its owner can read`() throws {
@@ -104,7 +74,7 @@ import Testing
         #expect { try TestAuthority(directory: directory) } throws: { "\($0)".contains("/nonexistent/authority") }
     }
 
-    @Test func `a key that does not belong to its certificate is refused`() throws {
+    @Test func `a key that doesn't belong to its certificate is rejected`() throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("authority-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }
         try Self.authority.save(to: directory)

@@ -67,7 +67,7 @@ import Testing
                 policy.yaml:22:28: `1Y` is no length in the calendar; write one such as `P1Y`, `P3M`, `P2W` or `P10D`
                 policy.yaml:23:9: `era` is missing; write `era: paid`
                 policy.yaml:23:24: `June` is no date; write one such as `2015-06-10` or `2015-06-10T18:00:00Z`
-                policy.yaml:24:3: `cloud` stands twice, first in line 19; keep one
+                policy.yaml:24:3: `cloud` is written twice, first in line 19; keep one
                 policy.yaml:25:10: `favourCustomer` is unknown here; did you mean `favorCustomer`?
                 policy.yaml:26:20: `allow` is unknown here; write `{ allow: 72h }` or `deny`
                 policy.yaml:27:1: `testEnvironments` has no value; write one, or remove the line
@@ -100,12 +100,12 @@ import Testing
             mistakes(text) == """
                 policy.yaml:5:5: `name` is missing; write `name: paid`
                 policy.yaml:5:44: `one` is no version the App Store would order; write numbers separated by periods, such as `"120"`
-                policy.yaml:6:5: `paid` does not say where it begins; add `begins` with a build or version, an instant, or both for each platform
+                policy.yaml:6:5: `paid` has no beginning; add `begins` with a build or version, an instant, or both for each platform
                 policy.yaml:6:11: `paid` names two eras; give each its own name, such as `paidAgain`
                 policy.yaml:14:33: `1.9` is lower than `2.0`, where `late` begins; correct one of them
                 policy.yaml:14:42: `later` begins before `late` does; write the eras oldest first
-                policy.yaml:18:19: `a` stands twice; keep one
-                policy.yaml:19:23: nobody can have bought since one day and before an earlier one; `boughtSince` must lie before `boughtBefore`
+                policy.yaml:18:19: `a` is listed twice; keep one
+                policy.yaml:19:23: `boughtSince` must be earlier than `boughtBefore`
                 """)
     }
 
@@ -203,7 +203,7 @@ import Testing
         for stated in ["none", "{ from: -24h, until: +48h }", "{ until: 0 }"] {
             #expect(mistakes(policy(changeover: "\n    changeover: \(stated)")) == "")
         }
-        // Nobody is honored for the era before it, or nothing says when it changed.
+        // No entitlement honors the era before it, or the change has no date.
         #expect(mistakes(policy(honors: "[freemium]")) == "")
         #expect(mistakes(policy().replacingOccurrences(of: ", at: 2015-06-10T18:00:00Z", with: "")) == "")
     }
@@ -280,13 +280,13 @@ import Testing
             "b: *x",
             "policy.yaml:1:4: anchors (`&name`) and aliases (`*name`) cannot be used here; put a text that begins with `*` in quotes"
         ),
-        ("a: \u{0}", "policy.yaml:1:4: the control character U+0000 cannot stand here; remove it"),
+        ("a: \u{0}", "policy.yaml:1:4: the control character U+0000 isn't allowed here; remove it"),
         (
             "a: [1, 2",
             "policy.yaml:1:9: this is no YAML (did not find expected ',' or ']' while parsing a flow sequence); check the indentation, brackets and quotes before it"
         ),
     ])
-    func `what is no YAML for a policy is told in plain words`(_ text: String, _ expected: String) {
+    func `invalid YAML is reported in plain words`(_ text: String, _ expected: String) {
         #expect(mistakes(text) == expected)
     }
 
@@ -313,8 +313,8 @@ import Testing
             """
         #expect(
             mistakes(json, named: "policy.json") == """
-                policy.json:1:27: `bundleID` stands twice, first in line 1; keep one
-                policy.json:2:47: `eras` stands twice, first in line 1; keep one
+                policy.json:1:27: `bundleID` is written twice, first in line 1; keep one
+                policy.json:2:47: `eras` is written twice, first in line 1; keep one
                 policy.json:2:59: `inDoubts` is unknown here; did you mean `inDoubt`?
                 """)
         let yaml = """
@@ -326,9 +326,9 @@ import Testing
             """
         #expect(
             mistakes(yaml) == """
-                policy.yaml:1:21: `bundleID` stands twice, first in line 1; keep one
-                policy.yaml:4:1: `eras` stands twice, first in line 2; keep one
-                policy.yaml:5:1: `eras` stands twice, first in line 2; keep one
+                policy.yaml:1:21: `bundleID` is written twice, first in line 1; keep one
+                policy.yaml:4:1: `eras` is written twice, first in line 2; keep one
+                policy.yaml:5:1: `eras` is written twice, first in line 2; keep one
                 """)
     }
 

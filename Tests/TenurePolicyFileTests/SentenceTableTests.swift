@@ -49,7 +49,7 @@ import Testing
 
     private static func evidence(
         _ app: AppProof?, bought: Purchase? = nil, isInBillingRetry: Bool = false, isComplete: Bool = true,
-        support: [SupportAct] = [], environment: AppStoreEnvironment = .production
+        support: [SupportGrant] = [], environment: AppStoreEnvironment = .production
     ) -> Evidence {
         let renewal = Renewal(
             originalTransactionID: "1", productID: nil, gracePeriodExpiresDate: nil, isInBillingRetryPeriod: true,
@@ -111,7 +111,7 @@ import Testing
             evidence: evidence(
                 newcomer,
                 support: [
-                    SupportAct(
+                    SupportGrant(
                         .grant, of: "everything", date: date("2015-07-15T00:00:00Z"),
                         until: date("2016-01-01T00:00:00Z")
                     )
@@ -119,7 +119,7 @@ import Testing
         Customer(
             story: "support withdrew it",
             evidence: evidence(
-                owner, support: [SupportAct(.revocation, of: "everything", date: date("2015-07-15T00:00:00Z"))])),
+                owner, support: [SupportGrant(.revocation, of: "everything", date: date("2015-07-15T00:00:00Z"))])),
         Customer(
             story: "a tester", evidence: evidence(app("1.0", "2013-08-01T07:00:00Z"), environment: .sandbox)),
     ]

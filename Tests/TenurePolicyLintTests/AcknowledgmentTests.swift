@@ -34,14 +34,14 @@ import Testing
         #expect(try findings(Self.policy).unacknowledged(.warning).map(\.code) == ["changeover-wide"])
     }
 
-    @Test func `an acknowledgment that stands twice is a mistake, since it covers one finding`() throws {
+    @Test func `a repeated acknowledgment is a mistake, since each covers one finding`() throws {
         let entry = "{ code: changeover-wide, at: eras/freemium/changeover, reason: it is meant }"
         let found = try findings(Self.policy + "acknowledge: [\(entry), \(entry)]\n")
         #expect(found.filter { $0.code == "changeover-wide" }.map(\.isAcknowledged) == [true])
         #expect(found.filter(\.isMistake).count == 1, "\(found)")
     }
 
-    @Test func `beside mistakes an acknowledgment isn't blamed for a finding that nobody looked for`() throws {
+    @Test func `beside mistakes an acknowledgment isn't reported for a finding that wasn't checked`() throws {
         let text = acknowledging("changeover-wide", "eras/freemium/changeover", in: samplePolicy)
         #expect(try findings(text).contains { $0.message.contains("remove this acknowledgment") })
         let broken = try findings(text + "nonsense: 1\n")
@@ -156,9 +156,9 @@ import Testing
         #expect(policy != (try PolicyFile.read(Self.policy, named: "policy.yaml")))
     }
 
-    /// Every finding of every rule can be acknowledged by what the linter says of it.
+    /// Every finding of every rule can be acknowledged by its code and place.
     @Test(arguments: LintRule.all.filter { $0.check != nil }.map(\.code))
-    func `each finding has a place of its own that acknowledges it`(_ code: String) throws {
+    func `each finding has its own place that acknowledges it`(_ code: String) throws {
         let files = LintFiles(of: code, .triggers)
         let found = try files.findings.filter { !$0.isMistake }
         let places = found.map { "\($0.code) \($0.place)" }

@@ -22,7 +22,7 @@ struct FieldCase: Sendable {
         var isUnknown = false
     }
 
-    /// As in `Docs/field-notes`: the number of the story.
+    /// The number of the story among those that developers reported.
     let number: Int
     let story: String
     var eras = FieldCase.eras("iOS: { build: \"120\", at: 2024-03-05T18:00:00Z }")
@@ -123,7 +123,7 @@ struct FieldCase: Sendable {
         FieldCase(
             number: 12, story: "a second registration of an entitlement is ignored",
             entitlements: pro + "\n  pro:\n    products: [com.example.lanterns.bundle]",
-            prevention: .refused("`pro` stands twice")),
+            prevention: .refused("`pro` is written twice")),
         FieldCase(
             number: 13, story: "a sign-in prompt at every launch", rest: "buildNumbers: increasing\nrefresh: always",
             prevention: .refused("`refresh` is unknown here")),

@@ -9,7 +9,7 @@ import Testing
 /// Each rule has one file that triggers it and one near miss that must not.
 @Suite struct LintRuleTests {
     @Test(arguments: LintRule.all.map(\.code))
-    func `a rule says of the file that triggers it what it should, with its numbers and a fix`(_ code: String) throws {
+    func `a rule reports the file that triggers it, with its numbers and a fix`(_ code: String) throws {
         let files = LintFiles(of: code, .triggers)
         let text = try files.text(of: code)
         if let folder = ProcessInfo.processInfo.environment["TENURE_RECORD_LINT"] {

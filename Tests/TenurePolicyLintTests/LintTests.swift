@@ -87,7 +87,7 @@ import Testing
         ).map(\.description)
     }
 
-    @Test func `a marketing version is told from a build by its shape, too, and a build by the release list`() throws {
+    @Test func `a marketing version is recognized by its shape, too, and a build by the release list`() throws {
         let byShape = try messages([("\"120\"", "\"2.0\"")])
         #expect(
             byShape.contains { $0.hasPrefix("policy.yaml:7:21: warning: `2.0` has the shape of a marketing version") })

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenurePolicyLint
 
-/// The central disaster: paid builds that count as an era whose customers get nothing.
+/// The worst mistake: paid builds that count as an era in which customers get nothing.
 @Suite struct PaidBuildTests {
     /// Paid from 12 to 119, free from 120 on.
     private static let list = """

@@ -70,7 +70,7 @@ import Testing
         return try PolicyFile.read(text, named: "policy.yaml")
     }
 
-    /// Customers at random, near to where the policies differ: whoever loses a right must be in a class that was told of.
+    /// Random customers near the differences of the policies: each one who loses a right must be in a reported class.
     @Test(arguments: edits.indices)
     func `no customer loses a right that is not told of, in either direction`(_ index: Int) throws {
         let base = try Self.policy([])
@@ -135,7 +135,7 @@ import Testing
             .filter { $0.code.hasPrefix("right") }.map(\.message)
     }
 
-    @Test func `a product that was dropped, or runs for a shorter time, is told of`() throws {
+    @Test func `a dropped product, or one with a shorter time, is reported`() throws {
         #expect(
             try findings([("products: [com.example.calculator.premium]", "products: [com.example.calculator.plus]")])
                 == [
@@ -182,7 +182,7 @@ import Testing
         #expect(found.contains { $0.code == "right-lost" && $0.place.contains("entitlements/premium/iOS") })
     }
 
-    @Test func `what had ended, and who has not come yet, is nobody's loss`() throws {
+    @Test func `a right that had ended, and a customer who hasn't come yet, aren't losses`() throws {
         let shorter = [("P1Y", "P6M")]
         let ended = try #require(CivilDay("2017-01-01")?.midnight)
         #expect(try findings(shorter, at: ended) == [])

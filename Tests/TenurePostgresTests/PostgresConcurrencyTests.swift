@@ -1,5 +1,6 @@
 import Foundation
 import PostgresServer
+import StoreContract
 import TenureCore
 import TenureStore
 import Testing
@@ -9,8 +10,8 @@ import Testing
 @Suite struct `acts at once in PostgreSQL` {
     @Test func `that stand in each other's way are repeated`() async throws {
         try await withStore { store in
-            _ = try await store.write(locking: []) { session throws(StoreError) in
-                try session.execute("INSERT INTO marks (name, value) VALUES ('a', ''), ('b', '')")
+            _ = try await store.database.write(locking: []) { session throws(StoreError) in
+                try session.execute("INSERT INTO progress (name, value) VALUES ('a', ''), ('b', '')")
             }
             let runs = Counter()
             let signals = ["a": Signal(), "b": Signal()]
@@ -18,9 +19,9 @@ import Testing
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (mine, other) in [("a", "b"), ("b", "a")] {
                     group.addTask {
-                        try await store.write(locking: []) { session throws(StoreError) in
+                        try await store.database.write(locking: []) { session throws(StoreError) in
                             runs.increment()
-                            let sql = "UPDATE marks SET value = value || $1 WHERE name = $2"
+                            let sql = "UPDATE progress SET value = value || $1 WHERE name = $2"
                             try session.execute(sql, [.text(mine), .text(mine)])
                             signals[mine]?.fire()
                             signals[other]?.wait()
@@ -32,8 +33,8 @@ import Testing
             }
             // Once each, and again for whoever the server chose, be it more than once.
             #expect(runs.value >= 3)
-            let values = try await store.read { session throws(StoreError) in
-                try session.rows("SELECT value FROM marks").map { row throws(StoreError) in try row.text(0) }
+            let values = try await store.database.read { session throws(StoreError) in
+                try session.rows("SELECT value FROM progress").map { row throws(StoreError) in try row.text(0) }
             }
             #expect(values.map { $0.sorted() } == [["a", "b"], ["a", "b"]])
         }
@@ -42,7 +43,8 @@ import Testing
     @Test func `of two processes on the same customers make no customer twice`() async throws {
         let address = try freshAddress("connections=6")
         let stores = [
-            try await PostgresStore(address, patience: patience), try await PostgresStore(address, patience: patience),
+            try await Store(PostgresDatabase(address, patience: patience)),
+            try await Store(PostgresDatabase(address, patience: patience)),
         ]
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<120 {
@@ -53,26 +55,26 @@ import Testing
                             Identity(.appTransactionID, "\(number % 12)"),
                             Identity(.originalTransactionID, "p\(number % 12)"),
                         ]
-                        _ = try await store.amend(
+                        _ = try await store.update(
                             (number + index).isMultiple(of: 2) ? identities : identities.reversed(),
                             in: Realm(.production), at: .now
                         ) { known in
-                            var amendment = Amendment(of: known)
-                            amendment.add(
+                            var update = CustomerUpdate(of: known)
+                            update.add(
                                 [
                                     Artifact(
                                         .receipt, bytes: [1], sha256: [UInt8(number), UInt8(index)], signedDate: nil)
                                 ])
-                            return (amendment, ())
+                            return (update, ())
                         }
                     }
                 }
             }
             try await group.waitForAll()
         }
-        let customers = try await stores[0].customers(after: 0, limit: 1000)
+        let customers = try await stores[0].read { try $0.customers(after: 0, limit: 1000) }
         #expect(customers.count == 12)
-        for id in customers { #expect(try await stores[1].artifacts(of: id).count == 20) }
+        for id in customers { #expect(try await stores[1].read { try $0.artifacts(of: id) }.count == 20) }
         for store in stores { try await store.close() }
     }
 
@@ -81,29 +83,32 @@ import Testing
             let most = AdvisoryKeys.most + 1
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
-                    try await store.write(locking: (0..<most).map { "\($0)" }) { session throws(StoreError) in
-                        let before = try session.row("SELECT value FROM marks WHERE name = 'n'")
+                    try await store.database.write(locking: (0..<most).map { .progress("\($0)") }) {
+                        session throws(StoreError) in
+                        let before = try session.row("SELECT value FROM progress WHERE name = 'n'")
                         let sum = try before.map { row throws(StoreError) in try row.text(0) } ?? "0"
-                        try session.execute("DELETE FROM marks WHERE name = 'n'")
+                        try session.execute("DELETE FROM progress WHERE name = 'n'")
                         try session.execute(
-                            "INSERT INTO marks (name, value) VALUES ('n', $1)", [.text("\((Int(sum) ?? 0) + 1)")])
+                            "INSERT INTO progress (name, value) VALUES ('n', $1)", [.text("\((Int(sum) ?? 0) + 1)")])
                     }
                 }
                 for number in 0..<40 {
                     group.addTask {
-                        try await store.write(locking: ["0", "x\(number)"]) { session throws(StoreError) in
-                            let before = try session.row("SELECT value FROM marks WHERE name = 'n'")
+                        try await store.database.write(locking: [.progress("0"), .progress("x\(number)")]) {
+                            session throws(StoreError) in
+                            let before = try session.row("SELECT value FROM progress WHERE name = 'n'")
                             let sum = try before.map { row throws(StoreError) in try row.text(0) } ?? "0"
-                            try session.execute("DELETE FROM marks WHERE name = 'n'")
+                            try session.execute("DELETE FROM progress WHERE name = 'n'")
                             try session.execute(
-                                "INSERT INTO marks (name, value) VALUES ('n', $1)", [.text("\((Int(sum) ?? 0) + 1)")])
+                                "INSERT INTO progress (name, value) VALUES ('n', $1)", [.text("\((Int(sum) ?? 0) + 1)")]
+                            )
                         }
                     }
                 }
                 try await group.waitForAll()
             }
-            let sum = try await store.read { session throws(StoreError) in
-                try session.row("SELECT value FROM marks WHERE name = 'n'")?.text(0)
+            let sum = try await store.database.read { session throws(StoreError) in
+                try session.row("SELECT value FROM progress WHERE name = 'n'")?.text(0)
             }
             #expect(sum == "41")
         }

@@ -62,7 +62,7 @@ import Testing
 
     @Test func `survives that its statements are forgotten, or their tables change`() throws {
         _ = try connection.run("CREATE TEMPORARY TABLE v (i BIGINT); INSERT INTO v VALUES (1)")
-        let read = { (session: any SQLSession) throws(StoreError) in try session.rows("SELECT * FROM v") }
+        let read = { (session: any DatabaseSession) throws(StoreError) in try session.rows("SELECT * FROM v") }
         #expect(try connection.transact(.reading, read) == [SQLRow([1])])
         try connection.run("DEALLOCATE ALL")
         #expect(try connection.transact(.reading, read) == [SQLRow([1])])

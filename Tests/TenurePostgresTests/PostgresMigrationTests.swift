@@ -17,7 +17,7 @@ import Testing
                 [.blob(CustomerFacts().encoded)])
         }
         try await withStore(at: address) { store in
-            #expect(try await store.customer(7)?.publicID == (version > 0 ? "cus_a" : nil))
+            #expect(try await store.lookUp(7)?.publicID == (version > 0 ? "cus_a" : nil))
             _ = try await store.add("a", to: "704")
         }
         let fresh = try freshAddress()
@@ -29,7 +29,7 @@ import Testing
         let address = try freshAddress()
         try await withStore(at: address) { _ in }
         _ = try PostgresConnection(to: address, for: .acts).execute("INSERT INTO migrations VALUES ('999 later', 0)")
-        let error = await #expect(throws: StoreError.self) { try await PostgresStore(address) }
+        let error = await #expect(throws: StoreError.self) { try await Store(PostgresDatabase(address)) }
         guard case .newerDatabase? = error else {
             Issue.record("\(String(describing: error))")
             return
@@ -40,7 +40,7 @@ import Testing
     @Test func `is made once by processes that start together`() async throws {
         let address = try freshAddress()
         let ids = try await withThrowingTaskGroup(of: [UInt8].self) { group in
-            for _ in 0..<6 { group.addTask { try await withStore(at: address) { $0.recordID } } }
+            for _ in 0..<6 { group.addTask { try await withStore(at: address) { $0.databaseID } } }
             return try await group.reduce(into: Set()) { $0.insert($1) }
         }
         #expect(ids.count == 1)
@@ -59,10 +59,10 @@ import Testing
     // As SQLite does, where ranges of texts are asked for.
     @Test func `orders texts by their bytes, whatever the language of the database`() async throws {
         try await withStore { store in
-            let names = try await store.write(locking: []) { session throws(StoreError) in
+            let names = try await store.database.write(locking: []) { session throws(StoreError) in
                 try session.execute(
-                    "INSERT INTO marks (name, value) VALUES ('a', ''), ('B', ''), ('a b', ''), ('a!c', '')")
-                return try session.rows("SELECT name FROM marks WHERE name >= 'B' ORDER BY name")
+                    "INSERT INTO progress (name, value) VALUES ('a', ''), ('B', ''), ('a b', ''), ('a!c', '')")
+                return try session.rows("SELECT name FROM progress WHERE name >= 'B' ORDER BY name")
                     .map { row throws(StoreError) in try row.text(0) }
             }
             #expect(names == ["B", "a", "a b", "a!c"])

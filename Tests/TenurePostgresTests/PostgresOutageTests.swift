@@ -12,7 +12,7 @@ import Testing
         async throws
     {
         let server = try PostgresServer()
-        let store = try await PostgresStore(try PostgresAddress(server.url("connections=4")))
+        let store = try await Store(PostgresDatabase(try PostgresAddress(server.url("connections=4"))))
         let acknowledged = Log<Customer>()
         let isOver = Signal()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -36,7 +36,7 @@ import Testing
                             continue
                         }
                         do throws(StoreError) {
-                            let found = try await store.customer(last.id)
+                            let found = try await store.lookUp(last.id)
                             #expect(found == last)
                         } catch {
                             try #require(error.isRetryable)
@@ -53,18 +53,19 @@ import Testing
             isOver.fire()
             try await group.waitForAll()
         }
-        for customer in await acknowledged.entries { #expect(try await store.customer(customer.id) == customer) }
+        for customer in await acknowledged.entries { #expect(try await store.lookUp(customer.id) == customer) }
         try await store.close()
     }
 
     @Test func `is an error that asks to try again, for acts and look-ups`() async throws {
         let server = try PostgresServer()
-        let store = try await PostgresStore(try PostgresAddress(server.url()), patience: .seconds(2))
+        let store = try await Store(PostgresDatabase(try PostgresAddress(server.url()), patience: .seconds(2)))
         let customer = try await store.add("a", to: "1")
-        #expect(try await store.customer(customer.id) == customer)
+        #expect(try await store.lookUp(customer.id) == customer)
         try server.stop(.fast)
         let asks: [@Sendable () async throws -> Void] = [
-            { _ = try await store.add("b", to: "2") }, { _ = try await store.customer(1) }, { try await store.check() },
+            { _ = try await store.add("b", to: "2") }, { _ = try await store.lookUp(1) },
+            { try await store.read { try $0.check() } },
         ]
         let errors = await withTaskGroup(of: (any Error)?.self) { group in
             for ask in asks {
@@ -83,7 +84,7 @@ import Testing
         // The first attempts may still fall into a pause.
         while true {
             do {
-                let found = try await store.customer(customer.id)
+                let found = try await store.lookUp(customer.id)
                 #expect(found == customer)
                 break
             } catch {
@@ -95,21 +96,21 @@ import Testing
 
     @Test func `that is short is a delay and no error`() async throws {
         let server = try PostgresServer()
-        let store = try await PostgresStore(try PostgresAddress(server.url()), patience: patience)
+        let store = try await Store(PostgresDatabase(try PostgresAddress(server.url()), patience: patience))
         let customer = try await store.add("a", to: "1")
-        #expect(try await store.customer(customer.id) == customer)
+        #expect(try await store.lookUp(customer.id) == customer)
         try server.stop(.immediate)
         async let act = store.add("b", to: "2")
-        async let lookup = store.customer(customer.id)
+        async let lookup = store.lookUp(customer.id)
         try server.start()
         #expect(try await lookup == customer)
-        #expect(try await store.customer(try await act.id) != nil)
+        #expect(try await store.lookUp(try await act.id) != nil)
         try await store.close()
     }
 
     @Test func `while an act commits leaves it open, and asks to try again`() async throws {
-        let store = try await PostgresStore(try freshAddress("connections=1"), patience: patience)
-        _ = try await store.write(locking: []) { session throws(StoreError) in
+        let store = try await Store(PostgresDatabase(try freshAddress("connections=1"), patience: patience))
+        _ = try await store.database.write(locking: []) { session throws(StoreError) in
             // A deferred trigger runs inside COMMIT; this one ends its own connection there.
             try session.execute("CREATE TABLE fatal (id BIGINT)")
             try session.execute(
@@ -125,7 +126,7 @@ import Testing
         }
         let runs = Counter()
         let error = await #expect(throws: StoreError.self) {
-            try await store.write(locking: []) { session throws(StoreError) in
+            try await store.database.write(locking: []) { session throws(StoreError) in
                 runs.increment()
                 try session.execute("INSERT INTO fatal VALUES (1)")
             }
@@ -140,12 +141,13 @@ import Testing
     @Test func `under an act before it commits repeats it`() async throws {
         try await withStore { store in
             let runs = Counter()
-            try await store.write(locking: ["a"]) { session throws(StoreError) in
-                try session.execute("INSERT INTO marks (name, value) VALUES ('a', 'b')")
+            try await store.database.write(locking: [.progress("a")]) { session throws(StoreError) in
+                try session.execute("INSERT INTO progress (name, value) VALUES ('a', 'b')")
                 if runs.increment() == 1 { _ = try session.rows("SELECT pg_terminate_backend(pg_backend_pid())") }
             }
             #expect(runs.value == 2)
-            let marks = try await store.read { session throws(StoreError) in try session.rows("SELECT name FROM marks")
+            let marks = try await store.database.read { session throws(StoreError) in
+                try session.rows("SELECT name FROM progress")
             }
             #expect(marks == [SQLRow(["a"])])
         }

@@ -11,7 +11,7 @@ import Testing
     ) async throws -> StoreError? {
         let address = try PostgresAddress(url)
         return await #expect(throws: StoreError.self, sourceLocation: location) {
-            try await PostgresStore(address, patience: patience)
+            try await Store(PostgresDatabase(address, patience: patience))
         }
     }
 
@@ -74,8 +74,8 @@ import Testing
         let address = try PostgresAddress(server.url("sslmode=verify-full&sslrootcert=\(mine.chain)"))
         try await withStore(at: address) { store in
             let customer = try await store.add(String(repeating: "a", count: 200_000), to: "704")
-            #expect(try await store.customer(customer.id) == customer)
-            #expect(try await store.artifacts(of: customer.id).first?.bytes.count == 200_000)
+            #expect(try await store.lookUp(customer.id) == customer)
+            #expect(try await store.read { try $0.artifacts(of: customer.id) }.first?.bytes.count == 200_000)
         }
     }
 

@@ -15,10 +15,10 @@ import Testing
 
     @Test func `finds its data again`() async throws {
         let address = try freshAddress()
-        let (id, customer) = try await withStore(at: address) { ($0.recordID, try await $0.add("a", to: "704")) }
+        let (id, customer) = try await withStore(at: address) { ($0.databaseID, try await $0.add("a", to: "704")) }
         try await withStore(at: address) { store in
-            #expect(store.recordID == id)
-            let found = try await store.customer(customer.id)
+            #expect(store.databaseID == id)
+            let found = try await store.lookUp(customer.id)
             #expect(found == customer)
         }
     }
@@ -26,9 +26,9 @@ import Testing
     @Test func `several records share a database`() async throws {
         try await withStore { one in
             try await withStore { other in
-                #expect(one.recordID != other.recordID)
+                #expect(one.databaseID != other.databaseID)
                 let customer = try await one.add("a", to: "704")
-                #expect(try await other.customer(customer.id) == nil)
+                #expect(try await other.lookUp(customer.id) == nil)
             }
         }
     }
@@ -36,10 +36,10 @@ import Testing
     @Test func `damaged facts are an error`() async throws {
         try await withStore { store in
             let customer = try await store.add("a", to: "704")
-            _ = try await store.write(locking: []) { session throws(StoreError) in
+            _ = try await store.database.write(locking: []) { session throws(StoreError) in
                 try session.execute("UPDATE customers SET facts = $1", [.blob([1, 2, 3])])
             }
-            await #expect(throws: StoreError.self) { try await store.customer(customer.id) }
+            await #expect(throws: StoreError.self) { try await store.lookUp(customer.id) }
         }
     }
 
@@ -51,10 +51,10 @@ import Testing
         try await withStore { store in
             let customer = try await store.add("a", to: "704")
             _ = try await store.add("b", to: "705")
-            _ = try await store.write(locking: []) { session throws(StoreError) in
+            _ = try await store.database.write(locking: []) { session throws(StoreError) in
                 try session.execute("UPDATE customers SET \(damage)")
             }
-            let error = await #expect(throws: StoreError.self) { try await store.customer(customer.id) }
+            let error = await #expect(throws: StoreError.self) { try await store.lookUp(customer.id) }
             guard case .damaged? = error else {
                 Issue.record("\(String(describing: error))")
                 return
@@ -71,7 +71,7 @@ import Testing
                 for number in 0..<2000 {
                     group.addTask {
                         let id = known[number % known.count]
-                        let (found, nobody) = (try await store.customer(id), try await store.customer(-id))
+                        let (found, nobody) = (try await store.lookUp(id), try await store.lookUp(-id))
                         #expect(found?.id == id && nobody == nil)
                     }
                 }
@@ -85,7 +85,7 @@ import Testing
             var bytes = [UInt8](repeating: 0, count: 40_000_000)
             for index in stride(from: 0, to: bytes.count, by: 7) { bytes[index] = UInt8(truncatingIfNeeded: index) }
             let sent = bytes
-            let returned = try await store.write(locking: []) { session throws(StoreError) in
+            let returned = try await store.database.write(locking: []) { session throws(StoreError) in
                 try session.execute("CREATE TABLE blobs (bytes BYTEA)")
                 try session.execute("INSERT INTO blobs (bytes) VALUES ($1)", [.blob(sent)])
                 return try session.row("SELECT bytes FROM blobs")?.bytes(0)
@@ -98,7 +98,7 @@ import Testing
         try await withStore { store in
             let error = await #expect(throws: StoreError.self) { try await store.add("a", to: "70\u{0}4") }
             #expect(error?.description.contains("NUL character") == true)
-            let customers = try await store.customers(after: 0, limit: 10)
+            let customers = try await store.read { try $0.customers(after: 0, limit: 10) }
             #expect(customers.isEmpty)
         }
     }
@@ -109,8 +109,8 @@ import Testing
         try await withStore(at: address) { store in
             for sql in ["INSERT INTO customers (id) VALUES (1)", "SELECT 1 / 0", "no SQL at all"] {
                 let error = await #expect(throws: StoreError.self) {
-                    try await store.write(locking: ["a"]) { session throws(StoreError) in
-                        try session.execute("INSERT INTO marks (name, value) VALUES ('a', 'b')")
+                    try await store.database.write(locking: [.progress("a")]) { session throws(StoreError) in
+                        try session.execute("INSERT INTO progress (name, value) VALUES ('a', 'b')")
                         // Swallowed, and the act fails all the same: PostgreSQL ended it.
                         _ = try? session.execute(sql)
                     }
@@ -121,12 +121,14 @@ import Testing
                 }
             }
             await #expect(throws: StoreError.damaged("so")) {
-                try await store.write(locking: []) { session throws(StoreError) in
-                    try session.execute("INSERT INTO marks (name, value) VALUES ('a', 'b')")
+                try await store.database.write(locking: []) { session throws(StoreError) in
+                    try session.execute("INSERT INTO progress (name, value) VALUES ('a', 'b')")
                     throw .damaged("so")
                 }
             }
-            let marks = try await store.read { session throws(StoreError) in try session.rows("SELECT * FROM marks") }
+            let marks = try await store.database.read { session throws(StoreError) in
+                try session.rows("SELECT * FROM progress")
+            }
             #expect(marks.isEmpty)
         }
     }
@@ -135,14 +137,14 @@ import Testing
         try await withStore { store in
             _ = try await store.add("a", to: "1")
             let (hasRead, hasWritten) = (Signal(), Signal())
-            async let counts = store.read { session throws(StoreError) in
+            async let counts = store.database.read { session throws(StoreError) in
                 let before = try session.row("SELECT count(*) FROM customers")?.integer(0)
                 hasRead.fire()
                 hasWritten.wait()
                 return [before, try session.row("SELECT count(*) FROM customers")?.integer(0)]
             }
             // On a thread that may wait.
-            try await store.write(locking: []) { _ throws(StoreError) in hasRead.wait() }
+            try await store.write { _ in hasRead.wait() }
             _ = try await store.add("b", to: "2")
             hasWritten.fire()
             #expect(try await counts == [1, 1])
@@ -152,8 +154,8 @@ import Testing
     @Test func `a read that writes is refused`() async throws {
         try await withStore { store in
             let error = await #expect(throws: StoreError.self) {
-                try await store.read { session throws(StoreError) in
-                    try session.execute("INSERT INTO marks (name, value) VALUES ('a', 'b')")
+                try await store.database.read { session throws(StoreError) in
+                    try session.execute("INSERT INTO progress (name, value) VALUES ('a', 'b')")
                 }
             }
             guard case .unusable? = error else {

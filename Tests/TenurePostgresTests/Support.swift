@@ -1,5 +1,6 @@
 import Foundation
 import PostgresServer
+import StoreContract
 import TenureCore
 import TenureStore
 
@@ -19,9 +20,9 @@ let patience: Duration = .seconds(120)
 
 /// Runs on a store of its own, and closes it.
 func withStore<Value>(
-    at address: PostgresAddress? = nil, _ body: (PostgresStore) async throws -> Value
+    at address: PostgresAddress? = nil, _ body: (Store) async throws -> Value
 ) async throws -> Value {
-    let store = try await PostgresStore(address ?? freshAddress(), patience: patience)
+    let store = try await Store(PostgresDatabase(address ?? freshAddress(), patience: patience))
     do {
         let value = try await body(store)
         try await store.close()
@@ -35,10 +36,10 @@ func withStore<Value>(
 extension Store {
     /// Adds one artifact to the customer with this acquisition.
     func add(_ text: String, to id: String) async throws -> Customer {
-        try await amend([Identity(.appTransactionID, id)], in: Realm(.production), at: .now) { known in
-            var amendment = Amendment(of: known)
-            amendment.add([Artifact(.receipt, bytes: Array(text.utf8), sha256: Array(text.utf8), signedDate: nil)])
-            return (amendment, ())
+        try await update([Identity(.appTransactionID, id)], in: Realm(.production), at: .now) { known in
+            var update = CustomerUpdate(of: known)
+            update.add([Artifact(.receipt, bytes: Array(text.utf8), sha256: Array(text.utf8), signedDate: nil)])
+            return (update, ())
         }.0
     }
 }

@@ -7,8 +7,8 @@ import TenureRehearsal
 
 /// Corpora on disk, and rehearsals of them under the example policies.
 enum Corpora {
-    /// Made once: keys for receipts take a second.
-    static let authority = Result { try TestAuthority(seed: "rehearsals") }
+    /// Shared by all tests, because creating its keys takes a second.
+    static let authority = Result { try TestAuthority() }
 
     static func lines(_ count: Int, seed: UInt64) throws -> (lines: [[UInt8]], truth: CorpusTruth) {
         let corpus = try Corpus(count: count, seed: seed, authority: authority.get())
@@ -57,7 +57,7 @@ enum Corpora {
     }
 }
 
-/// A folder that goes when the test is over.
+/// A temporary folder that is removed after the test.
 final class ScratchFolder {
     let path: String
 

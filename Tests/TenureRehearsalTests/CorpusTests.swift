@@ -33,7 +33,7 @@ struct CorpusTests {
     }
 
     @Test(arguments: [1, 77] as [UInt64])
-    func `a rehearsal finds in a corpus exactly what was put into it`(seed: UInt64) async throws {
+    func `a rehearsal counts exactly the customers that a generated corpus has`(seed: UInt64) async throws {
         // Ends in the middle of a block, so that some customers never get their second line.
         let (lines, truth) = try Corpora.lines(3456, seed: seed)
         #expect(lines.count == 3456)
@@ -65,13 +65,13 @@ struct CorpusTests {
         ).json()
     }
 
-    @Test func `the truth follows from the seed alone`() throws {
+    @Test func `a corpus and its expected counts depend only on the seed`() throws {
         let one = try Corpora.lines(1500, seed: 9).truth
         #expect(try Corpora.lines(1500, seed: 9).truth == one)
         #expect(try Corpora.lines(1500, seed: 10).truth != one)
     }
 
-    @Test func `bad lines are told by their numbers, in the order of the file`() async throws {
+    @Test func `bad lines are reported with their numbers, in the order of the file`() async throws {
         let (lines, _) = try Corpora.lines(1200, seed: 3)
         let (_, badLines) = try await Corpora.rehearse(lines)
         #expect(badLines.map(\.line) == badLines.map(\.line).sorted())
@@ -82,7 +82,9 @@ struct CorpusTests {
         #expect(broken.map { lines[$0.line - 1].first == UInt8(ascii: "{") } == true)
     }
 
-    @Test func `what was read before it was stopped counts, and the report says that it is a part`() async throws {
+    @Test func `a stopped rehearsal counts the lines that it has read, and the report is marked as partial`()
+        async throws
+    {
         let (lines, _) = try Corpora.lines(1000, seed: 3)
         let (outcome, _) = try await Corpora.rehearse(lines, isStopped: { true })
         #expect(outcome.isPartial)

@@ -2,13 +2,13 @@ import Foundation
 import TenureCore
 import TenureMint
 
-/// Invented customers, and two policies that differ in where the app became free.
+/// Invented customers, and policies that differ in the build with which the app became free.
 enum Population {
     static let now = date("2016-01-01")
 
     static func date(_ text: String) -> Date { Date(written: text) ?? .distantPast }
 
-    /// `build`: the first build of the free era on iOS.
+    /// - Parameter build: the first build of the free era on iOS.
     static func policy(freeFrom build: String, honors: Bool = true, alsoNames extra: String? = nil) throws -> Policy {
         var entitlements = [
             Entitlement(

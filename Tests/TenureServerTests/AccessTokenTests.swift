@@ -18,13 +18,13 @@ import Testing
                 SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
             let token = try #require(answer.accessToken?.value)
             #expect(try await client.get("/v1/customer", token: token).status == .ok)
-            var spoilt: [String?] = [nil, "", "x", token + "A", String(token.dropLast()), token.lowercased()]
+            var corrupted: [String?] = [nil, "", "x", token + "A", String(token.dropLast()), token.lowercased()]
             for index in [0, 5, 20, 30, 60] {
                 var characters = Array(token)
                 characters[index] = characters[index] == "A" ? "B" : "A"
-                spoilt.append(String(characters))
+                corrupted.append(String(characters))
             }
-            for wrong in spoilt {
+            for wrong in corrupted {
                 let response = try await client.get("/v1/customer", token: wrong)
                 #expect(response.status == .unauthorized)
                 #expect(response.headers[.wwwAuthenticate] == "Bearer")
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `are one: a request with two is of nobody`() async throws {
+    @Test func `must be single: a request with two tokens is rejected`() async throws {
         try await withService { client in
             let answer = try await client.sync(
                 SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
@@ -93,7 +93,7 @@ import Testing
                     .accessToken?.value)
             }
             #expect(try await status(of: token, in: folder, { $0.anchors[.sandbox] = nil }) == .unauthorized)
-            // What a test authority vouched for is nobody's under Apple's roots.
+            // Under Apple's roots, a customer of a test authority isn't found.
             #expect(
                 try await status(of: token, in: folder, { $0.anchors = [.production: .apple, .sandbox: .apple] })
                     == .unauthorized)
@@ -119,6 +119,6 @@ import Testing
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tenure-" + UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        return try AccessTokenKey(folder: folder.path, recordID: [1])
+        return try AccessTokenKey(folder: folder.path, databaseID: [1])
     }
 }

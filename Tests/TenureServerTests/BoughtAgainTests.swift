@@ -10,7 +10,7 @@ import Testing
 
 @testable import TenureServer
 
-/// An owner whose app was refunded, and who got it again while it was still sold.
+/// An owner who got the app again after a refund, while it was still sold.
 @Suite struct `an owner who bought again after a refund` {
     private static let signings: [(signed: String, revoked: String?)] = [
         ("2015-05-01T00:00:00Z", nil), ("2015-05-11T00:00:00Z", "2015-05-10T00:00:00Z"),
@@ -51,25 +51,25 @@ import Testing
     }
 
     @Test func `gets it back where support joins what two devices saw`() async throws {
-        try await withDesk { desk, _ in
+        try await withAdminClient { admin, _ in
             let (id, elsewhere) = ("704000000000000021", UUID())
             // One device saw no refund, and no ID.
             var one: CustomerResponse?
             for place in [0, 2, 3] {
-                one = try await desk.client.sync(SyncRequest(appTransaction: try appTransaction(place, of: nil)))
+                one = try await admin.client.sync(SyncRequest(appTransaction: try appTransaction(place, of: nil)))
             }
             var other: CustomerResponse?
             for place in [1, 4] {
-                other = try await desk.client.sync(
+                other = try await admin.client.sync(
                     SyncRequest(appTransaction: try appTransaction(place, of: id, on: elsewhere)), from: elsewhere)
             }
             let (first, second) = (try #require(one), try #require(other))
             #expect(first.id != second.id)
             #expect(second.entitlements["everything"]?.outcome == .undetermined)
-            let merged = try await desk.post(
+            let merged = try await admin.post(
                 try first.path("/merges"), ["other": try second.publicID, "reason": "one person"])
             #expect(merged.status == .ok)
-            let answer = try await desk.client.customer(try second.token)
+            let answer = try await admin.client.customer(try second.token)
             #expect(answer.entitlements["everything"]?.outcome == .granted)
         }
     }

@@ -4,6 +4,7 @@ import Hummingbird
 import HummingbirdTesting
 import Logging
 import NIOCore
+import StoreContract
 import TenureAPI
 import TenureAppStore
 import TenureCore
@@ -19,7 +20,7 @@ import Testing
 enum Calculator {
     static let authority: TestAuthority = {
         do {
-            return try TestAuthority(seed: "server tests")
+            return try TestAuthority()
         } catch {
             fatalError("no test authority can be made: \(error)")
         }
@@ -187,7 +188,7 @@ struct Client {
     }
 }
 
-/// A service whose policy decides: published where another one did, with everything kept that was promised.
+/// A service with an active policy. If another one was active, this one is published, and all promises are kept.
 func started(_ configuration: ServiceConfiguration) async throws -> TenureService {
     let service = try await TenureService(configuration)
     try await service.publish(configuration.policy)
@@ -199,19 +200,21 @@ extension TenureService {
     func publish(_ policy: Policy) async throws {
         try await policies.refreshNow()
         let compiled = PolicyFile.compile(policy)
-        let digest = PolicyBook.digest(of: compiled)
+        let digest = ActivePolicy.digest(of: compiled)
         guard digest != policies.present.sha256 else { return }
         let request = RequestedPublication(
-            compiled: compiled, sha256: digest, act: .publish, at: configuration.now(), actor: "tests", reason: nil,
+            compiled: compiled, sha256: digest, action: .publish, at: configuration.now(), actor: "tests", reason: nil,
             base: policies.present.publication)
-        let survey = PublicationSurvey(mark: try await store.ledgerMark())
-        let outcome = try await store.publish(request, after: survey) { _ throws(StoreError) in PublicationVerdict() }
+        let survey = PublicationSurvey(mark: try await store.write { try $0.position() })
+        let outcome = try await store.write(at: request.at, locking: [.policies]) {
+            try $0.publish(request, after: survey) { _ throws(StoreError) in PublicationVerdict() }
+        }
         guard case .published = outcome else { throw ServiceError.failed("\(outcome)") }
         try await policies.refreshNow()
     }
 }
 
-/// Runs a service on a folder of its own, or on the given one.
+/// Runs a service in a new folder, or in the given one.
 func withService<Result: Sendable>(
     in folder: String? = nil, policy: Policy? = nil,
     _ change: (inout ServiceConfiguration) throws -> Void = { _ in },

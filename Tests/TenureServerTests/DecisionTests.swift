@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `sandbox counts purchases, never eras, in a record of its own`() async throws {
+    @Test func `sandbox counts purchases, never eras, as a separate customer`() async throws {
         try await withService { client in
             let minter = Calculator.minter(.sandbox)
             let tester = try await client.sync(
@@ -170,10 +170,10 @@ import Testing
                     SyncRequest(appTransaction: try Calculator.minter().newcomer(), transactions: []))
                 let token = try #require(answer.accessToken?.value)
                 _ = try await service.store.record(
-                    SupportAct(.grant, of: "everything", date: Calculator.now.addingTimeInterval(-1)), for: 1)
+                    SupportGrant(.grant, of: "everything", date: Calculator.now.addingTimeInterval(-1)), for: 1)
                 #expect(try await client.customer(token).entitlements["everything"]?.outcome == .granted)
                 _ = try await service.store.record(
-                    SupportAct(.revocation, of: "everything", date: Calculator.now), for: 1)
+                    SupportGrant(.revocation, of: "everything", date: Calculator.now), for: 1)
                 #expect(try await client.customer(token).entitlements["everything"]?.outcome == .denied)
             }
             try? await service.store.close()

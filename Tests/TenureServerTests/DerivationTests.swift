@@ -11,25 +11,11 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `what is derived from the ledger` {
-    @Test func `is what the record knows, whoever came and in whatever way`() async throws {
+@Suite struct `facts that are derived from stored artifacts` {
+    @Test func `equal the stored facts for every kind of customer and request`() async throws {
         try await withFolder { folder in
             try await withService(in: folder) { client in
-                let minter = Calculator.minter()
-                for number in 0..<6 {
-                    let id = "70400000000000010\(number)"
-                    var request = SyncRequest(
-                        appTransaction: try minter.text(
-                            .appTransaction,
-                            ["appTransactionId": .string(id), "originalApplicationVersion": .string("\(number * 40)")]))
-                    _ = try await client.sync(request)
-                    request.transactions = [
-                        try minter.transaction("1\(number)", of: id), try minter.transaction("2\(number)", of: id),
-                    ]
-                    _ = try await client.sync(request, from: number.isMultiple(of: 2) ? Calculator.device : nil)
-                    request.transactions = number == 3 ? [] : nil
-                    _ = try await client.sync(request, from: nil)
-                }
+                try await DatabaseTestBed.sync(6, through: client)
                 _ = try await client.sync(SyncRequest(receipt: try Calculator.receipts().text()))
             }
             // A stricter policy, under which promises hold.
@@ -40,14 +26,14 @@ import Testing
                     _ = try await client.sync(SyncRequest(appTransaction: appTransaction, transactions: []))
                 }
             }
-            let store = try SQLiteStore(path: folder + "/record.sqlite")
-            let customers = try await store.customers(after: 0, limit: 1000)
+            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            let customers = try await store.read { try $0.customers(after: 0, limit: 1000) }
             #expect(customers.count > 10)
             let derivation = try Self.derivation()
             for customer in customers {
-                let known = try await store.customer(customer)
-                let rederived = try await store.rebuild(customer) { ledger throws(StoreError) in
-                    try derivation.facts(of: ledger)
+                let known = try await store.lookUp(customer)
+                let rederived = try await store.rebuild(customer) { rows throws(StoreError) in
+                    try derivation.facts(of: rows)
                 }
                 #expect(rederived?.hasChanged == false)
                 #expect(rederived?.customer == known)
@@ -61,21 +47,21 @@ import Testing
             try await withService(in: folder) { client in
                 _ = try await client.sync(SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
             }
-            let store = try SQLiteStore(path: folder + "/record.sqlite")
-            _ = try await store.write(locking: []) { session throws(StoreError) in
+            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            _ = try await store.database.write(locking: []) { session throws(StoreError) in
                 try session.execute("UPDATE artifacts SET bytes = $1", [.blob(Array(".e30.AAAA".utf8))])
             }
             let derivation = try Self.derivation()
             let error = await #expect(throws: StoreError.self) {
-                try await store.rebuild(1) { ledger throws(StoreError) in try derivation.facts(of: ledger) }
+                try await store.rebuild(1) { rows throws(StoreError) in try derivation.facts(of: rows) }
             }
             #expect(error?.description.contains("artifact 1 (appTransaction) of cus_") == true)
             try await store.close()
         }
     }
 
-    // The App Store named the account in transactions only since 2025: those before it stood alone.
-    @Test func `two whom a signed transaction names together are one`() async throws {
+    // The App Store names the account in transactions only since 2025.
+    @Test func `name one customer for two identities that a signed transaction connects`() async throws {
         try await withService { client in
             let id = "704000000000000009"
             let minter = Calculator.minter()
@@ -94,7 +80,7 @@ import Testing
             let both = try await client.sync(
                 SyncRequest(appTransaction: appTransaction, transactions: [try minter.transaction("77", of: id)]))
             #expect(both.id == app.id)
-            // Whoever held a token of the first holds one of the customer.
+            // The first customer's access token now opens the merged customer.
             let token = try #require(alone.accessToken?.value)
             #expect(try await client.customer(token).id == app.id)
         }
@@ -109,14 +95,14 @@ import Testing
                 let texts = try (0..<transactions).map { try minter.transaction("\(10_000 + $0)", of: id) }
                 _ = try await client.sync(SyncRequest(appTransaction: appTransaction, transactions: texts))
             }
-            let store = try SQLiteStore(path: folder + "/record.sqlite")
-            let ledger = try #require(try await store.ledger(of: 1))
+            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            let rows = try #require(try await store.read { try $0.rows(of: 1) })
             let derivation = try Self.derivation()
             let entries = Mutex(0)
             let first = try await CustomerFacts.$counted.withValue({ count in entries.withLock { $0 += count } }) {
-                #expect(try derivation.facts(of: ledger).purchases.count == transactions)
+                #expect(try derivation.facts(of: rows).purchases.count == transactions)
                 let first = entries.withLock { $0 }
-                let proven = try await derivation.rederivation(of: .publicID(ledger.customer.publicID), in: store)
+                let proven = try await derivation.rederivation(of: .publicID(rows.customer.publicID), in: store)
                     .proven
                 #expect(proven[1]?.facts.purchases.count == transactions)
                 return first

@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `there is none for what is denied, nor for proof that anybody may have found`() async throws {
+    @Test func `has no denied entitlement, and isn't issued for unbound proof`() async throws {
         try await withService { client in
             let newcomer = try await client.sync(
                 SyncRequest(
@@ -159,7 +159,7 @@ struct OpenedJWS {
         signature = try #require(Self.decode(parts[2]))
     }
 
-    /// Under the key of a JWK set that the header names, whose id must be the thumbprint.
+    /// Verifies the token with the key that the header names in a JWK set. The key's ID must be its thumbprint.
     func verify(under set: Data) throws {
         let read = try JSONSerialization.jsonObject(with: set) as? [String: [[String: String]]]
         let keys = try #require(read?["keys"])

@@ -18,7 +18,9 @@ import Testing
 
     private struct Broken: Error {}
 
-    /// A receipt of so many purchases, each with a number of its own; `isSubscription`: all of one subscription.
+    /// A receipt with many purchases, each with its own number.
+    ///
+    /// - Parameter isSubscription: whether all of them are periods of one subscription.
     private static func receipt(
         _ count: Int, from first: Int = 0, of account: Int = 0, isSubscription: Bool = false
     ) throws -> SyncRequest {
@@ -73,10 +75,10 @@ import Testing
     }
 
     private func withCounts(
-        _ body: @escaping @Sendable (Client, CountedStore) async throws -> Void
+        _ body: @escaping @Sendable (Client, Store) async throws -> Void
     ) async throws {
         try await withFolder { folder in
-            let store = CountedStore(try SQLiteStore(path: folder + "/record.sqlite"))
+            let store = Store(CountedDatabase(try SQLiteDatabase(path: folder + "/record.sqlite")))
             let service = try await TenureService(try Calculator.configuration(folder), store: store)
             let application = try service.application(logger: Calculator.logger) { _ in }
             try await application.test(.router) { try await body(Client(http: $0), store) }
@@ -107,7 +109,7 @@ import Testing
                 }
             }
             #expect(reads[0] == reads[1])
-            #expect(try await RecordWorld.findings(store) == [])
+            #expect(try await DatabaseTestBed.findings(store) == [])
         }
     }
 
@@ -139,7 +141,7 @@ import Testing
             let customer = try await store.customer(
                 by: Identity(.originalTransactionID, "500000000000000"), in: Realm(.production, isTest: true))
             #expect(customer?.facts.purchases.count == 1200)
-            #expect(try await RecordWorld.findings(store) == [])
+            #expect(try await DatabaseTestBed.findings(store) == [])
         }
     }
 
@@ -155,7 +157,7 @@ import Testing
                 #expect(store.counts.writes.count > 5)
                 #expect(answer.problems.isEmpty)
                 #expect(answer.purchases.count == request.transactions?.count ?? 500)
-                #expect(try await RecordWorld.findings(store) == [])
+                #expect(try await DatabaseTestBed.findings(store) == [])
             }
         }
     }
@@ -176,7 +178,7 @@ import Testing
                     sent.deviceVerificationID = device?.uuidString
                     if try await client.send(sent).status == .ok { break }
                     store.counts.reset()
-                    #expect(try await RecordWorld.findings(store) == [], "after piece \(failing)")
+                    #expect(try await DatabaseTestBed.findings(store) == [], "after piece \(failing)")
                     broken += 1
                 }
                 #expect(broken > 2)
@@ -184,7 +186,7 @@ import Testing
                 let answer = try await client.sync(request, from: device)
                 #expect(answer.purchases.count == request.transactions?.count ?? 200)
                 #expect(answer.entitlements["everything"]?.outcome == .granted)
-                #expect(try await RecordWorld.findings(store) == [])
+                #expect(try await DatabaseTestBed.findings(store) == [])
             }
         }
     }
@@ -193,7 +195,7 @@ import Testing
         try await withFolder { folder in
             let request = try Self.receipt(300)
             _ = try await withService(in: folder) { try await $0.sync(request) }
-            let store = try SQLiteStore(path: folder + "/record.sqlite")
+            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
             let customer = try await store.customer(
                 by: Identity(.originalTransactionID, "500000000000299"), in: Realm(.production, isTest: true))
             #expect(customer?.facts.purchases.count == 300)

@@ -5,7 +5,7 @@ import Logging
 
 /// The lines that a logger wrote.
 final class LogLines: @unchecked Sendable {
-    // Sound: every use of `all` stands between `lock.lock()` and `lock.unlock()`.
+    // Sound: every use of `all` is between `lock.lock()` and `lock.unlock()`.
     private let lock = NSLock()
     private var all: [String] = []
 

@@ -10,7 +10,7 @@ import Testing
 
 @testable import TenureServer
 
-/// Apple sends again what was not answered with 200 to 206, and may give up for good after a status below 500.
+/// Apple sends a notification again after a status other than 200 to 206, and may stop permanently below 500.
 @Suite struct `a notification is answered` {
     private static func jws(_ minter: JWSMinter = Calculator.minter()) throws -> String {
         try minter.notification("TEST", uuid: UUID().uuidString)
@@ -22,7 +22,7 @@ import Testing
         try await withService(change) { client in try client.problem(try await client.notify(jws)) }
     }
 
-    @Test(arguments: JWSDefect.allCases) func `with no success where it is spoilt`(defect: JWSDefect) async throws {
+    @Test(arguments: JWSDefect.allCases) func `without success if it is corrupted`(defect: JWSDefect) async throws {
         let jws = String(decoding: try Calculator.minter().mint(.notification, with: defect), as: UTF8.self)
         try await withService { client in
             let response = try await client.notify(jws)
@@ -33,8 +33,8 @@ import Testing
         }
     }
 
-    @Test func `for good where it is forged, or another app's`() async throws {
-        let forger = try TestAuthority(seed: "a forger")
+    @Test func `with a permanent error if it is forged or another app's`() async throws {
+        let forger = try TestAuthority()
         let forged = try Self.jws(JWSMinter(authority: forger, signedAt: Calculator.now))
         let foreign = try Self.jws(Calculator.minter(bundleID: "com.example.abacus"))
         for (jws, code) in [(forged, "untrustedChain"), (foreign, "wrongApp")] {
@@ -44,17 +44,17 @@ import Testing
         }
     }
 
-    @Test func `for good where what is nested is another app's, or of another environment`() async throws {
+    @Test func `with a permanent error if its content is another app's or of another environment`() async throws {
         let theirs = SimulatedPurchase(
             id: "1", original: "1", product: Calculator.everything, type: .nonConsumable, purchased: Calculator.now)
         for minter in [Calculator.minter(bundleID: "com.example.abacus"), Calculator.minter(.sandbox)] {
             let jws = try Calculator.minter().notification(
                 "ONE_TIME_CHARGE", uuid: "u", data: ["signedTransactionInfo": try minter.nested(theirs)])
-            try await withWorld { world in
-                let problem = try world.client.problem(try await world.client.notify(jws))
+            try await withServiceTestBed { testBed in
+                let problem = try testBed.client.problem(try await testBed.client.notify(jws))
                 #expect(problem.code == .nothingVerified)
-                let nobody = try await world.customer("1")
-                #expect(nobody == nil)
+                let customer = try await testBed.customer("1")
+                #expect(customer == nil)
             }
         }
     }
@@ -80,13 +80,13 @@ import Testing
     @Test func `to come again where too many unknown signers came`() async throws {
         // Nothing is left for checking a signer who was not seen before, though it be Apple.
         let sound = Array(try Self.jws().utf8)
-        try await withWorld { world in
+        try await withServiceTestBed { testBed in
             let cache = ChainCache(
-                trust: try TrustConfiguration(anchors: world.service.configuration.anchors),
+                trust: try TrustConfiguration(anchors: testBed.service.configuration.anchors),
                 budget: ChainCache.Budget(burst: 0, perSecond: 0))
             let service = NotificationService(
-                verifier: AppStoreVerifier(app: world.service.configuration.app, cache: cache),
-                store: world.service.store, policies: world.service.policies, announcer: nil)
+                verifier: AppStoreVerifier(app: testBed.service.configuration.app, cache: cache),
+                store: testBed.service.store, policies: testBed.service.policies, announcer: nil)
             let problem = await #expect(throws: Problem.self) {
                 try await service.receive(sound, now: Calculator.now, logger: Calculator.logger)
             }
@@ -97,9 +97,9 @@ import Testing
 
     @Test func `to come again where the record does not answer`() async throws {
         let jws = try Self.jws()
-        try await withWorld { world in
-            try await world.service.store.close()
-            let response = try await world.client.notify(jws)
+        try await withServiceTestBed { testBed in
+            try await testBed.service.store.close()
+            let response = try await testBed.client.notify(jws)
             #expect(response.status.code >= 500)
         }
     }
@@ -109,7 +109,7 @@ import Testing
         (#"{"signedPayload":7}"#, "no JSON"),
         (#"{"notification_type":"DID_RENEW","password":"x"}"#, "version 1"), ("", "invalid JSON"),
     ])
-    func `clearly where it is none`(body: String, word: String) async throws {
+    func `with a clear error if it isn't a notification`(body: String, word: String) async throws {
         try await withService { client in
             let problem = try client.problem(try await client.notify(body: body))
             #expect(problem.code == .malformedRequest)

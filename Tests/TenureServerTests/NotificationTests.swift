@@ -44,34 +44,34 @@ import Testing
     // MARK: What is kept
 
     @Test func `are kept byte by byte, once, and known when they come again`() async throws {
-        try await withWorld { world in
+        try await withServiceTestBed { testBed in
             let jws = try Self.minter().notification("SUBSCRIBED", "INITIAL_BUY", uuid: "u1", of: Self.period(start: 1))
             for status in ["kept", "known", "known"] {
-                let response = try await world.client.notify(jws)
+                let response = try await testBed.client.notify(jws)
                 #expect(response.status == .ok)
                 #expect(String(buffer: response.body) == #"{"status":"\#(status)"}"#)
             }
-            let store = world.service.store
-            let customer = try #require(try await store.customers(after: 0, limit: 1).first)
-            let kept = try await store.ledger(of: customer)?.notifications.first?.notification
+            let store = testBed.service.store
+            let customer = try #require(try await store.read { try $0.customers(after: 0, limit: 1) }.first)
+            let kept = try await store.read { try $0.rows(of: customer) }?.notifications.first?.notification
             #expect(kept?.bytes == Array(jws.utf8))
             #expect(kept?.type == "SUBSCRIBED" && kept?.subtype == "INITIAL_BUY")
         }
     }
 
     @Test func `make a customer whom a later sync finds`() async throws {
-        try await withWorld { world in
-            _ = try await world.client.notify(
+        try await withServiceTestBed { testBed in
+            _ = try await testBed.client.notify(
                 try Self.minter().notification("ONE_TIME_CHARGE", uuid: "u1", of: Self.bought()))
-            let answer = try await world.client.sync(
+            let answer = try await testBed.client.sync(
                 SyncRequest(appTransaction: try Calculator.minter().newcomer("704000000000000009")))
             #expect(answer.purchases.map(\.transactionID) == ["9"])
             #expect(answer.entitlements["everything"]?.outcome == .granted)
         }
     }
 
-    @Test func `about nobody are kept for nobody`() async throws {
-        try await withWorld { world in
+    @Test func `without identities are stored without a customer`() async throws {
+        try await withServiceTestBed { testBed in
             var summary = JSONObject()
             for (name, value) in [("environment", "Production"), ("bundleId", "com.example.calculator")] {
                 summary[name] = .string(value)
@@ -89,32 +89,32 @@ import Testing
                     "EXTERNAL_PURCHASE_TOKEN", "UNREPORTED", uuid: "u3", part: "externalPurchaseToken", token),
                 try minter.notification("OF_2030", "NEW", uuid: "u4", data: ["later": .string("x")]),
             ]
-            for word in words { #expect(try await world.client.notify(word).status == .ok) }
+            for word in words { #expect(try await testBed.client.notify(word).status == .ok) }
             for uuid in ["u1", "u2", "u3", "u4"] {
                 #expect(
-                    try await world.service.store.keepsNotification(uuid, in: Realm(.production, isTest: true)))
+                    try await testBed.service.store.keepsNotification(uuid, in: Realm(.production, isTest: true)))
             }
-            #expect(try await world.service.store.customers(after: 0, limit: 9).isEmpty)
+            #expect(try await testBed.service.store.read { try $0.customers(after: 0, limit: 9) }.isEmpty)
         }
     }
 
     @Test func `of the sandbox are a customer of the sandbox`() async throws {
-        try await withWorld { world in
+        try await withServiceTestBed { testBed in
             let minter = Calculator.minter(.sandbox)
             // As the sandbox sends a test: without the app's id.
             #expect(
-                try await world.client.notify(
+                try await testBed.client.notify(
                     try minter.notification("TEST", uuid: "t", data: ["appAppleId": .null])
                 ).status == .ok)
-            _ = try await world.client.notify(
+            _ = try await testBed.client.notify(
                 try minter.notification("ONE_TIME_CHARGE", uuid: "u", of: Self.bought("5")))
-            #expect(try await world.customer("5", in: .sandbox) != nil)
-            #expect(try await world.customer("5") == nil)
+            #expect(try await testBed.customer("5", in: .sandbox) != nil)
+            #expect(try await testBed.customer("5") == nil)
         }
     }
 
     @Test func `record the app account token, which finds nothing`() async throws {
-        try await withWorld { world in
+        try await withServiceTestBed { testBed in
             var first = Self.bought("1")
             var second = Self.bought("2")
             (first.acquisition, second.acquisition) = (nil, nil)
@@ -122,32 +122,33 @@ import Testing
                 "9B2F0E52-6C0C-4A53-9A0F-5D1F4A0F7B11", "9b2f0e52-6c0c-4a53-9a0f-5d1f4a0f7b11"
             )
             for (uuid, purchase) in [("u1", first), ("u2", second)] {
-                _ = try await world.client.notify(
+                _ = try await testBed.client.notify(
                     try Self.minter().notification("ONE_TIME_CHARGE", uuid: uuid, of: purchase))
             }
-            let one = try #require(try await world.customer("1"))
-            let two = try #require(try await world.customer("2"))
+            let one = try #require(try await testBed.customer("1"))
+            let two = try #require(try await testBed.customer("2"))
             #expect(one.id != two.id)
-            let found = try await world.service.store.customers(
-                withAnyID: "9b2f0e52-6c0c-4a53-9a0f-5d1f4a0f7b11", in: [one.realm])
+            let found = try await testBed.service.store.read {
+                try $0.customers(withAnyID: "9b2f0e52-6c0c-4a53-9a0f-5d1f4a0f7b11", in: [one.realm])
+            }
             #expect(found.map(\.id) == [one.id, two.id])
         }
     }
 
-    @Test func `stand in the ledger with what they prove`() async throws {
-        try await withWorld { world in
+    @Test func `are stored and prove the customer's facts`() async throws {
+        try await withServiceTestBed { testBed in
             let expiry = Self.now.addingTimeInterval(5 * Self.day)
-            _ = try await world.client.notify(
+            _ = try await testBed.client.notify(
                 try Self.minter().notification(
                     "DID_FAIL_TO_RENEW", "GRACE_PERIOD", uuid: "u1", of: Self.period(start: 31),
                     renewal: Self.renewal(grace: expiry, retry: true)))
-            let customer = try #require(try await world.customer("1"))
-            let ledger = try #require(try await world.service.store.ledger(of: customer.id))
+            let customer = try #require(try await testBed.customer("1"))
+            let rows = try #require(try await testBed.service.store.read { try $0.rows(of: customer.id) })
             let verifier = AppStoreVerifier(
-                app: world.service.configuration.app,
-                trust: try TrustConfiguration(anchors: world.service.configuration.anchors))
+                app: testBed.service.configuration.app,
+                trust: try TrustConfiguration(anchors: testBed.service.configuration.anchors))
             var facts = CustomerFacts()
-            for (notification, receivedAt) in ledger.notifications {
+            for (notification, receivedAt) in rows.notifications {
                 facts.add(try NotificationContents(notification, receivedAt: receivedAt, by: verifier))
             }
             #expect(!facts.purchases.isEmpty && !facts.renewals.isEmpty)
@@ -158,56 +159,56 @@ import Testing
     // MARK: What they do
 
     @Test func `of an old period's refund end no subscription`() async throws {
-        try await withWorld { world in
+        try await withServiceTestBed { testBed in
             var old = Self.period("1", start: 40)
             let current = Self.period("2", start: 10)
-            _ = try await world.client.notify(
+            _ = try await testBed.client.notify(
                 try Self.minter(300).notification("DID_RENEW", uuid: "u1", of: current, renewal: Self.renewal()))
             old.revoked = Self.now.addingTimeInterval(-100)
-            _ = try await world.client.notify(
+            _ = try await testBed.client.notify(
                 try Self.minter(90).notification("REFUND", uuid: "u2", of: old, renewal: Self.renewal()))
-            let customer = try #require(try await world.customer("1"))
-            #expect(try world.outcome("everything", of: customer) == .granted)
+            let customer = try #require(try await testBed.customer("1"))
+            #expect(try testBed.outcome("everything", of: customer) == .granted)
             var now = current
             now.revoked = Self.now.addingTimeInterval(-50)
-            _ = try await world.client.notify(
+            _ = try await testBed.client.notify(
                 try Self.minter(40).notification("REFUND", uuid: "u3", of: now, renewal: Self.renewal()))
-            let refunded = try #require(try await world.customer("1"))
-            #expect(try world.outcome("everything", of: refunded) != .granted)
+            let refunded = try #require(try await testBed.customer("1"))
+            #expect(try testBed.outcome("everything", of: refunded) != .granted)
             now.revoked = nil
-            _ = try await world.client.notify(
+            _ = try await testBed.client.notify(
                 try Self.minter(30).notification("REFUND_REVERSED", uuid: "u4", of: now, renewal: Self.renewal()))
-            let restored = try #require(try await world.customer("1"))
-            #expect(try world.outcome("everything", of: restored) == .granted)
+            let restored = try #require(try await testBed.customer("1"))
+            #expect(try testBed.outcome("everything", of: restored) == .granted)
         }
     }
 
     @Test func `signed before the period that they renew count`() async throws {
-        try await withWorld { world in
+        try await withServiceTestBed { testBed in
             let next = Self.period("2", start: -0.5)
-            _ = try await world.client.notify(
+            _ = try await testBed.client.notify(
                 try Self.minter().notification("DID_RENEW", uuid: "u1", of: next, renewal: Self.renewal()))
-            let customer = try #require(try await world.customer("1"))
-            #expect(try world.outcome("everything", of: customer, after: Self.day) == .granted)
+            let customer = try #require(try await testBed.customer("1"))
+            #expect(try testBed.outcome("everything", of: customer, after: Self.day) == .granted)
         }
     }
 
     @Test func `keep a right through grace, and not through billing retry`() async throws {
-        try await withWorld { world in
+        try await withServiceTestBed { testBed in
             let over = Self.period(start: 31)
             let grace = Self.now.addingTimeInterval(15 * Self.day)
-            _ = try await world.client.notify(
+            _ = try await testBed.client.notify(
                 try Self.minter(300).notification(
                     "DID_FAIL_TO_RENEW", "GRACE_PERIOD", uuid: "u1", of: over,
                     renewal: Self.renewal(grace: grace, retry: true)))
-            let inGrace = try #require(try await world.customer("1"))
-            #expect(try world.outcome("everything", of: inGrace) == .granted)
-            #expect(try world.outcome("everything", of: inGrace, after: 16 * Self.day) != .granted)
-            _ = try await world.client.notify(
+            let inGrace = try #require(try await testBed.customer("1"))
+            #expect(try testBed.outcome("everything", of: inGrace) == .granted)
+            #expect(try testBed.outcome("everything", of: inGrace, after: 16 * Self.day) != .granted)
+            _ = try await testBed.client.notify(
                 try Self.minter(60).notification(
                     "GRACE_PERIOD_EXPIRED", uuid: "u2", of: over, renewal: Self.renewal(retry: true)))
-            let retrying = try #require(try await world.customer("1"))
-            #expect(try world.outcome("everything", of: retrying) != .granted)
+            let retrying = try #require(try await testBed.customer("1"))
+            #expect(try testBed.outcome("everything", of: retrying) != .granted)
             #expect(retrying.evidence.purchases.last?.isInBillingRetryPeriod == true)
         }
     }
@@ -215,7 +216,7 @@ import Testing
     @Test func `of an upgrade replace the old product, in either order`() async throws {
         let policy = try SimulatedLife.policy()
         for isReversed in [false, true] {
-            try await withWorld(policy: policy) { world in
+            try await withServiceTestBed(policy: policy) { testBed in
                 func period(_ id: String, _ product: String, start: Double) -> SimulatedPurchase {
                     var period = Self.period(id, start: start, length: 365)
                     period.product = "com.example.calculator." + product
@@ -227,18 +228,18 @@ import Testing
                     try Self.minter(300).notification("SUBSCRIBED", uuid: "u1", of: basic),
                     try Self.minter(60).notification("DID_CHANGE_RENEWAL_PREF", "UPGRADE", uuid: "u2", of: pro),
                 ]
-                for word in isReversed ? words.reversed() : words { _ = try await world.client.notify(word) }
-                let customer = try #require(try await world.customer("1"))
-                #expect(try world.outcome("basic", of: customer) == .granted)
-                #expect(try world.outcome("pro", of: customer) != .granted)
+                for word in isReversed ? words.reversed() : words { _ = try await testBed.client.notify(word) }
+                let customer = try #require(try await testBed.customer("1"))
+                #expect(try testBed.outcome("basic", of: customer) == .granted)
+                #expect(try testBed.outcome("pro", of: customer) != .granted)
             }
         }
     }
 
     @Test func `that the app was refunded end what its era gave`() async throws {
-        try await withWorld { world in
+        try await withServiceTestBed { testBed in
             let id = "704000000000000001"
-            let before = try await world.client.sync(
+            let before = try await testBed.client.sync(
                 SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
             #expect(before.entitlements["everything"]?.outcome == .granted)
             func appData(revoked: Date?, _ secondsAgo: Double) throws -> String {
@@ -256,13 +257,13 @@ import Testing
             }
             let token = try #require(before.accessToken).value
             // It carries the app transaction, and says nothing of a refund.
-            #expect(try await world.client.notify(try appData(revoked: nil, 50)).status == .ok)
-            #expect(try await world.client.customer(token).entitlements["everything"]?.outcome == .granted)
+            #expect(try await testBed.client.notify(try appData(revoked: nil, 50)).status == .ok)
+            #expect(try await testBed.client.customer(token).entitlements["everything"]?.outcome == .granted)
             #expect(
-                try await world.client.notify(try appData(revoked: Self.now.addingTimeInterval(-45), 40)).status
+                try await testBed.client.notify(try appData(revoked: Self.now.addingTimeInterval(-45), 40)).status
                     == .ok)
-            #expect(try await world.client.customer(token).entitlements["everything"]?.outcome != .granted)
-            let customer = try await world.service.store.customer(
+            #expect(try await testBed.client.customer(token).entitlements["everything"]?.outcome != .granted)
+            let customer = try await testBed.service.store.customer(
                 by: Identity(.appTransactionID, id), in: Realm(.production, isTest: true))
             #expect(customer?.publicID == before.id)
         }

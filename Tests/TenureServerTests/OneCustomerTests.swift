@@ -8,7 +8,7 @@ import Testing
 
 @testable import TenureServer
 
-/// A customer with one app transaction, whose artifacts were all signed for the device of `Calculator`.
+/// A customer with one app transaction. All artifacts were signed for the device of `Calculator`.
 private struct Buyer: Sendable {
     /// Nil: the App Store signs none yet.
     var id: String?
@@ -119,7 +119,7 @@ extension CustomerResponse {
         }
     }
 
-    @Test func `get their ID from a later artifact of their own purchase`() async throws {
+    @Test func `get their ID from a later artifact of the same purchase`() async throws {
         let (old, new) = (Buyer.owner(), Buyer.owner(id: Self.one))
         try await withService { client in
             let first = try await client.sync(try old.request(try old.transaction("1001")))

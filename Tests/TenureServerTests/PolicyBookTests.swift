@@ -13,14 +13,14 @@ import Testing
 @Suite struct `a policy that another process recorded` {
     @Test func `is read when a promise rests on it`() async throws {
         try await withFolder { folder in
-            // Promises everything to whoever came before 2020.
+            // Promises everything to customers from before 2020.
             let later = try Calculator.policy(honors: [Honor(era: "paid"), Honor(era: "freemium")])
             // One that looks again only in an hour.
-            try await withWorld(in: folder, { $0.policyStaleness = .seconds(3600) }) { first in
+            try await withServiceTestBed(in: folder, { $0.policyStaleness = .seconds(3600) }) { first in
                 let request = SyncRequest(appTransaction: try Calculator.minter().newcomer())
                 let before = try await first.client.sync(request)
                 #expect(before.entitlements["everything"]?.outcome != .granted)
-                try await withWorld(in: folder, policy: later) { second in
+                try await withServiceTestBed(in: folder, policy: later) { second in
                     let promised = try await second.client.sync(request)
                     #expect(promised.entitlements["everything"]?.outcome == .granted)
                 }
@@ -35,10 +35,10 @@ import Testing
         try await withFolder { folder in
             let later = try Calculator.policy(honors: [Honor(era: "paid"), Honor(era: "freemium")])
             // One that looks again only in an hour.
-            try await withWorld(in: folder, { $0.policyStaleness = .seconds(3600) }) { first in
+            try await withServiceTestBed(in: folder, { $0.policyStaleness = .seconds(3600) }) { first in
                 let request = SyncRequest(appTransaction: try Calculator.minter().newcomer("704000000000000002"))
                 let other = SyncRequest(appTransaction: try Calculator.minter().newcomer("704000000000000003"))
-                try await withWorld(in: folder, policy: later) { second in
+                try await withServiceTestBed(in: folder, policy: later) { second in
                     for request in [request, other] { _ = try await second.client.sync(request) }
                 }
                 let bought = SimulatedPurchase(

@@ -9,7 +9,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `products` {
-    @Test func `are told to everybody, with what they give`() async throws {
+    @Test func `are public, with the entitlements that they grant`() async throws {
         let policy = try Policy(
             app: Policy.App(bundleID: "com.example.calculator", appleID: 828_838_134),
             eras: [Era(name: "paid", model: .paid)],
@@ -27,8 +27,8 @@ import Testing
             #expect(response.headers[.cacheControl] == "public, max-age=300")
             #expect(
                 String(buffer: response.body) == """
-                    {"products":[{"id":"a","gives":[{"entitlement":"everything"},{"entitlement":"cloud"}]},\
-                    {"id":"b","gives":[{"entitlement":"everything","for":"P3M"}]}],\
+                    {"products":[{"id":"a","grants":[{"entitlement":"everything"},{"entitlement":"cloud"}]},\
+                    {"id":"b","grants":[{"entitlement":"everything","for":"P3M"}]}],\
                     "entitlements":[{"name":"everything","products":["a","b"],"trial":{"sessions":5}},\
                     {"name":"cloud","products":["a"],"trial":{"days":14}},{"name":"gift","products":[]}]}
                     """)

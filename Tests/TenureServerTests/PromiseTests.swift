@@ -24,7 +24,7 @@ import Testing
                 #expect(after.id == before.id)
                 #expect(after.entitlements["everything"]?.outcome == .granted)
                 #expect(after.entitlements["everything"]?.reasons.first?.code == "promise")
-                // Nobody promised anything to who comes now.
+                // A new customer has no promise.
                 let newcomer = try await client.sync(
                     SyncRequest(
                         appTransaction: try Calculator.minter().text(
@@ -76,8 +76,8 @@ import Testing
             let other = try Calculator.policy(inDoubt: .undetermined)
             try await service.publish(other)
             #expect(service.policies.currentVersion == 2)
-            let book = try await PolicyBook(configuration.policy, in: service.store, at: Calculator.now)
-            #expect(book.currentVersion == 2, "what was published decides, whatever policy comes with the start")
+            let active = try await ActivePolicy(configuration.policy, in: service.store, at: Calculator.now)
+            #expect(active.currentVersion == 2, "the published policy decides, not the one from the start")
             try await service.store.close()
         }
     }

@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func `renewal info alone stands for nobody`() async throws {
+    @Test func `renewal info alone identifies no customer`() async throws {
         try await withService { client in
             let problem = try await client.refused(
                 SyncRequest(renewalInfos: [try Calculator.minter().text(.renewalInfo)]))

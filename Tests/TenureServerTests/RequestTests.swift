@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `may hold fields that nobody knows, and null`() async throws {
+    @Test func `may have unknown fields and null`() async throws {
         try await withService { client in
             let jws = try Calculator.minter().text(.appTransaction)
             let response = try await client.post(

@@ -82,7 +82,7 @@ import Testing
         #expect(configuration.mistakes.first == .noAdminKey(host: "0.0.0.0"))
         configuration.adminKey = "secret"
         #expect(configuration.mistakes.first == .invalidAdminKey)
-        configuration.adminKey = Desk.adminKey
+        configuration.adminKey = AdminClient.adminKey
         #expect(configuration.mistakes.first == .noTransportSecurity(host: "0.0.0.0"))
         configuration.proxies = [try #require(AddressBlock("127.0.0.1"))]
         #expect(configuration.mistakes.isEmpty)
@@ -94,7 +94,7 @@ import Testing
         #expect(configuration.mistakes.first == .testAnchorsBeyondLoopback(host: "127.0.0.1"))
         configuration.allowsTestAnchorsBeyondLoopback = true
         #expect(configuration.mistakes.first == .noAdminKey(host: "127.0.0.1"))
-        configuration.adminKey = Desk.adminKey
+        configuration.adminKey = AdminClient.adminKey
         #expect(configuration.mistakes.isEmpty)
     }
 

@@ -11,7 +11,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `whose proof it is` {
+@Suite struct `a stranger with another customer's proof` {
     private static let id = "704000000000000001"
 
     @Test func `two accounts on one device are two customers`() async throws {
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `found proof opens nothing of the record`() async throws {
+    @Test func `gets no stored data for it`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let appTransaction = try minter.text(.appTransaction)
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `a receipt spelt in other ways stands in the ledger once`() async throws {
+    @Test func `gets one stored row for a receipt in several encodings`() async throws {
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))
             let application = try service.application(logger: Calculator.logger) { _ in }
@@ -127,7 +127,7 @@ import Testing
                     let answer = try await client.sync(SyncRequest(receipt: Data(receipt).base64EncodedString()))
                     #expect(answer.purchases.count == 1)
                 }
-                #expect(try await service.store.artifacts(of: 1).map(\.bytes) == [all[0]])
+                #expect(try await service.store.read { try $0.artifacts(of: 1) }.map(\.bytes) == [all[0]])
             }
             try? await service.store.close()
         }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Stands still until it is told.
+/// A clock that changes only when a test sets it.
 final class TestClock: @unchecked Sendable {
     // Sound: `instant` is touched between `lock.lock()` and `lock.unlock()` only.
     private let lock = NSLock()

@@ -118,8 +118,8 @@ import Testing
     @Test func `never exceed their count between two processes`() async throws {
         try await withFolder { folder in
             let policy = try Self.policy(.sessions(5))
-            try await withWorld(in: folder, policy: policy) { one in
-                try await withWorld(in: folder, policy: policy) { two in
+            try await withServiceTestBed(in: folder, policy: policy) { one in
+                try await withServiceTestBed(in: folder, policy: policy) { two in
                     let token = try #require(try await one.client.sync(try Self.newcomer()).accessToken).value
                     let begun = try await withThrowingTaskGroup(of: Bool.self) { group in
                         for number in 0..<40 {

@@ -100,19 +100,19 @@ import Testing
     }
 
     @Test func `a refund that a notification brings ends what was shown before`() async throws {
-        try await withWorld { world in
+        try await withServiceTestBed { testBed in
             let old = SyncRequest(transactions: [try Self.transaction("1", daysAgo: 10)])
-            let before = try await world.client.sync(old, from: nil)
+            let before = try await testBed.client.sync(old, from: nil)
             #expect(before.entitlements["everything"]?.outcome == .granted)
             let refunded = SimulatedPurchase(
                 id: "1", original: "1", product: Calculator.everything, type: .nonConsumable,
                 purchased: Calculator.now.addingTimeInterval(-20 * Self.day), revoked: Calculator.now,
                 acquisition: Self.newcomer)
-            let response = try await world.client.notify(
+            let response = try await testBed.client.notify(
                 try Calculator.minter().notification("REFUND", uuid: "u1", of: refunded))
             #expect(response.status == .ok)
             for answer in [
-                try await world.client.customer(try before.token), try await world.client.sync(old, from: nil),
+                try await testBed.client.customer(try before.token), try await testBed.client.sync(old, from: nil),
             ] {
                 // Not denied: without an app transaction, eras may still give it.
                 #expect(answer.entitlements["everything"]?.outcome == .undetermined)
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `an old receipt does not outlive a license whose end is known`() async throws {
+    @Test func `an old receipt doesn't outlive a license with a known end`() async throws {
         try await withService { client in
             func receipt(daysAgo: Double, ends: Date?) throws -> SyncRequest {
                 let receipts = Calculator.receipts(signed: Calculator.now.addingTimeInterval(-daysAgo * Self.day))
@@ -226,21 +226,21 @@ import Testing
     }
 
     @Test func `what support revoked is revoked in unbound answers too`() async throws {
-        try await withDesk { desk, _ in
-            let owner = try await desk.owner()
+        try await withAdminClient { admin, _ in
+            let owner = try await admin.owner()
             let found = SyncRequest(appTransaction: try Self.appTransaction(daysAgo: 10))
-            let before = try await desk.client.sync(found, from: nil)
+            let before = try await admin.client.sync(found, from: nil)
             #expect(before.entitlements["everything"]?.outcome == .granted)
-            let act: [String: Any?] = ["entitlement": "everything", "reason": "chargeback"]
-            _ = try await desk.post(try owner.path("/revocations"), act)
+            let change: [String: Any?] = ["entitlement": "everything", "reason": "chargeback"]
+            _ = try await admin.post(try owner.path("/revocations"), change)
             for answer in [
-                try await desk.client.customer(try before.token), try await desk.client.sync(found, from: nil),
+                try await admin.client.customer(try before.token), try await admin.client.sync(found, from: nil),
             ] {
                 #expect(answer.entitlements["everything"]?.outcome == .denied)
             }
             // A grant takes the revocation back, and gives nothing here.
-            _ = try await desk.post(try owner.path("/grants"), act)
-            let after = try await desk.client.sync(found, from: nil)
+            _ = try await admin.post(try owner.path("/grants"), change)
+            let after = try await admin.client.sync(found, from: nil)
             #expect(after.entitlements["everything"]?.outcome == .granted)
             #expect(after.entitlements["everything"]?.reasons.contains { $0.code == "supportGrant" } == false)
         }
@@ -249,18 +249,19 @@ import Testing
     // MARK: What else is known
 
     @Test func `no grant, no other purchase and no ID of the customer enter an unbound answer`() async throws {
-        try await withDesk { desk, _ in
+        try await withAdminClient { admin, _ in
             let minter = Calculator.minter()
-            let customer = try await desk.client.sync(
+            let customer = try await admin.client.sync(
                 SyncRequest(
                     appTransaction: try minter.newcomer(Self.newcomer),
                     transactions: [try minter.transaction("1", of: Self.newcomer)]))
             #expect(customer.bound && customer.entitlements["everything"]?.outcome == .granted)
             let found = SyncRequest(appTransaction: try Self.minter(daysAgo: 10).newcomer(Self.newcomer))
-            let before = try await desk.client.sync(found, from: nil)
-            _ = try await desk.post(try customer.path("/grants"), ["entitlement": "everything", "reason": "a gift"])
+            let before = try await admin.client.sync(found, from: nil)
+            _ = try await admin.post(try customer.path("/grants"), ["entitlement": "everything", "reason": "a gift"])
             for answer in [
-                before, try await desk.client.customer(try before.token), try await desk.client.sync(found, from: nil),
+                before, try await admin.client.customer(try before.token),
+                try await admin.client.sync(found, from: nil),
             ] {
                 #expect(!answer.bound)
                 #expect(answer.id != customer.id)
@@ -297,12 +298,12 @@ import Testing
             let newcomer = SyncRequest(
                 appTransaction: try Calculator.minter().newcomer(Self.newcomer), transactions: [])
             try await withService(in: folder) {
-                $0.adminKey = Desk.adminKey
+                $0.adminKey = AdminClient.adminKey
             } _: { client in
-                let desk = Desk(client: client, key: Desk.adminKey)
+                let admin = AdminClient(client: client, key: AdminClient.adminKey)
                 let one = try await client.sync(owner)
                 let two = try await client.sync(newcomer)
-                let merged = try await desk.post(
+                let merged = try await admin.post(
                     try one.path("/merges"), ["other": try two.publicID, "reason": "one person"])
                 #expect(merged.status == .ok, "\(merged.text)")
                 #expect(try await client.customer(try two.token).entitlements["everything"]?.outcome == .granted)
@@ -320,32 +321,32 @@ import Testing
     }
 
     @Test func `an erased customer leaves no unbound answers`() async throws {
-        try await withDesk { desk, _ in
-            let owner = try await desk.owner()
+        try await withAdminClient { admin, _ in
+            let owner = try await admin.owner()
             let found = SyncRequest(appTransaction: try Self.appTransaction(daysAgo: 10))
-            let shown = try await desk.client.sync(found, from: nil)
-            let erased = try await desk.delete(try owner.path("?reason=asked"))
+            let shown = try await admin.client.sync(found, from: nil)
+            let erased = try await admin.delete(try owner.path("?reason=asked"))
             #expect(erased.status == .ok, "\(erased.text)")
-            #expect(try await desk.client.get("/v1/customer", token: try shown.token).status == .unauthorized)
+            #expect(try await admin.client.get("/v1/customer", token: try shown.token).status == .unauthorized)
         }
     }
 
     // MARK: What binds
 
     @Test func `every answer about a customer says whether it is bound`() async throws {
-        try await withDesk { desk, _ in
-            let owner = try await desk.owner()
+        try await withAdminClient { admin, _ in
+            let owner = try await admin.owner()
             #expect(owner.bound)
-            #expect(try await desk.client.customer(try owner.token).bound)
-            let seen = try await desk.get(try owner.path()).json["customer"] as? [String: Any]
+            #expect(try await admin.client.customer(try owner.token).bound)
+            let seen = try await admin.get(try owner.path()).json["customer"] as? [String: Any]
             #expect(seen?["bound"] as? Bool == true)
-            let found = try await desk.client.sync(
+            let found = try await admin.client.sync(
                 SyncRequest(appTransaction: try Self.appTransaction(daysAgo: 10)), from: nil)
             #expect(!found.bound)
-            #expect(try await !desk.client.customer(try found.token).bound)
-            let shown = try await desk.get(try found.path()).json["customer"] as? [String: Any]
+            #expect(try await !admin.client.customer(try found.token).bound)
+            let shown = try await admin.get(try found.path()).json["customer"] as? [String: Any]
             #expect(shown?["bound"] as? Bool == false)
-            let exported = try await desk.get(try found.path("/export")).json["customer"] as? [String: Any]
+            let exported = try await admin.get(try found.path("/export")).json["customer"] as? [String: Any]
             #expect(exported?["bound"] as? Bool == false)
         }
     }
@@ -379,7 +380,7 @@ import Testing
             let appTransaction = try Calculator.minter().text(.appTransaction)
             #expect(try await client.sync(SyncRequest(appTransaction: appTransaction)).bound)
             #expect(try await !client.sync(SyncRequest(appTransaction: appTransaction), from: UUID()).bound)
-            // Somebody's own transaction binds nobody else's app transaction.
+            // A customer's own transaction doesn't bind another customer's app transaction.
             let device = UUID()
             let theirs = Calculator.minter(device: device)
             let mixed = try await client.sync(

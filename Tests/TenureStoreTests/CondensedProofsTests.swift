@@ -139,7 +139,7 @@ extension Date {
         }
     }
 
-    // What an owner has who bought again after a refund, and whose app transaction is signed once more months later.
+    // The proofs of an owner who bought again after a refund, with an app transaction that is signed again months later.
     @Test func `keep a signing that restores a right`() throws {
         func signed(_ month: Int, _ day: Double, revoked: Bool = false) -> AppProof {
             let date = Date(year: 2015, month: month).addingTimeInterval(day * 86_400)

@@ -131,14 +131,14 @@ extension CustomerFacts {
             })
         facts.add(
             (0..<2).map { index in
-                RecordedPromise(
+                StoredPromise(
                     entitlement: text("e"),
                     acquisition: AcquisitionKey(
                         appTransactionID: maybe(text("a")), downloadID: maybe(text("d")),
                         originalPurchaseDate: maybe(date())),
                     policyVersion: Int64(index + 1), until: maybe(date()), recordedAt: date())
             })
-        facts.add(SupportAct(flip() ? .grant : .revocation, of: text("e"), date: date(), until: maybe(date())))
+        facts.add(SupportGrant(flip() ? .grant : .revocation, of: text("e"), date: date(), until: maybe(date())))
         facts.purchasesAreComplete = flip()
         return facts
     }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct `what is proven of a customer` {
     private static let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 1 : 100
 
-    /// One thing that an act adds. From few values, so that signing instants often agree.
+    /// A fact that an update adds, from few values, so that signing instants often agree.
     private enum Word {
         case proof(AppProof)
         case purchase(Purchase)

@@ -6,42 +6,44 @@ import Testing
 
 @testable import TenureStore
 
-@Suite struct `acts that are written in pieces` {
+@Suite struct `updates that are written in pieces` {
     private struct Broken: Error {}
 
     private static let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 1 : 20
 
     @Test(arguments: 1...6)
-    func `leave the same record as in single transactions, whatever breaks off and comes between`(
+    func `leave the same rows as single transactions, with interruptions and other updates in between`(
         seed: Int
     ) async throws {
-        try await withRecords { pieces, whole in
+        try await withStores { pieces, whole in
             for round in 0..<Self.effort {
                 var random = SeededRandom(seed: UInt64(seed + 1000 * round))
                 for step in 0..<24 {
                     let now = Date(timeIntervalSince1970: 1_700_000_000 + Double(round * 100 + step) * 1000)
-                    let act = RandomAct(number: step, using: &random)
-                    var other = RandomAct(number: step + 1000, using: &random)
-                    while other.person == act.person { other = RandomAct(number: step + 1000, using: &random) }
+                    let operation = RandomOperation(number: step, using: &random)
+                    var other = RandomOperation(number: step + 1000, using: &random)
+                    while other.person == operation.person {
+                        other = RandomOperation(number: step + 1000, using: &random)
+                    }
                     try await other.perform(in: WholeStore(base: whole), at: now.addingTimeInterval(1))
-                    try await act.perform(in: WholeStore(base: whole), at: now)
-                    try await perform(act, beside: other, in: pieces, at: now, &random)
+                    try await operation.perform(in: WholeStore(base: whole), at: now)
+                    try await perform(operation, beside: other, in: pieces, at: now, &random)
                     guard step % 6 == 5 else { continue }
                     try await pieces.removeLeftovers(at: now.addingTimeInterval(2 * 86_400))
                     let (left, right) = (try await Lines(of: pieces), try await Lines(of: whole))
-                    #expect(left.onlyHere(than: right) == [], "step \(step): after \(act)")
-                    #expect(right.onlyHere(than: left) == [], "step \(step): after \(act)")
+                    #expect(left.onlyHere(than: right) == [], "step \(step): after \(operation)")
+                    #expect(right.onlyHere(than: left) == [], "step \(step): after \(operation)")
                 }
             }
         }
     }
 
-    /// Breaks the act off some times, repeats it, and lets the other one happen once, between two pieces if it comes so
-    /// far.
+    /// Performs the operation, perhaps after interrupted attempts. The other one runs once, between two pieces if possible.
     private func perform(
-        _ act: RandomAct, beside other: RandomAct, in store: SQLiteStore, at now: Date, _ random: inout SeededRandom
+        _ operation: RandomOperation, beside other: RandomOperation, in store: Store, at now: Date,
+        _ random: inout SeededRandom
     ) async throws {
-        let counted = CountedStore(store)
+        let counted = Store(CountedDatabase(store.database))
         let between = Int.random(in: 1...8, using: &random)
         let isOtherDone = Once()
         let performOther: @Sendable () async throws -> Void = {
@@ -55,24 +57,29 @@ import Testing
                 if number == between { try await performOther() }
             }
             do {
-                try await act.perform(in: counted, at: now)
+                try await operation.perform(in: counted, at: now)
                 isDone = true
             } catch StoreError.failed {}
         }
         counted.counts.reset { if $0 == between { try await performOther() } }
-        if !isDone { try await act.perform(in: counted, at: now) }
+        if !isDone { try await operation.perform(in: counted, at: now) }
         counted.counts.reset()
         try await performOther()
     }
 
-    private func withRecords(_ body: (SQLiteStore, SQLiteStore) async throws -> Void) async throws {
+    private func withStores(_ body: (Store, Store) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tenure-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let pieces = try SQLiteStore(path: folder.appending(path: "pieces.sqlite").path)
-        let whole = try SQLiteStore(path: folder.appending(path: "whole.sqlite").path)
+        let pieces = try Store(SQLiteDatabase(path: folder.appending(path: "pieces.sqlite").path))
+        let whole = try Store(SQLiteDatabase(path: folder.appending(path: "whole.sqlite").path))
         for store in [pieces, whole] {
-            _ = try await store.record(policy: [1], sha256: [1], at: Date(timeIntervalSince1970: 1_699_000_000))
+            _ = try await store.write(at: Date(timeIntervalSince1970: 1_699_000_000), locking: [.policies]) {
+                try $0.record(policy: [1], sha256: [1])
+            }
+            try await store.write(at: Date(timeIntervalSince1970: 1_699_000_000), locking: [.endpoints]) {
+                try $0.announce(to: [Endpoint(name: "one"), Endpoint(name: "two")], under: "terms")
+            }
         }
         try await body(pieces, whole)
         try await pieces.close()
@@ -90,109 +97,114 @@ private actor Once {
 }
 
 /// What acts need of a store.
-private protocol Actable: Sendable {
-    func amend(
+private protocol Operable: Sendable {
+    func update(
         _ identities: [Identity], at now: Date, adding size: Int,
-        _ change: @escaping @Sendable (Customer?) -> Amendment
+        _ change: @escaping @Sendable (Customer?) -> CustomerUpdate
     ) async throws
     func receive(
         _ notification: StoredNotification, about identities: [Identity], at now: Date,
-        _ change: @escaping @Sendable (Customer?) -> Amendment
+        _ change: @escaping @Sendable (Customer?) -> CustomerUpdate
     ) async throws(StoreError) -> Reception
     func recordUnbound(
-        _ visit: Identity, naming identities: [Identity], in realm: Realm, at now: Date, _ amendment: Amendment
-    ) async throws(StoreError) -> UnboundRecord?
+        _ unbound: Identity, naming identities: [Identity], in realm: Realm, at now: Date, _ update: CustomerUpdate
+    ) async throws(StoreError) -> UnboundCustomer?
     func perform(
-        _ act: RequestedAct, on customer: CustomerName, by rederivation: Rederivation
-    ) async throws(StoreError) -> ActOutcome
+        _ change: RequestedChange, on customer: CustomerName, by rederivation: Rederivation
+    ) async throws(StoreError) -> ChangeOutcome
     func customers(withAnyID id: String, in realms: [Realm]) async throws(StoreError) -> [Customer]
 }
 
-extension Actable where Self: Store {
-    func amend(
+extension Store: Operable {
+    func update(
         _ identities: [Identity], at now: Date, adding size: Int,
-        _ change: @escaping @Sendable (Customer?) -> Amendment
+        _ change: @escaping @Sendable (Customer?) -> CustomerUpdate
     ) async throws {
-        _ = try await amend(identities, in: RandomAct.realm, at: now, adding: size) { (change($0), ()) }
+        _ = try await update(identities, in: RandomOperation.realm, at: now, adding: size) { (change($0), ()) }
+    }
+
+    func customers(withAnyID id: String, in realms: [Realm]) async throws(StoreError) -> [Customer] {
+        try await read { try $0.customers(withAnyID: id, in: realms) }
     }
 }
 
-extension SQLiteStore: Actable {}
-extension CountedStore: Actable {}
-
-/// Every act in one transaction.
-private struct WholeStore: Actable {
-    let base: SQLiteStore
+/// Performs every operation in one transaction.
+private struct WholeStore: Operable {
+    let base: Store
 
     private func write<Value: Sendable>(
-        at now: Date, _ body: @escaping @Sendable (Ledger) throws(StoreError) -> Value
+        at now: Date, _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
-        try await base.write(locking: []) { session throws(StoreError) in try body(Ledger(session, at: now)) }
+        try await base.write(at: now, body)
     }
 
-    func amend(
+    func update(
         _ identities: [Identity], at now: Date, adding size: Int,
-        _ change: @escaping @Sendable (Customer?) -> Amendment
+        _ change: @escaping @Sendable (Customer?) -> CustomerUpdate
     ) async throws {
-        try await write(at: now) { ledger throws(StoreError) in
-            _ = try ledger.amend(identities, in: RandomAct.realm, adopting: { _ in true }) { (change($0), ()) }
+        try await write(at: now) { transaction in
+            _ = try transaction.update(identities, in: RandomOperation.realm) { (change($0), ()) }
         }
     }
 
     func receive(
         _ notification: StoredNotification, about identities: [Identity], at now: Date,
-        _ change: @escaping @Sendable (Customer?) -> Amendment
+        _ change: @escaping @Sendable (Customer?) -> CustomerUpdate
     ) async throws(StoreError) -> Reception {
-        try await write(at: now) { ledger throws(StoreError) in
-            if let known = try ledger.reception(of: notification, about: identities) { return known }
-            let (customer, _) = try ledger.amend(identities, in: notification.realm, adopting: { _ in true }) {
+        try await write(at: now) { transaction in
+            if let known = try transaction.reception(of: notification, about: identities) { return known }
+            let (customer, _) = try transaction.update(identities, in: notification.realm) {
                 (change($0), ())
             }
-            try ledger.insert(notification, about: customer)
+            try transaction.insert(notification, about: customer)
             return Reception(isNew: true, customer: customer)
         }
     }
 
     func recordUnbound(
-        _ visit: Identity, naming identities: [Identity], in realm: Realm, at now: Date, _ amendment: Amendment
-    ) async throws(StoreError) -> UnboundRecord? {
-        try await write(at: now) { ledger throws(StoreError) in
-            let members = Set(try ledger.members(by: identities, in: realm).values)
+        _ unbound: Identity, naming identities: [Identity], in realm: Realm, at now: Date, _ update: CustomerUpdate
+    ) async throws(StoreError) -> UnboundCustomer? {
+        try await write(at: now) { transaction in
+            let members = Set(try transaction.members(by: identities, in: realm).values)
             guard !members.isEmpty else { return nil }
-            let (record, _) = try ledger.amend([visit], in: realm, adopting: { _ in true }) { known in
-                var amendment = amendment
-                amendment.leaveUnbound()
-                amendment.keep(known?.facts.support ?? [])
-                return (amendment, ())
+            let (record, _) = try transaction.update([unbound], in: realm) { known in
+                var update = update
+                update.leaveUnbound()
+                update.keep(known?.facts.support ?? [])
+                return (update, ())
             }
-            let known = Set(try ledger.links(of: record.id))
-            try ledger.unlink(record.id, from: known.subtracting(members))
-            try ledger.link(record.id, to: members)
+            let known = Set(try transaction.links(of: record.id))
+            try transaction.unlink(record.id, from: known.subtracting(members))
+            try transaction.link(record.id, to: members)
             return nil
         }
     }
 
     func perform(
-        _ act: RequestedAct, on customer: CustomerName, by rederivation: Rederivation
-    ) async throws(StoreError) -> ActOutcome {
-        try await write(at: act.at) { ledger throws(StoreError) in
-            let outcome = try ledger.perform(act, on: customer, by: rederivation)
-            while try ledger.hasLeftovers() { try ledger.removeLeftover() }
+        _ change: RequestedChange, on customer: CustomerName, by rederivation: Rederivation
+    ) async throws(StoreError) -> ChangeOutcome {
+        try await write(at: change.at) { transaction in
+            let outcome = try transaction.perform(change, on: customer, by: rederivation)
+            while let leftovers = try transaction.leftovers() {
+                for rehearsal in leftovers.rehearsals { try transaction.removeRehearsal(rehearsal) }
+                for update in leftovers.updates { while try !transaction.remove(update) {} }
+            }
             return outcome
         }
     }
 
     func customers(withAnyID id: String, in realms: [Realm]) async throws(StoreError) -> [Customer] {
-        try await base.customers(withAnyID: id, in: realms)
+        try await base.read { try $0.customers(withAnyID: id, in: realms) }
     }
 }
 
-/// What one of four people does, or somebody does to them.
-private struct RandomAct: Sendable, CustomStringConvertible {
+/// A random operation on one of four customers.
+private struct RandomOperation: Sendable, CustomStringConvertible {
     static let realm = Realm(.production)
 
     enum Kind: CaseIterable {
-        case smallSync, largeSync, complete, subscription, bare, notification, unbound, erasure, grant, revocation
+        case smallSync, largeSync, complete, subscription, bare, notification, unbound, erasure, grant, revocation,
+            messages
     }
 
     let person: Int
@@ -204,7 +216,7 @@ private struct RandomAct: Sendable, CustomStringConvertible {
     init(number: Int, using random: inout SeededRandom) {
         self.number = number
         person = Int.random(in: 0..<4, using: &random)
-        // Syncs more often than the rest.
+        // More syncs than other operations.
         let kinds = Kind.allCases + [.largeSync, .largeSync, .complete, .subscription, .bare, .unbound]
         kind = kinds.randomElement(using: &random) ?? .smallSync
         let first = Int.random(in: 0..<100, using: &random)
@@ -217,75 +229,85 @@ private struct RandomAct: Sendable, CustomStringConvertible {
 
     private func original(_ number: Int) -> Identity { Identity(.originalTransactionID, "\(person)-\(number)") }
 
-    func perform(in store: some Actable, at now: Date) async throws {
-        let act = self
+    func perform(in store: some Operable, at now: Date) async throws {
+        let operation = self
         switch kind {
         case .smallSync, .largeSync, .complete:
-            try await store.amend([account] + numbers.map(original), at: now, adding: 2 * numbers.count) {
-                act.list(of: $0, at: now)
+            try await store.update([account] + numbers.map(original), at: now, adding: 2 * numbers.count) {
+                operation.list(of: $0, at: now)
             }
         case .subscription:
-            try await store.amend([account, original(0)], at: now, adding: numbers.count + 1) { act.renewals(of: $0) }
+            try await store.update([account, original(0)], at: now, adding: numbers.count + 1) {
+                operation.renewals(of: $0)
+            }
         case .bare:
-            try await store.amend([original(numbers.lowerBound)], at: now, adding: 2) { known in
-                var amendment = Amendment(of: known)
-                amendment.add(
-                    [act.artifact(numbers.lowerBound)], purchases: [act.purchase(numbers.lowerBound)])
-                return amendment
+            try await store.update([original(numbers.lowerBound)], at: now, adding: 2) { known in
+                var update = CustomerUpdate(of: known)
+                update.add(
+                    [operation.artifact(numbers.lowerBound)], purchases: [operation.purchase(numbers.lowerBound)])
+                return update
             }
         case .notification:
             let notification = StoredNotification(
                 realm: Self.realm, uuid: "\(number)", type: "DID_RENEW", subtype: nil, signedDate: now,
                 bytes: Array("e30.\(number).c2ln".utf8))
             _ = try await store.receive(notification, about: [account, original(0)], at: now) { known in
-                var amendment = Amendment(of: known)
-                amendment.add([], purchases: [act.purchase(act.number)])
-                return amendment
+                var update = CustomerUpdate(of: known)
+                update.add([], purchases: [operation.purchase(operation.number)])
+                return update
             }
         case .unbound:
+            var update = list(of: nil, at: now)
+            update.entitlementChange = .never
             _ = try await store.recordUnbound(
-                Identity(visitLedBy: .app, naming: account, showing: "\(numbers)"),
-                naming: [account] + numbers.map(original), in: Self.realm, at: now, list(of: nil, at: now))
+                Identity(unboundLedBy: .app, naming: account, showing: "\(numbers)"),
+                naming: [account] + numbers.map(original), in: Self.realm, at: now, update)
+        case .messages:
+            try await store.update([account], at: now, adding: 1) { known in
+                var update = CustomerUpdate(of: known)
+                update.messages = operation.numbers.map { Message(.entitlementGranted, ["number": "\($0)"]) }
+                return update
+            }
         case .erasure: try await ask(.erase, in: store, at: now)
         case .grant: try await ask(.grant(entitlement: "everything", until: nil), in: store, at: now)
         case .revocation: try await ask(.revoke(entitlement: "everything"), in: store, at: now)
         }
     }
 
-    private func ask(_ act: CustomerAct, in store: some Actable, at now: Date) async throws {
+    private func ask(_ change: CustomerChange, in store: some Operable, at now: Date) async throws {
         var id = try await store.customers(withAnyID: account.value, in: [Self.realm]).first?.publicID
-        // What broke off is asked for again by the same id.
-        if id == nil, case .erase = act { id = await Asked.shared.id(of: person, in: store) }
+        // An interrupted change is repeated with the same ID.
+        if id == nil, case .erase = change { id = await Asked.shared.id(of: person, in: store) }
         guard let id else { return }
         await Asked.shared.set(id, of: person, in: store)
         _ = try await store.perform(
-            RequestedAct(act, actor: "ada", at: now), on: .publicID(id),
+            RequestedChange(change, actor: "ada", at: now), on: .publicID(id),
             by: Rederivation { _ throws(StoreError) in CustomerFacts() })
         await Asked.shared.set(nil, of: person, in: store)
     }
 
-    private func list(of known: Customer?, at now: Date) -> Amendment {
-        var amendment = Amendment(of: known)
+    private func list(of known: Customer?, at now: Date) -> CustomerUpdate {
+        var update = CustomerUpdate(of: known)
         let proof = AppProof(
             kind: .appTransaction, signedDate: nil, id: .appTransaction(account.value), originalPlatform: .iOS,
             originalAppVersion: "37", originalPurchaseDate: Date(timeIntervalSince1970: 1_400_000_000))
-        amendment.add(numbers.map(artifact), proving: [proof], purchases: numbers.map(purchase))
-        amendment.identify(by: numbers.map { Identity(.webOrderLineItemID, "\(person) order \($0)") })
+        update.add(numbers.map(artifact), proving: [proof], purchases: numbers.map(purchase))
+        update.identify(by: numbers.map { Identity(.webOrderLineItemID, "\(person) order \($0)") })
         if kind == .complete {
-            amendment.completePurchases()
-            amendment.promise(
-                RecordedPromise(
+            update.completePurchases()
+            update.promise(
+                StoredPromise(
                     entitlement: "everything",
                     acquisition: AcquisitionKey(
                         appTransactionID: account.value, downloadID: nil, originalPurchaseDate: nil),
                     policyVersion: 1, until: nil, recordedAt: now))
         }
-        return amendment
+        return update
     }
 
-    private func renewals(of known: Customer?) -> Amendment {
-        var amendment = Amendment(of: known)
-        amendment.add(
+    private func renewals(of known: Customer?) -> CustomerUpdate {
+        var update = CustomerUpdate(of: known)
+        update.add(
             [artifact(numbers.count)],
             purchases: numbers.map { number in
                 Purchase(
@@ -293,7 +315,7 @@ private struct RandomAct: Sendable, CustomStringConvertible {
                     productID: "com.example.calculator.yearly", type: .autoRenewable,
                     purchaseDate: Date(timeIntervalSince1970: 1_600_000_000), signedDate: nil)
             })
-        return amendment
+        return update
     }
 
     private func purchase(_ number: Int) -> Purchase {
@@ -310,16 +332,16 @@ private struct RandomAct: Sendable, CustomStringConvertible {
     }
 }
 
-/// By which public id an act was asked for that broke off.
+/// By which public id an operation was asked for that broke off.
 private actor Asked {
     static let shared = Asked()
     private var ids: [String: String] = [:]
 
-    func id(of person: Int, in store: some Actable) -> String? { ids[key(person, store)] }
-    func set(_ id: String?, of person: Int, in store: some Actable) { ids[key(person, store)] = id }
+    func id(of person: Int, in store: some Operable) -> String? { ids[key(person, store)] }
+    func set(_ id: String?, of person: Int, in store: some Operable) { ids[key(person, store)] = id }
 
-    private func key(_ person: Int, _ store: some Actable) -> String {
-        let id: [UInt8]? = (store as? any Store)?.recordID ?? (store as? WholeStore)?.base.recordID
+    private func key(_ person: Int, _ store: some Operable) -> String {
+        let id: [UInt8]? = (store as? Store)?.databaseID ?? (store as? WholeStore)?.base.databaseID
         return "\(person) \((id ?? []).description)"
     }
 }
@@ -328,15 +350,20 @@ private actor Asked {
 private struct Lines {
     private var counts: [String: Int] = [:]
 
-    init(of store: SQLiteStore) async throws {
-        let rows = try await store.read { session throws(StoreError) -> [String] in
+    init(of store: Store) async throws {
+        let rows = try await store.database.read { session throws(StoreError) -> [String] in
             var rows: [String] = []
-            try RecordWalk(session).eachEntry { entry throws(StoreError) in
-                guard !["record", "marks"].contains(entry.table.name) else { return }
+            try DatabaseWalk(session).eachEntry { entry throws(StoreError) in
+                guard !["database", "progress"].contains(entry.table.name) else { return }
                 var row = entry.table.name
                 for (index, column) in entry.table.columns.enumerated() {
                     let isNumber = entry.table.isNumbered && entry.table.key == [index]
-                    guard !isNumber, !["act", "digest", "header"].contains(column.name) || entry.table.name == "audit"
+                    guard !isNumber,
+                        !["update_id", "digest", "erased_at", "header"].contains(column.name)
+                            || entry.table.name == "audit",
+                        // Random, or numbers that depend on how often something was tried.
+                        !["event", "message", "delivery"].contains(column.name),
+                        (entry.table.name, column.name) != ("deliveries", "customer")
                     else { continue }
                     row += " \(column.name)=\(entry.values[index])"
                 }
@@ -344,12 +371,12 @@ private struct Lines {
             }
             return rows
         }
-        // Public ids are in the order of time, and then random.
+        // Public IDs begin with the time, followed by random characters.
         let pattern = /cus_[0-9A-Za-z]+/
         let ids = Set(rows.flatMap { row in row.matches(of: pattern).map { String($0.output) } }).sorted()
         let names = Dictionary(uniqueKeysWithValues: ids.enumerated().map { ($1, "customer \($0)") })
         for row in rows {
-            counts[row.replacing(pattern) { names[String($0.output)] ?? "nobody" }, default: 0] += 1
+            counts[row.replacing(pattern) { names[String($0.output)] ?? "no customer" }, default: 0] += 1
         }
     }
 

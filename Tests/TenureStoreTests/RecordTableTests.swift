@@ -7,7 +7,7 @@ import Testing
 @Suite struct `the tables of the record` {
     @Test func `are those that a record has, each after all it refers to`() throws {
         try withFolder { folder in
-            _ = try SQLiteStore(path: folder + "/record.sqlite")
+            _ = try SQLiteDatabase(path: folder + "/record.sqlite")
             let queue = try DatabaseQueue(path: folder + "/record.sqlite")
             let there = try queue.read { db in
                 try String.fetchSet(
@@ -17,7 +17,7 @@ import Testing
                         WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'grdb_migrations'
                         """)
             }
-            let tables = try RecordTable.all()
+            let tables = try DatabaseTable.all()
             #expect(Set(tables.map(\.name)) == there)
             for (index, table) in tables.enumerated() {
                 for parent in table.columns.compactMap(\.references) where parent != table.name {

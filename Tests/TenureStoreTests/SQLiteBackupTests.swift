@@ -7,21 +7,21 @@ import Testing
 @testable import TenureStore
 
 @Suite struct `a backup` {
-    private func fill(_ store: SQLiteStore, _ numbers: Range<Int>) async throws {
+    private func fill(_ store: Store, _ numbers: Range<Int>) async throws {
         for number in numbers {
-            _ = try await store.amend(
+            _ = try await store.update(
                 [Identity(.appTransactionID, String(number))], in: Realm(.production), at: .now
             ) { known in
-                var amendment = Amendment(of: known)
-                amendment.add([Artifact(.receipt, bytes: [1, 2], sha256: [UInt8(number % 256)], signedDate: nil)])
-                return (amendment, ())
+                var update = CustomerUpdate(of: known)
+                update.add([Artifact(.receipt, bytes: [1, 2], sha256: [UInt8(number % 256)], signedDate: nil)])
+                return (update, ())
             }
         }
     }
 
     @Test func `made while others write holds all that was acknowledged before`() async throws {
         try await withFolder { folder in
-            let store = try SQLiteStore(path: folder + "/record.sqlite")
+            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
             try await fill(store, 0..<50)
             async let more: Void = fill(store, 50..<300)
             let receipt = try SQLiteBackup(of: folder + "/record.sqlite", to: folder + "/copy").run(replacing: false)
@@ -31,8 +31,8 @@ import Testing
             #expect(names == ["copy"], "one file, and nothing beside it")
             let mode = try FileManager.default.attributesOfItem(atPath: folder + "/copy")[.posixPermissions]
             #expect((mode as? NSNumber)?.intValue == 0o600)
-            let copy = try SQLiteStore(path: folder + "/copy")
-            #expect(copy.recordID == store.recordID)
+            let copy = try Store(SQLiteDatabase(path: folder + "/copy"))
+            #expect(copy.databaseID == store.databaseID)
             for number in 0..<50 {
                 let identity = Identity(.appTransactionID, String(number))
                 #expect(try await copy.customer(by: identity, in: Realm(.production)) != nil)
@@ -44,7 +44,7 @@ import Testing
 
     @Test func `replaces nothing unless told to`() async throws {
         try await withFolder { folder in
-            let store = try SQLiteStore(path: folder + "/record.sqlite")
+            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
             try await fill(store, 0..<3)
             let backup = SQLiteBackup(of: folder + "/record.sqlite", to: folder + "/copy")
             try Data("a letter".utf8).write(to: URL(fileURLWithPath: folder + "/copy"))
@@ -52,17 +52,6 @@ import Testing
             #expect(try String(contentsOfFile: folder + "/copy", encoding: .utf8) == "a letter")
             #expect(try backup.run(replacing: true).customers == 3)
             try await store.close()
-        }
-    }
-
-    @Test func `copies a record of an earlier release as it is`() throws {
-        try withFolder { folder in
-            let queue = try DatabaseQueue(path: folder + "/record.sqlite")
-            try queue.write { try Migration.all[0].run(on: $0) }
-            try queue.close()
-            _ = try SQLiteBackup(of: folder + "/record.sqlite", to: folder + "/copy").run(replacing: false)
-            let copy = try DatabaseQueue(path: folder + "/copy")
-            #expect(try copy.read { try $0.tableExists("artifacts") && !$0.tableExists("audit") })
         }
     }
 

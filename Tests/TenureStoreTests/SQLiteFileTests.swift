@@ -11,14 +11,14 @@ import Testing
 
     private static func refusal(_ path: String, making: Bool = true) -> StoreError? {
         do {
-            _ = try SQLiteStore(path: path, making: making)
+            _ = try Store(SQLiteDatabase(path: path, making: making))
             return nil
         } catch {
             return error
         }
     }
 
-    @Test func `and is none stays as it is, and is named for what it is`() throws {
+    @Test func `that isn't a database stays unchanged and is reported`() throws {
         try withFolder { folder in
             let letter = folder + "/letter.txt"
             try Data("to my grandmother, and longer than a header of SQLite".utf8)
@@ -47,7 +47,7 @@ import Testing
                     }
                     #expect(detail.contains(word), "\(detail)")
                 }
-                #expect(SQLiteStore.objection(to: path)?.description.contains(word) == true)
+                #expect(SQLiteDatabase.objection(to: path)?.description.contains(word) == true)
                 #expect(try Self.mode(path) == 0o755)
                 #expect(FileManager.default.contents(atPath: path) == before)
                 #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == entries)
@@ -55,14 +55,14 @@ import Testing
         }
     }
 
-    @Test func `is the same record by whatever link it is named`() throws {
+    @Test func `is the same database under any link`() throws {
         try withFolder { folder in
             let (path, link) = (folder + "/tenure.sqlite", folder + "/link.sqlite")
-            // All of it may still stand in the log, which lies beside the file and not beside the link.
-            let store = try SQLiteStore(path: path)
+            // All rows may still be in the write-ahead log, which is beside the file and not beside the link.
+            let store = try Store(SQLiteDatabase(path: path))
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
             #expect(try SQLiteFile.contents(at: link) == .record)
-            #expect(try SQLiteStore(path: link, making: false).recordID == store.recordID)
+            #expect(try Store(SQLiteDatabase(path: link, making: false)).databaseID == store.databaseID)
             withExtendedLifetime(store) {}
         }
     }
@@ -70,31 +70,31 @@ import Testing
     @Test func `holds no record where none was made, or only the log of it was left behind`() async throws {
         try await withFolder { folder in
             let path = folder + "/a %41 “record”?.sqlite"
-            #expect(SQLiteStore.objection(to: path) == nil, "it can be made")
+            #expect(SQLiteDatabase.objection(to: path) == nil, "it can be made")
             try Data().write(to: URL(fileURLWithPath: path))
             guard case .unusable? = Self.refusal(path, making: false) else {
                 Issue.record("an empty file is no record")
                 return
             }
-            let store = try SQLiteStore(path: path)
-            #expect(SQLiteStore.objection(to: path) == nil)
+            let store = try Store(SQLiteDatabase(path: path))
+            #expect(SQLiteDatabase.objection(to: path) == nil)
             // What copies by hand take while a service runs.
             try FileManager.default.copyItem(atPath: path, toPath: folder + "/copy")
-            #expect(Self.refusal(folder + "/copy", making: false)?.description.contains("record backup") == true)
+            #expect(Self.refusal(folder + "/copy", making: false)?.description.contains("database backup") == true)
             try await store.close()
-            #expect(SQLiteStore.objection(to: path) == nil)
-            try await SQLiteStore(path: path, making: false).close()
+            #expect(SQLiteDatabase.objection(to: path) == nil)
+            try await Store(SQLiteDatabase(path: path, making: false)).close()
         }
     }
 
     @Test func `of a newer release is known as such before it starts`() async throws {
         try await withFolder { folder in
             let path = folder + "/record.sqlite"
-            try await SQLiteStore(path: path).close()
+            try await Store(SQLiteDatabase(path: path)).close()
             let queue = try DatabaseQueue(path: path)
             try await queue.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('999 later')") }
             try queue.close()
-            #expect(SQLiteStore.objection(to: path) == .newerDatabase(path: path))
+            #expect(SQLiteDatabase.objection(to: path) == .newerDatabase(path: path))
             #expect(try SQLiteBackup(of: path, to: folder + "/copy").run(replacing: false).customers == 0)
         }
     }
@@ -102,22 +102,22 @@ import Testing
     @Test func `is no place for its own copy, nor for one while somebody has it open`() async throws {
         try await withFolder { folder in
             let (path, other) = (folder + "/record.sqlite", folder + "/other.sqlite")
-            let store = try SQLiteStore(path: path)
+            let store = try Store(SQLiteDatabase(path: path))
             try FileManager.default.createSymbolicLink(atPath: folder + "/link", withDestinationPath: path)
             for target in [path, folder + "/./record.sqlite", folder + "/link"] {
                 #expect(throws: SQLiteBackup.Failure.itself(path: target)) {
                     try SQLiteBackup(of: path, to: target).run(replacing: true)
                 }
             }
-            let running = try SQLiteStore(path: other)
+            let running = try Store(SQLiteDatabase(path: other))
             #expect(throws: SQLiteBackup.Failure.inUse(path: other)) {
                 try SQLiteBackup(of: path, to: other).run(replacing: true)
             }
             try await running.close()
             #expect(try SQLiteBackup(of: path, to: other).run(replacing: true).customers == 0)
             #expect(!FileManager.default.fileExists(atPath: other + "-wal"))
-            let copy = try SQLiteStore(path: other)
-            #expect(copy.recordID == store.recordID)
+            let copy = try Store(SQLiteDatabase(path: other))
+            #expect(copy.databaseID == store.databaseID)
             try await copy.close()
             try await store.close()
         }

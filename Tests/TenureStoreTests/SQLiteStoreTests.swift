@@ -10,7 +10,7 @@ import Testing
     @Test(arguments: StoreClause.all)
     func `keeps the contract of every store`(clause: StoreClause) async throws {
         try await withFolder { folder in
-            let store = try SQLiteStore(path: folder + "/record.sqlite")
+            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
             try await clause.check(store)
             try await store.close()
         }
@@ -19,46 +19,46 @@ import Testing
     // GRDB's pool would set NORMAL, and an acknowledged sync could be lost with the power.
     @Test func `flushes every transaction`() throws {
         try withFolder { folder in
-            let store = try SQLiteStore(path: folder + "/record.sqlite")
-            #expect(try store.synchronousLevel == 2)
+            let database = try SQLiteDatabase(path: folder + "/record.sqlite")
+            #expect(try database.synchronousLevel == 2)
         }
     }
 
     @Test func `finds its data again`() async throws {
         try await withFolder { folder in
             let path = folder + "/record.sqlite"
-            let first = try SQLiteStore(path: path)
-            let (customer, _) = try await first.amend(
+            let first = try Store(SQLiteDatabase(path: path))
+            let (customer, _) = try await first.update(
                 [Identity(.appTransactionID, "704")], in: Realm(.production), at: .now
             ) { known in
-                var amendment = Amendment(of: known)
-                amendment.completePurchases()
-                return (amendment, ())
+                var update = CustomerUpdate(of: known)
+                update.completePurchases()
+                return (update, ())
             }
             try await first.close()
-            let second = try SQLiteStore(path: path)
-            #expect(second.recordID == first.recordID)
-            #expect(try await second.customer(customer.id) == customer)
+            let second = try Store(SQLiteDatabase(path: path))
+            #expect(second.databaseID == first.databaseID)
+            #expect(try await second.lookUp(customer.id) == customer)
             try await second.close()
         }
     }
 
     @Test func `two records have different ids`() throws {
         try withFolder { folder in
-            let one = try SQLiteStore(path: folder + "/one.sqlite")
-            let two = try SQLiteStore(path: folder + "/two.sqlite")
-            #expect(one.recordID != two.recordID)
+            let one = try Store(SQLiteDatabase(path: folder + "/one.sqlite"))
+            let two = try Store(SQLiteDatabase(path: folder + "/two.sqlite"))
+            #expect(one.databaseID != two.databaseID)
         }
     }
 
     @Test func `refuses a database of a newer release`() async throws {
         try await withFolder { folder in
             let path = folder + "/record.sqlite"
-            try await SQLiteStore(path: path).close()
+            try await Store(SQLiteDatabase(path: path)).close()
             let queue = try DatabaseQueue(path: path)
             try await queue.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('999 later')") }
             try queue.close()
-            let error = #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
+            let error = #expect(throws: StoreError.self) { try Store(SQLiteDatabase(path: path)) }
             #expect(error == .newerDatabase(path: path))
             #expect(error?.description.contains("newer release") == true)
         }
@@ -66,7 +66,7 @@ import Testing
 
     @Test func `cannot be opened in a folder that is not there`() throws {
         let path = "/no/such/folder/record.sqlite"
-        let error = #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
+        let error = #expect(throws: StoreError.self) { try Store(SQLiteDatabase(path: path)) }
         guard case .unavailable(path, _)? = error else {
             Issue.record("\(String(describing: error))")
             return
@@ -78,7 +78,7 @@ import Testing
             let path = folder + "/record.sqlite"
             try Data("this is a letter to my grandmother, and longer than a header of SQLite".utf8)
                 .write(to: URL(fileURLWithPath: path))
-            let error = #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
+            let error = #expect(throws: StoreError.self) { try Store(SQLiteDatabase(path: path)) }
             guard case .unusable? = error else {
                 Issue.record("\(String(describing: error))")
                 return
@@ -88,7 +88,7 @@ import Testing
 
     @Test func `only its owner can read it`() throws {
         try withFolder { folder in
-            _ = try SQLiteStore(path: folder + "/record.sqlite")
+            _ = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
             for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
                 let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + name)
                 #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600, "\(name)")
@@ -99,13 +99,13 @@ import Testing
     @Test func `damaged facts are an error`() async throws {
         try await withFolder { folder in
             let path = folder + "/record.sqlite"
-            let store = try SQLiteStore(path: path)
-            let (customer, _) = try await store.amend(
+            let store = try Store(SQLiteDatabase(path: path))
+            let (customer, _) = try await store.update(
                 [Identity(.appTransactionID, "704")], in: Realm(.production), at: .now
-            ) { (Amendment(of: $0), ()) }
+            ) { (CustomerUpdate(of: $0), ()) }
             let queue = try DatabaseQueue(path: path)
             try await queue.write { try $0.execute(sql: "UPDATE customers SET facts = x'010203'") }
-            await #expect(throws: StoreError.self) { try await store.customer(customer.id) }
+            await #expect(throws: StoreError.self) { try await store.lookUp(customer.id) }
             try await store.close()
         }
     }
@@ -114,16 +114,16 @@ import Testing
     func `a damaged row is an error, never a crash`(damage: String) async throws {
         try await withFolder { folder in
             let path = folder + "/record.sqlite"
-            let store = try SQLiteStore(path: path)
-            let act = { @Sendable (known: Customer?) in (Amendment(of: known), ()) }
+            let store = try Store(SQLiteDatabase(path: path))
+            let change = { @Sendable (known: Customer?) in (CustomerUpdate(of: known), ()) }
             let identities = [Identity(.appTransactionID, "704")]
-            let (customer, _) = try await store.amend(identities, in: Realm(.production), at: .now, act)
+            let (customer, _) = try await store.update(identities, in: Realm(.production), at: .now, change)
             let queue = try DatabaseQueue(path: path)
             try await queue.write { try $0.execute(sql: "UPDATE customers SET \(damage)") }
             if damage.hasPrefix("realm") {
                 for read in [
-                    { _ = try await store.customer(customer.id) },
-                    { _ = try await store.amend(identities, in: Realm(.production), at: .now, act) },
+                    { _ = try await store.lookUp(customer.id) },
+                    { _ = try await store.update(identities, in: Realm(.production), at: .now, change) },
                 ] {
                     let error = await #expect(throws: StoreError.self) { try await read() }
                     guard case .damaged? = error else {
@@ -132,7 +132,7 @@ import Testing
                     }
                 }
             } else {
-                _ = try await store.amend(identities, in: Realm(.production), at: .now, act)
+                _ = try await store.update(identities, in: Realm(.production), at: .now, change)
             }
             try await store.close()
         }
@@ -141,18 +141,18 @@ import Testing
     @Test func `a damaged artifact is an error, never a crash`() async throws {
         try await withFolder { folder in
             let path = folder + "/record.sqlite"
-            let store = try SQLiteStore(path: path)
-            let (customer, _) = try await store.amend(
+            let store = try Store(SQLiteDatabase(path: path))
+            let (customer, _) = try await store.update(
                 [Identity(.appTransactionID, "704")], in: Realm(.production), at: .now
             ) { known in
-                var amendment = Amendment(of: known)
-                amendment.add([Artifact(.receipt, bytes: [1], sha256: [2], signedDate: nil)])
-                return (amendment, ())
+                var update = CustomerUpdate(of: known)
+                update.add([Artifact(.receipt, bytes: [1], sha256: [2], signedDate: nil)])
+                return (update, ())
             }
             let queue = try DatabaseQueue(path: path)
             for code in [0, 300, -1] {
                 try await queue.write { try $0.execute(sql: "UPDATE artifacts SET kind = \(code)") }
-                await #expect(throws: StoreError.self) { try await store.artifacts(of: customer.id) }
+                await #expect(throws: StoreError.self) { try await store.read { try $0.artifacts(of: customer.id) } }
             }
             try await store.close()
         }
@@ -162,20 +162,20 @@ import Testing
     @Test func `a file that was cut off is an error, never a crash`() async throws {
         try await withFolder { folder in
             let path = folder + "/record.sqlite"
-            let store = try SQLiteStore(path: path)
-            let big = Amendment.long
+            let store = try Store(SQLiteDatabase(path: path))
+            let big = CustomerUpdate.long
             var last: Int64 = 0
             for number in 0..<50 {
-                let (customer, _) = try await store.amend(
+                let (customer, _) = try await store.update(
                     [Identity(.appTransactionID, String(number))], in: Realm(.production), at: .now
                 ) { _ in (big, ()) }
                 last = customer.id
             }
             let queue = try DatabaseQueue(path: path)
             try await queue.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
-            _ = try await store.customer(1)
+            _ = try await store.lookUp(1)
             #expect(truncate(path, 8192) == 0)
-            await #expect(throws: StoreError.self) { try await store.customer(last) }
+            await #expect(throws: StoreError.self) { try await store.lookUp(last) }
             try? await store.close()
         }
     }
@@ -183,13 +183,13 @@ import Testing
     @Test func `one that others could read is closed to them`() async throws {
         try await withFolder { folder in
             let path = folder + "/record.sqlite"
-            try await SQLiteStore(path: path).close()
+            try await Store(SQLiteDatabase(path: path)).close()
             let files = FileManager.default
             for name in [path, path + "-wal", path + "-shm"] {
                 if !files.fileExists(atPath: name) { try Data().write(to: URL(fileURLWithPath: name)) }
                 try files.setAttributes([.posixPermissions: 0o644], ofItemAtPath: name)
             }
-            let store = try SQLiteStore(path: path)
+            let store = try Store(SQLiteDatabase(path: path))
             for name in try files.contentsOfDirectory(atPath: folder) {
                 let attributes = try files.attributesOfItem(atPath: folder + "/" + name)
                 #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600, "\(name)")
@@ -200,59 +200,62 @@ import Testing
 
     @Test func `a customer's artifacts end at a bound, and what they prove does not`() async throws {
         try await withFolder { folder in
-            let store = try SQLiteStore(path: folder + "/record.sqlite")
-            let bound = Ledger.artifactsPerCustomer
+            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            let bound = DatabaseTransaction.artifactsPerCustomer
             var id: Int64 = 0
             for start in [0, bound - 10] {
-                let (customer, _) = try await store.amend(
+                let (customer, _) = try await store.update(
                     [Identity(.appTransactionID, "704")], in: Realm(.production), at: .now
                 ) { known in
-                    var amendment = Amendment(of: known)
-                    amendment.add(
+                    var update = CustomerUpdate(of: known)
+                    update.add(
                         (start..<start + bound - 5).map {
                             Artifact(.receipt, bytes: [1], sha256: Array(String($0).utf8), signedDate: nil)
                         },
                         proving: [AppProof.signed(Date(timeIntervalSince1970: 1_400_000_000 + Double(start)))])
-                    return (amendment, ())
+                    return (update, ())
                 }
                 id = customer.id
             }
-            #expect(try await store.artifacts(of: id).count == bound)
-            #expect(try await store.customer(id)?.facts.proofs.count == 2)
+            let customer = id
+            #expect(try await store.read { try $0.artifacts(of: customer) }.count == bound)
+            #expect(try await store.lookUp(id)?.facts.proofs.count == 2)
             try await store.close()
         }
     }
 
-    @Test func `who part keep what came when the ledger was full`() async throws {
+    @Test func `who part keep what came when the transaction was full`() async throws {
         try await withFolder { folder in
-            let store = try SQLiteStore(path: folder + "/record.sqlite")
-            let purchases = (0...Ledger.artifactsPerCustomer).map { String($0) }
+            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            let purchases = (0...DatabaseTransaction.artifactsPerCustomer).map { String($0) }
             func bring(_ id: String, _ purchases: [String]) async throws -> Customer {
                 let identities = [Identity(.appTransactionID, id)]
-                let (customer, _) = try await store.amend(identities, in: Realm(.production), at: .now) { known in
-                    var amendment = Amendment(of: known)
-                    amendment.identify(by: purchases.suffix(1).map { Identity(.originalTransactionID, $0) })
-                    amendment.add(
+                let (customer, _) = try await store.update(identities, in: Realm(.production), at: .now) { known in
+                    var update = CustomerUpdate(of: known)
+                    update.identify(by: purchases.suffix(1).map { Identity(.originalTransactionID, $0) })
+                    update.add(
                         purchases.map {
                             Artifact(.receipt, bytes: Array($0.utf8), sha256: Array($0.utf8), signedDate: nil)
                         }, purchases: purchases.map { .named($0) })
-                    return (amendment, ())
+                    return (update, ())
                 }
                 return customer
             }
             let (full, other) = (try await bring("1", purchases), try await bring("2", ["other"]))
-            #expect(try await store.artifacts(of: full.id).count == Ledger.artifactsPerCustomer)
+            #expect(
+                try await store.read { try $0.artifacts(of: full.id) }.count == DatabaseTransaction.artifactsPerCustomer
+            )
             let rederivation = Rederivation { entries in
                 var facts = CustomerFacts()
                 facts.add(entries.artifacts.map { .named(String(decoding: $0.artifact.bytes, as: UTF8.self)) })
                 return facts
             }
-            for act in [CustomerAct.merge(other: full.publicID), .unmerge(other: full.publicID)] {
+            for change in [CustomerChange.merge(other: full.publicID), .unmerge(other: full.publicID)] {
                 _ = try await store.perform(
-                    RequestedAct(act, actor: "ada", at: .now), on: .publicID(other.publicID), by: rederivation)
+                    RequestedChange(change, actor: "ada", at: .now), on: .publicID(other.publicID), by: rederivation)
             }
-            #expect(try await store.customer(full.id)?.facts.purchases.count == purchases.count)
-            #expect(try await store.customer(other.id)?.facts.purchases == [.named("other")])
+            #expect(try await store.lookUp(full.id)?.facts.purchases.count == purchases.count)
+            #expect(try await store.lookUp(other.id)?.facts.purchases == [.named("other")])
             try await store.close()
         }
     }
@@ -260,16 +263,16 @@ import Testing
     @Test func `a header is stored once`() async throws {
         try await withFolder { folder in
             let path = folder + "/record.sqlite"
-            let store = try SQLiteStore(path: path)
+            let store = try Store(SQLiteDatabase(path: path))
             for number in 0..<5 {
                 let bytes = Array("header.payload\(number).signature".utf8)
                 let artifact = Artifact(.transaction, bytes: bytes, sha256: [UInt8(number)], signedDate: nil)
-                _ = try await store.amend(
+                _ = try await store.update(
                     [Identity(.appTransactionID, String(number))], in: Realm(.production), at: .now
                 ) { known in
-                    var amendment = Amendment(of: known)
-                    amendment.add([artifact])
-                    return (amendment, ())
+                    var update = CustomerUpdate(of: known)
+                    update.add([artifact])
+                    return (update, ())
                 }
             }
             let queue = try DatabaseQueue(path: path)
@@ -279,7 +282,7 @@ import Testing
     }
 }
 
-/// A folder of its own for one test.
+/// Runs a test with a temporary folder.
 func withFolder<Result>(_ body: (String) async throws -> Result) async throws -> Result {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tenure-" + UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -294,18 +297,18 @@ func withFolder<Result>(_ body: (String) throws -> Result) throws -> Result {
     return try body(folder.path)
 }
 
-extension Amendment {
+extension CustomerUpdate {
     /// Of many pages.
-    fileprivate static var long: Amendment {
-        var amendment = Amendment(of: nil)
-        amendment.add(
+    fileprivate static var long: CustomerUpdate {
+        var update = CustomerUpdate(of: nil)
+        update.add(
             [],
             purchases: (0..<200).map {
                 Purchase(
                     transactionID: String($0), productID: "com.example.calculator.everything", type: .nonConsumable,
                     purchaseDate: nil, signedDate: nil)
             })
-        return amendment
+        return update
     }
 }
 

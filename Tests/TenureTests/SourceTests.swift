@@ -20,7 +20,7 @@ private func files(of modules: [String]) throws -> [(name: String, lines: [Strin
     }
 }
 
-/// Newer than iOS 16 and macOS 13. Linux checks no availability, so that a look at the sources does.
+/// APIs newer than iOS 16 and macOS 13. The compiler on Linux checks no availability, so these tests search the sources.
 private let tooNew = [
     "import Synchronization", "Mutex<", "Mutex(", "Atomic<", "import Observation", "@Observable", "InlineArray",
     "RawSpan", "Span<", "withDiscardingTaskGroup", "withThrowingDiscardingTaskGroup", "SwiftData", "#Predicate",
@@ -43,30 +43,30 @@ private let tooNew = [
 
     @Test func `use @available in one file only`() throws {
         let users = try files(of: clientModules).filter { _, lines in lines.contains { $0.contains("@available") } }
-        for (name, _) in users where name != "Tenure/Store/Tenure+PurchaseForms.swift" {
-            Issue.record("\(name): `@available` belongs in `Tenure/Store/Tenure+PurchaseForms.swift`")
+        for (name, _) in users where name != "Tenure/AppStore/Tenure+PurchaseForms.swift" {
+            Issue.record("\(name): `@available` belongs in `Tenure/AppStore/Tenure+PurchaseForms.swift`")
         }
     }
 
-    @Test func `make evidence of what StoreKit said in one file`() throws {
+    @Test func `create evidence from StoreKit's results in one file`() throws {
         let makers = try files(of: ["Tenure"]).filter { _, lines in
             lines.contains { $0.contains("AppTransaction.shared") || $0.contains("Transaction.all") }
         }
-        #expect(makers.map(\.name) == ["Tenure/Store/StoreKitAccess.swift"])
+        #expect(makers.map(\.name) == ["Tenure/AppStore/StoreKitAccess.swift"])
     }
 
     @Test func `may show a sign-in in one place`() throws {
         let callers = try files(of: ["Tenure"]).flatMap { name, lines in
             lines.filter { $0.contains("AppStore.sync()") || $0.contains("AppTransaction.refresh()") }.map { _ in name }
         }
-        #expect(callers == ["Tenure/Store/StoreKitAccess.swift", "Tenure/Store/StoreKitAccess.swift"])
+        #expect(callers == ["Tenure/AppStore/StoreKitAccess.swift", "Tenure/AppStore/StoreKitAccess.swift"])
         let users = try files(of: ["Tenure"]).filter { _, lines in
             lines.contains { $0.contains(".synchronize()") || $0.contains(".refreshAppTransaction()") }
         }
         #expect(users.map(\.name) == ["Tenure/Restore.swift"])
     }
 
-    @Test func `leave nothing to chance where bytes come from elsewhere`() throws {
+    @Test func `use nothing that can trap on untrusted bytes`() throws {
         for (name, lines) in try files(of: ["Tenure"]) {
             for (number, line) in lines.enumerated() {
                 for word in ["try!", "as!", "fatalError(", "precondition(", "unowned"] where line.contains(word) {

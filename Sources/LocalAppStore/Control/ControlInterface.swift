@@ -7,84 +7,84 @@ import TenureJSON
 import TenureMint
 
 /// The interface that controls the local App Store: on loopback only, without a key.
-/// `GET /control/world`, `POST /control/acts` with one operation or a list, `GET /control/customers/{name}` with the
+/// `GET /control/state`, `POST /control/operations` with one operation or a list, `GET /control/customers/{name}` with the
 /// artifacts of the customer's device, `POST /control/device/{question}` for StoreKit on Linux, and
-/// `POST /control/trouble` with a code and the number of requests that fail.
+/// `POST /control/fault` with a code and the number of requests that fail.
 package struct ControlInterface: Sendable {
     private let store: LocalAppStore
-    private let trouble: Trouble
+    private let fault: Fault
 
-    package init(store: LocalAppStore, trouble: Trouble) {
+    package init(store: LocalAppStore, fault: Fault) {
         self.store = store
-        self.trouble = trouble
+        self.fault = fault
     }
 
     package func add(to router: Router<BasicRequestContext>) {
         let control = router.group("control")
-        control.get("world") { _, _ in Response.json(await world()) }
-        control.post("acts") { request, _ in try await act(request) }
+        control.get("state") { _, _ in Response.json(await state()) }
+        control.post("operations") { request, _ in try await operation(request) }
         control.post("device/{question}") { request, context in
             try await answerDevice(request, context.parameters.get("question") ?? "")
         }
-        control.post("trouble") { request, _ in try await makeTrouble(request) }
+        control.post("fault") { request, _ in try await injectFault(request) }
         control.get("customers/{name}") { request, context in
             let name = context.parameters.get("name").flatMap { $0.removingPercentEncoding } ?? ""
             return await customer(name, shows: request.uri.queryParameters["shows"].map(String.init))
         }
     }
 
-    private func world() async -> JSONObject {
-        let world = await store.world
+    private func state() async -> JSONObject {
+        let state = await store.state
         return [
-            "seed": .string(world.seed), "environment": .string(world.environment.rawValue),
-            "now": .string(world.now.rfc3339), "apps": .array(world.apps.map { .string($0.bundleID) }),
-            "customers": .integer(Int64(world.accounts.count)),
-            "transactions": .integer(Int64(world.transactions.count)),
-            "notifications": .integer(Int64(world.notifications.count)), "network": .string(world.network.rawValue),
+            "seed": .string(state.seed), "environment": .string(state.environment.rawValue),
+            "now": .string(state.now.rfc3339), "apps": .array(state.apps.map { .string($0.bundleID) }),
+            "customers": .integer(Int64(state.accounts.count)),
+            "transactions": .integer(Int64(state.transactions.count)),
+            "notifications": .integer(Int64(state.notifications.count)), "network": .string(state.network.rawValue),
         ]
     }
 
     /// A page in a browser can send a form here, but not JSON without permission.
-    private func act(_ request: Request) async throws -> Response {
+    private func operation(_ request: Request) async throws -> Response {
         guard request.headers[.contentType]?.lowercased().hasPrefix("application/json") == true else {
             return Self.refusal("send `application/json`", .unsupportedMediaType)
         }
         do {
             let bytes = Array(try await request.body.collect(upTo: 1 << 24).readableBytesView)
-            let acts: [Act]
+            let operations: [AppStoreOperation]
             switch try JSONValue(parsing: bytes) {
-            case .object(let object): acts = [try Act(object)]
+            case .object(let object): operations = [try AppStoreOperation(object)]
             case .array(let elements):
-                acts = try elements.map { element in
+                operations = try elements.map { element in
                     guard case .object(let object) = element else {
-                        throw ActMistake("an operation must be a JSON object")
+                        throw OperationMistake("an operation must be a JSON object")
                     }
-                    return try Act(object)
+                    return try AppStoreOperation(object)
                 }
-            default: throw ActMistake("send one operation, or a list of them")
+            default: throw OperationMistake("send one operation, or a list of them")
             }
-            let caused = try await store.perform(acts)
-            let world = await store.world
+            let caused = try await store.perform(operations)
+            let state = await store.state
             let told = caused.map { notification -> JSONValue in
                 var object: JSONObject = ["type": .string(notification.type.rawValue)]
                 object["subtype"] = (notification.subtype?.rawValue).map(JSONValue.string)
                 object["date"] = .string(notification.date.rfc3339)
-                object["transactionId"] = notification.transaction.map { .string(world.id(of: $0)) }
+                object["transactionId"] = notification.transaction.map { .string(state.id(of: $0)) }
                 // What a look-up by order ID finds. Purchases shared by the family have no order, and neither has the
                 // sandbox.
-                if world.environment.isProduction, let transaction = notification.transaction,
+                if state.environment.isProduction, let transaction = notification.transaction,
                     !transaction.isFamilyShared
                 {
-                    object["orderId"] = .string(world.orderID(of: transaction))
+                    object["orderId"] = .string(state.orderID(of: transaction))
                 }
                 return .object(object)
             }
-            return .json(["now": .string(world.now.rfc3339), "notifications": .array(told)])
+            return .json(["now": .string(state.now.rfc3339), "notifications": .array(told)])
         } catch let error as JSONError {
             return Self.refusal("the body is \(error)", .badRequest)
-        } catch let error as ActMistake {
+        } catch let error as OperationMistake {
             return Self.refusal(error.description, .badRequest)
-        } catch let error as WorldError {
+        } catch let error as AppStoreStateError {
             return Self.refusal(error.description, .conflict)
         } catch let error as JournalError {
             return Self.refusal(error.description, .internalServerError)
@@ -110,7 +110,7 @@ package struct ControlInterface: Sendable {
         }
     }
 
-    private func makeTrouble(_ request: Request) async throws -> Response {
+    private func injectFault(_ request: Request) async throws -> Response {
         guard request.headers[.contentType]?.lowercased().hasPrefix("application/json") == true else {
             return Self.refusal("send `application/json`", .unsupportedMediaType)
         }
@@ -123,7 +123,7 @@ package struct ControlInterface: Sendable {
                 "write a code of the App Store Server API and a number of requests, such as `{\"code\": 5000001, \"requests\": 3}`",
                 .badRequest)
         }
-        await trouble.make(error, requests: requests)
+        await fault.inject(error, requests: requests)
         return .json([
             "code": .integer(Int64(error.rawValue)), "message": .string(error.message),
             "requests": .integer(Int64(requests)),
@@ -149,7 +149,7 @@ package struct ControlInterface: Sendable {
             object["transactions"] = device.transactions.map { .array($0.map(JSONValue.string)) }
             object["renewalInfos"] = .array(device.renewalInfos.map(JSONValue.string))
             return .json(object)
-        } catch let error as WorldError {
+        } catch let error as AppStoreStateError {
             return Self.refusal(error.description, .notFound)
         } catch {
             return Self.refusal("the customer's artifacts cannot be signed", .internalServerError)

@@ -59,7 +59,7 @@ package struct StoreServer: Sendable {
     }
 
     private static var logger: Logger {
-        var logger = Logger(label: "appstore")
+        var logger = Logger(label: "local-store")
         // Throws errors of the server. A connection that ends with the server is logged as an error, but isn't one.
         logger.logLevel = .critical
         return logger
@@ -72,7 +72,7 @@ package struct StoreServer: Sendable {
         router.add(middleware: LoopbackOnly())
         let api = await ServerAPI(store: store, key: key, rateLimitShare: rateLimitShare)
         api.add(to: router)
-        ControlInterface(store: store, trouble: api.trouble).add(to: router)
+        ControlInterface(store: store, fault: api.fault).add(to: router)
         return Application(
             router: router,
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port), serverName: nil),
@@ -94,8 +94,8 @@ private struct RunningClock: Service {
                 } catch {
                     return
                 }
-                let instant = await store.world.now.addingTimeInterval(speed)
-                try await store.perform(Act(.advance, [.to: instant.rfc3339]))
+                let instant = await store.state.now.addingTimeInterval(speed)
+                try await store.perform(AppStoreOperation(.advance, [.to: instant.rfc3339]))
             }
         }
     }

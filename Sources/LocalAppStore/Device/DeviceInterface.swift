@@ -17,16 +17,16 @@ package struct DeviceInterface: Sendable {
     package func answer(_ question: DeviceQuestion, _ body: JSONObject) async throws(DeviceRefusal) -> JSONObject {
         do {
             return switch question {
-            case .contents: try await contents(Asker(body, store))
+            case .contents: try await contents(DeviceRequest(body, store))
             case .changes: try await changes(body)
-            case .appTransaction: try await appTransaction(Asker(body, store))
-            case .receipt: try await receipt(Asker(body, store))
-            case .products: try await products(Asker(body, store))
-            case .purchase: try await purchase(Asker(body, store))
-            case .finish: try await finish(Asker(body, store))
+            case .appTransaction: try await appTransaction(DeviceRequest(body, store))
+            case .receipt: try await receipt(DeviceRequest(body, store))
+            case .products: try await products(DeviceRequest(body, store))
+            case .purchase: try await purchase(DeviceRequest(body, store))
+            case .finish: try await finish(DeviceRequest(body, store))
             case .roots: ["roots": .array(try store.signer.authority.anchors.certificates.map { Self.base64($0.der) })]
-            case .now: ["now": .string(await store.world.now.rfc3339)]
-            case .acts: try await act(body)
+            case .now: ["now": .string(await store.state.now.rfc3339)]
+            case .operations: try await operation(body)
             }
         } catch {
             throw DeviceRefusal(error)
@@ -37,9 +37,9 @@ package struct DeviceInterface: Sendable {
         .string(String(decoding: Base64.standard.encode(bytes), as: UTF8.self))
     }
 
-    private func contents(_ asker: Asker) async throws -> JSONObject {
-        let (change, world) = await store.changedWorld
-        return try asker.contents(of: world, at: change, signer: store.signer)
+    private func contents(_ request: DeviceRequest) async throws -> JSONObject {
+        let (change, state) = await store.changedState
+        return try request.contents(of: state, at: change, signer: store.signer)
     }
 
     private func changes(_ body: JSONObject) async throws -> JSONObject {
@@ -58,56 +58,59 @@ package struct DeviceInterface: Sendable {
         }
     }
 
-    private func appTransaction(_ asker: Asker) async throws -> JSONObject {
-        let world = await store.world
-        let acquisition = try asker.acquisition(in: world)
+    private func appTransaction(_ request: DeviceRequest) async throws -> JSONObject {
+        let state = await store.state
+        let acquisition = try request.acquisition(in: state)
         return [
             "appTransaction": .string(
-                try store.signer.appTransaction(acquisition, in: world, for: .device(try asker.device)))
+                try store.signer.appTransaction(acquisition, in: state, for: .device(try request.device)))
         ]
     }
 
-    private func receipt(_ asker: Asker) async throws -> JSONObject {
-        let world = await store.world
+    private func receipt(_ request: DeviceRequest) async throws -> JSONObject {
+        let state = await store.state
         let receipt = try store.signer.receipt(
-            of: try asker.acquisition(in: world), in: world, device: try asker.device)
-        return ["receipt": Self.base64(receipt), "environment": .string(world.environment.rawValue)]
+            of: try request.acquisition(in: state), in: state, device: try request.device)
+        return ["receipt": Self.base64(receipt), "environment": .string(state.environment.rawValue)]
     }
 
-    private func products(_ asker: Asker) async throws -> JSONObject {
-        let world = await store.world
-        return try asker.products(of: world)
+    private func products(_ request: DeviceRequest) async throws -> JSONObject {
+        let state = await store.state
+        return try request.products(of: state)
     }
 
-    private func finish(_ asker: Asker) async throws -> JSONObject {
-        guard let id = asker.body.text("transaction") else {
+    private func finish(_ request: DeviceRequest) async throws -> JSONObject {
+        guard let id = request.body.text("transaction") else {
             throw DeviceRefusal(.badRequest, "`transaction` must be the ID of a transaction")
         }
         // Finishing a transaction again has no effect.
-        if let transaction = await store.world.transaction(id), !transaction.isFinished {
-            try await store.perform(Act(.finish, [.transaction: id]))
+        if let transaction = await store.state.transaction(id), !transaction.isFinished {
+            try await store.perform(AppStoreOperation(.finish, [.transaction: id]))
         }
         return [:]
     }
 
-    private func act(_ body: JSONObject) async throws -> JSONObject {
-        guard case .array(let elements)? = body["acts"] else {
-            throw DeviceRefusal(.badRequest, "`acts` must be a list of operations")
+    private func operation(_ body: JSONObject) async throws -> JSONObject {
+        guard case .array(let elements)? = body["operations"] else {
+            throw DeviceRefusal(.badRequest, "`operations` must be a list of operations")
         }
-        var acts: [Act] = []
+        var operations: [AppStoreOperation] = []
         for element in elements {
-            guard case .object(let object) = element else { throw ActMistake("an operation must be a JSON object") }
-            acts.append(try Act(object.naming(body["customer"])))
+            guard case .object(let object) = element else {
+                throw OperationMistake("an operation must be a JSON object")
+            }
+            operations.append(try AppStoreOperation(object.naming(body["customer"])))
         }
-        try await store.perform(acts)
-        return ["now": .string(await store.world.now.rfc3339)]
+        try await store.perform(operations)
+        return ["now": .string(await store.state.now.rfc3339)]
     }
 }
 
 extension JSONObject {
     /// An operation that needs a customer and names none uses the sender.
     fileprivate func naming(_ customer: JSONValue?) -> JSONObject {
-        guard self["customer"] == nil, Verb(rawValue: text("act") ?? "")?.isOfCustomer == true else { return self }
+        guard self["customer"] == nil, AppStoreOperation.Kind(rawValue: text("operation") ?? "")?.isOfCustomer == true
+        else { return self }
         var object = self
         object["customer"] = customer
         return object

@@ -21,9 +21,9 @@ package enum DeviceQuestion: String, CaseIterable, Sendable, Hashable {
     case roots
     /// The local time.
     case now
-    /// Performs `acts`, in the form of the control interface. An operation that needs a customer and names none uses
+    /// Performs `operations`, in the form of the control interface. An operation that needs a customer and names none uses
     /// the sender.
-    case acts
+    case operations
 }
 
 /// Why a device gets no answer.
@@ -55,15 +55,15 @@ package struct DeviceRefusal: Error, Sendable, CustomStringConvertible {
     init(_ error: any Error) {
         switch error {
         case let error as DeviceRefusal: self = error
-        case let error as WorldError: self.init(error.code, error.description)
-        case let error as ActMistake: self.init(.badRequest, error.description)
+        case let error as AppStoreStateError: self.init(error.code, error.description)
+        case let error as OperationMistake: self.init(.badRequest, error.description)
         case let error as JournalError: self.init(.broken, error.description)
         default: self.init(.broken, "the answer cannot be signed: \(error)")
         }
     }
 }
 
-extension WorldError {
+extension AppStoreStateError {
     fileprivate var code: DeviceRefusal.Code {
         switch self {
         case .noApp, .whichApp, .noCustomer, .noStorefront: .badRequest

@@ -9,7 +9,7 @@ import TenureJSON
 /// them: a seed and operations have the same result in every run.
 package struct Journal: Sendable {
     enum Entry: Sendable {
-        case act(Act)
+        case operation(AppStoreOperation)
         case attempt(notification: Int, SendAttemptResult)
     }
 
@@ -18,8 +18,8 @@ package struct Journal: Sendable {
     /// The format of this release, in SQLite's `user_version`. The first release wrote 0.
     private static let version = 1
 
-    /// Opens a journal, or begins one with the header `founding`. Throws a `JournalError`.
-    package init(path: String, founding: @autoclosure () throws -> Founding) throws {
+    /// Opens a journal, or begins one with the header `header`. Throws a `JournalError`.
+    package init(path: String, header: @autoclosure () throws -> JournalHeader) throws {
         do {
             queue = try DatabaseQueue(path: path)
             try queue.write { db in
@@ -34,8 +34,8 @@ package struct Journal: Sendable {
                         CREATE TABLE IF NOT EXISTS journal (id INTEGER PRIMARY KEY, entry TEXT NOT NULL) STRICT
                         """)
                 if try Int.fetchOne(db, sql: "SELECT count(*) FROM journal") == 0 {
-                    let founding = String(decoding: try JSONEncoder().encode(try founding()), as: UTF8.self)
-                    try db.execute(sql: "INSERT INTO journal (entry) VALUES (?)", arguments: [founding])
+                    let header = String(decoding: try JSONEncoder().encode(try header()), as: UTF8.self)
+                    try db.execute(sql: "INSERT INTO journal (entry) VALUES (?)", arguments: [header])
                 }
             }
         } catch let error as DatabaseError {
@@ -44,24 +44,24 @@ package struct Journal: Sendable {
     }
 
     /// The state at the last entry. Throws a `JournalError`.
-    package func world() throws -> World {
+    package func state() throws -> AppStoreState {
         do {
             return try queue.read { db in
                 let rows = try String.fetchCursor(db, sql: "SELECT entry FROM journal ORDER BY id")
                 guard let first = try rows.next(),
-                    let founding = try? JSONDecoder().decode(Founding.self, from: Data(first.utf8))
+                    let header = try? JSONDecoder().decode(JournalHeader.self, from: Data(first.utf8))
                 else { throw JournalError("it doesn't begin with a header; use another file") }
-                var world = founding.world
+                var state = header.state
                 var count = 1
                 while let row = try rows.next() {
                     count += 1
                     do {
-                        try Entry(row).happen(in: &world)
+                        try Entry(row).perform(in: &state)
                     } catch {
                         throw JournalError("entry \(count) can't be repeated (\(error)); use another file")
                     }
                 }
-                return world
+                return state
             }
         } catch let error as DatabaseError {
             throw JournalError(path: queue.path, error)
@@ -69,16 +69,16 @@ package struct Journal: Sendable {
     }
 
     /// Writes all entries or none.
-    func note(_ entries: [Entry]) throws {
+    func append(_ entries: [Entry]) throws {
         guard !entries.isEmpty else { return }
         do {
             try queue.write { db in
                 // A running clock overwrites its last time.
-                if entries.count == 1, case .act(let act) = entries[0], act.verb == .advance {
+                if entries.count == 1, case .operation(let operation) = entries[0], operation.kind == .advance {
                     try db.execute(
                         sql: """
                             UPDATE journal SET entry = ? WHERE id = (SELECT max(id) FROM journal)
-                            AND entry LIKE '{"act":"advance"%'
+                            AND entry LIKE '{"operation":"advance"%'
                             """, arguments: [entries[0].text])
                     if db.changesCount > 0 { return }
                 }
@@ -99,29 +99,29 @@ package struct Journal: Sendable {
 }
 
 /// The header: how a state begins.
-package struct Founding: Codable, Sendable {
+package struct JournalHeader: Codable, Sendable {
     package var seed: String
     package var environment: AppStoreEnvironment
     package var now: Date
     package var apps: [StoreApp]
     /// Nil: Apple's.
-    package var sandboxPace: SandboxPace?
+    package var sandboxPeriods: SandboxPeriods?
 
     package init(
         seed: String, environment: AppStoreEnvironment = .production, now: Date, apps: [StoreApp],
-        sandboxPace: SandboxPace? = nil
+        sandboxPeriods: SandboxPeriods? = nil
     ) {
         self.seed = seed
         self.environment = environment
         self.now = now
         self.apps = apps
-        self.sandboxPace = sandboxPace
+        self.sandboxPeriods = sandboxPeriods
     }
 
-    package var world: World {
-        World(
+    package var state: AppStoreState {
+        AppStoreState(
             seed: seed, environment: environment, startingAt: now, apps: apps,
-            sandboxPace: sandboxPace ?? SandboxPace())
+            sandboxPeriods: sandboxPeriods ?? SandboxPeriods())
     }
 }
 
@@ -141,7 +141,7 @@ extension Journal.Entry {
     var text: String {
         var object: JSONObject
         switch self {
-        case .act(let act): object = act.json
+        case .operation(let operation): object = operation.json
         case .attempt(let notification, let result):
             object = JSONObject()
             object["attempt"] = .string(result.rawValue)
@@ -150,12 +150,12 @@ extension Journal.Entry {
         return String(decoding: JSONValue.object(object).bytes, as: UTF8.self)
     }
 
-    fileprivate func happen(in world: inout World) throws {
+    fileprivate func perform(in state: inout AppStoreState) throws {
         switch self {
-        case .act(let act): try world.perform(act)
+        case .operation(let operation): try state.perform(operation)
         case .attempt(let notification, let result):
-            guard world.notifications.indices.contains(notification) else { throw Unreadable() }
-            world.recordAttempt(result, of: notification)
+            guard state.notifications.indices.contains(notification) else { throw Unreadable() }
+            state.recordAttempt(result, of: notification)
         }
     }
 
@@ -171,7 +171,7 @@ extension Journal.Entry {
             else { throw Unreadable() }
             self = .attempt(notification: number, result)
         } else {
-            self = .act(try Act(object))
+            self = .operation(try AppStoreOperation(object))
         }
     }
 }

@@ -7,11 +7,11 @@ package actor DecidingService: EntitlementService {
     private let policy: Policy
     private let verifier: AppStoreVerifier
     private let environment: AppStoreEnvironment
-    private var customers: [String: Ledger] = [:]
+    private var customers: [String: KnownEvidence] = [:]
     /// The names of customers, once the app has sent them.
     private var names: [String: String] = [:]
 
-    private struct Ledger {
+    private struct KnownEvidence {
         var artifacts: [[UInt8]: VerifiedArtifact] = [:]
         var purchasesAreComplete = false
     }
@@ -26,11 +26,11 @@ package actor DecidingService: EntitlementService {
 
     package func open(_ device: DeviceArtifacts, at now: Date) throws -> [String: Decision.Outcome] {
         if let id = device.appTransactionID { names[id] = device.customer }
-        var ledger = customers[device.customer] ?? Ledger()
+        var known = customers[device.customer] ?? KnownEvidence()
         if let id = device.appTransactionID, let early = customers.removeValue(forKey: id) {
-            ledger.artifacts.merge(early.artifacts) { $1 }
+            known.artifacts.merge(early.artifacts) { $1 }
         }
-        func keep(_ artifact: VerifiedArtifact) { ledger.artifacts[artifact.signedContentDigest] = artifact }
+        func keep(_ artifact: VerifiedArtifact) { known.artifacts[artifact.signedContentDigest] = artifact }
         if let jws = device.appTransaction {
             keep(.appTransaction(try verifier.verifyAppTransaction(Array(jws.utf8), now: now)))
         }
@@ -41,9 +41,9 @@ package actor DecidingService: EntitlementService {
             keep(.renewalInfo(try verifier.verifyRenewalInfo(Array(jws.utf8), now: now)))
         }
         if let receipt = device.receipt { keep(.receipt(try verifier.verifyReceipt(receipt, now: now))) }
-        if device.transactions != nil { ledger.purchasesAreComplete = true }
-        customers[device.customer] = ledger
-        return try decisions(on: ledger, at: now)
+        if device.transactions != nil { known.purchasesAreComplete = true }
+        customers[device.customer] = known
+        return try decisions(on: known, at: now)
     }
 
     package func known(_ customer: KnownCustomer, at now: Date) throws -> [String: Decision.Outcome]? {
@@ -52,24 +52,25 @@ package actor DecidingService: EntitlementService {
     }
 
     package nonisolated func accompany(
-        _ founding: Founding, signer: StoreSigner,
+        _ header: JournalHeader, signer: StoreSigner,
         _ story: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
     ) async throws -> [ScenarioRun.Outcome] {
-        var founding = founding
+        var header = header
         // There is no address; notifications are passed on directly.
-        for index in founding.apps.indices { founding.apps[index].notificationURL = "in-process:" }
-        let clock = ClockFace(founding.now)
+        for index in header.apps.indices { header.apps[index].notificationURL = "in-process:" }
+        let clock = Locked(header.now)
         return try await story(
-            LocalAppStore(founding.world, signer: signer, clock: { clock.now = $0 }) { payload, _, _ in
-                await self.receive(payload, at: clock.now)
+            LocalAppStore(header.state, signer: signer, clock: { now in clock.withLock { $0 = now } }) {
+                payload, _, _ in
+                await self.receive(payload, at: clock.withLock { $0 })
             })
     }
 
     /// Everything that the App Store still has, the oldest first.
     package func catchUp(from store: LocalAppStore) async throws {
-        let world = await store.world
-        for notification in world.notifications {
-            _ = receive(try store.signer.notification(notification, in: world), at: world.now)
+        let state = await store.state
+        for notification in state.notifications {
+            _ = receive(try store.signer.notification(notification, in: state), at: state.now)
         }
     }
 
@@ -80,36 +81,14 @@ package actor DecidingService: EntitlementService {
         // About no customer: a test, or a summary.
         guard let id = notification.transaction?.payload.appTransactionID else { return .success }
         let artifact = VerifiedArtifact.notification(notification)
-        customers[names[id] ?? id, default: Ledger()].artifacts[artifact.signedContentDigest] = artifact
+        customers[names[id] ?? id, default: KnownEvidence()].artifacts[artifact.signedContentDigest] = artifact
         return .success
     }
 
-    private func decisions(on ledger: Ledger, at now: Date) throws -> [String: Decision.Outcome] {
+    private func decisions(on known: KnownEvidence, at now: Date) throws -> [String: Decision.Outcome] {
         let evidence = try Evidence(
-            in: environment, from: Array(ledger.artifacts.values), purchasesAreComplete: ledger.purchasesAreComplete)
+            in: environment, from: Array(known.artifacts.values), purchasesAreComplete: known.purchasesAreComplete)
         let decisions = decide(evidence, under: policy, at: now)
         return Dictionary(decisions.map { ($0.entitlement, $0.outcome) }) { first, _ in first }
-    }
-}
-
-/// The time, for several readers.
-private final class ClockFace: @unchecked Sendable {
-    // Safe: `instant` is read and written only between `lock.lock()` and `lock.unlock()`.
-    private let lock = NSLock()
-    private var instant: Date
-
-    init(_ now: Date) { instant = now }
-
-    var now: Date {
-        get {
-            lock.lock()
-            defer { lock.unlock() }
-            return instant
-        }
-        set {
-            lock.lock()
-            defer { lock.unlock() }
-            instant = newValue
-        }
     }
 }

@@ -7,7 +7,7 @@ package protocol EntitlementService: Sendable {
     /// Runs `story` in a store with that state. The service gets the store's notifications, uses its clock, and can
     /// call its API.
     func accompany(
-        _ founding: Founding, signer: StoreSigner,
+        _ header: JournalHeader, signer: StoreSigner,
         _ story: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
     ) async throws -> [ScenarioRun.Outcome]
 
@@ -51,32 +51,32 @@ package struct DeviceArtifacts: Sendable {
 
 extension LocalAppStore {
     package func customer(_ name: String, app bundleID: String? = nil) throws -> KnownCustomer {
-        let acquisition = world.acquisition(of: try world.accountPlace(name), app: try world.appPlace(bundleID))
-        return KnownCustomer(name: name, appTransactionID: acquisition.map { world.id(of: $0) })
+        let acquisition = state.acquisition(of: try state.accountPlace(name), app: try state.appPlace(bundleID))
+        return KnownCustomer(name: name, appTransactionID: acquisition.map { state.id(of: $0) })
     }
 
     /// What the customer's first device has now.
     package func artifacts(
         of customer: String, showing: Scenario.Showing = .appTransaction, app bundleID: String? = nil
     ) throws -> DeviceArtifacts {
-        let world = world
-        let place = try world.accountPlace(customer)
-        let app = try world.appPlace(bundleID)
-        let account = world.accounts[place]
+        let state = state
+        let place = try state.accountPlace(customer)
+        let app = try state.appPlace(bundleID)
+        let account = state.accounts[place]
         let device = account.devices[0]
-        let acquisition = world.acquisition(of: place, app: app)
+        let acquisition = state.acquisition(of: place, app: app)
         let hasTransactions = showing == .appTransaction || showing == .both
         let hasReceipt = showing == .receipt || showing == .both
         return DeviceArtifacts(
-            customer: customer, appTransactionID: acquisition.map { world.id(of: $0) }, deviceVerificationID: device,
+            customer: customer, appTransactionID: acquisition.map { state.id(of: $0) }, deviceVerificationID: device,
             appTransaction: try hasTransactions
-                ? acquisition.map { try signer.appTransaction($0, in: world, for: .device(device)) } : nil,
-            receipt: try hasReceipt ? acquisition.map { try signer.receipt(of: $0, in: world, device: device) } : nil,
+                ? acquisition.map { try signer.appTransaction($0, in: state, for: .device(device)) } : nil,
+            receipt: try hasReceipt ? acquisition.map { try signer.receipt(of: $0, in: state, device: device) } : nil,
             transactions: try hasTransactions
-                ? account.transactions.map { world.transactions[$0] }.filter { $0.app == app }
-                    .map { try signer.transaction($0, in: world, for: .device(device)) } : nil,
+                ? account.transactions.map { state.transactions[$0] }.filter { $0.app == app }
+                    .map { try signer.transaction($0, in: state, for: .device(device)) } : nil,
             renewalInfos: try hasTransactions
-                ? account.subscriptions.map { world.subscriptions[$0] }.filter { $0.app == app }
-                    .map { try signer.renewalInfo($0, in: world, for: .device(device)) } : [])
+                ? account.subscriptions.map { state.subscriptions[$0] }.filter { $0.app == app }
+                    .map { try signer.renewalInfo($0, in: state, for: .device(device)) } : [])
     }
 }

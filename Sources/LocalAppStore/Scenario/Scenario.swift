@@ -7,7 +7,7 @@ package struct Scenario: Sendable {
     package let story: String?
     /// The policy file, relative to the scenario's own; nil if the command names one.
     package let policy: String?
-    package let founding: Founding
+    package let header: JournalHeader
     package let customers: [Customer]
     package let timeline: [Step]
 
@@ -42,7 +42,7 @@ package struct Scenario: Sendable {
     }
 
     package enum Event: Sendable {
-        case act(Act, place: String)
+        case operation(AppStoreOperation, place: String)
         /// The service fetches every notification that it may have missed.
         case catchUp
         case expect(Expectation)

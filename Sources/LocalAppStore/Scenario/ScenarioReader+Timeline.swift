@@ -37,11 +37,11 @@ extension ScenarioReader {
                 }
                 last = last?.addingTimeInterval(max(0, seconds))
                 time = .after(max(0, seconds))
-            case "store": events += acts(part, of: nil)
+            case "store": events += operations(part, of: nil)
             case "service":
                 if part.word(&reading, of: ServiceWord.self) != nil { events.append(.catchUp) }
             case "expect", "known": events += expectations(part, customers, opensApp: entry.key == "expect")
-            default: if customers.contains(entry.key) { events += acts(part, of: entry.key) }
+            default: if customers.contains(entry.key) { events += operations(part, of: entry.key) }
             }
         }
         if times != 1 {
@@ -56,43 +56,47 @@ extension ScenarioReader {
     }
 
     /// `acquires`, `{ acquires: macOS }`, `{ buys: com.example.calculator.yearly, offer: comeback }`, or a list of them.
-    private mutating func acts(_ part: Part, of customer: String?) -> [Scenario.Event] {
+    private mutating func operations(_ part: Part, of customer: String?) -> [Scenario.Event] {
         if case .sequence = part.node.content {
-            return list(part, example: "- buys: …").flatMap { acts($0, of: customer) }
+            return list(part, example: "- buys: …").flatMap { operations($0, of: customer) }
         }
-        let words = Verb.words(byCustomer: customer != nil)
+        let words = AppStoreOperation.Kind.words(byCustomer: customer != nil)
         func unknown(_ word: String) -> String {
             "`\(word.shortened)` isn't something that \(customer == nil ? "the store" : "a customer") does; \(Spelling.advice(for: word, among: words))"
         }
-        var act: Act
+        var operation: AppStoreOperation
         if let word = part.node.text {
-            guard let verb = Verb.told(word, byCustomer: customer != nil) else {
+            guard let kind = AppStoreOperation.Kind(scenarioWord: word, byCustomer: customer != nil) else {
                 reading.report(unknown(word), at: part.position)
                 return []
             }
-            act = Act(verb)
-            if let customer { act.particulars[.customer] = customer }
+            operation = AppStoreOperation(kind)
+            if let customer { operation.parameters[.customer] = customer }
         } else {
             let members = entries(part, example: customer == nil ? "setsPrice: 4.99" : "acquires: iOS")
             guard !members.isEmpty else { return [] }
             guard
-                let (word, verb) = members.lazy.compactMap({ member in
-                    Verb.told(member.key, byCustomer: customer != nil).map { (member.key, $0) }
+                let (word, kind) = members.lazy.compactMap({ member in
+                    AppStoreOperation.Kind(scenarioWord: member.key, byCustomer: customer != nil).map {
+                        (member.key, $0)
+                    }
                 }).first
             else {
                 reading.report(unknown(members[0].key), at: part.position)
                 return []
             }
-            act = Act(verb)
-            if let customer { act.particulars[.customer] = customer }
+            operation = AppStoreOperation(kind)
+            if let customer { operation.parameters[.customer] = customer }
             for (key, member) in members {
                 guard let text = text(member, example: "…") else { continue }
-                let name = key == word ? verb.object?.rawValue : key
-                do throws(ActMistake) {
-                    guard let name else { throw ActMistake("there is no value after `\(word)`; write `\(word)` alone") }
-                    try act.set(name, to: text)
+                let name = key == word ? kind.mainParameter?.rawValue : key
+                do throws(OperationMistake) {
+                    guard let name else {
+                        throw OperationMistake("there is no value after `\(word)`; write `\(word)` alone")
+                    }
+                    try operation.set(name, to: text)
                     // Alone, so that the mistake has its position.
-                    var alone = Act(verb)
+                    var alone = AppStoreOperation(kind)
                     try alone.set(name, to: text)
                     try alone.checkValues()
                 } catch {
@@ -100,12 +104,12 @@ extension ScenarioReader {
                 }
             }
         }
-        do throws(ActMistake) {
-            try act.checkCompleteness()
+        do throws(OperationMistake) {
+            try operation.checkCompleteness()
         } catch {
             reading.report(error.description, at: part.position)
         }
-        return [.act(act, place: place(part))]
+        return [.operation(operation, place: place(part))]
     }
 
     private mutating func expectations(_ part: Part, _ customers: [String], opensApp: Bool) -> [Scenario.Event] {

@@ -33,8 +33,8 @@ package struct ScenarioReader {
         if environment == .xcode, let part = fields["environment"] {
             reading.report("the store signs in `Production` or `Sandbox`; write one of them", at: part.position)
         }
-        let pace = fields["sandbox"].map { sandboxPace($0) }
-        if pace != nil, environment != .sandbox, let part = fields["sandbox"] {
+        let periods = fields["sandbox"].map { sandboxPeriods($0) }
+        if periods != nil, environment != .sandbox, let part = fields["sandbox"] {
             reading.report("`sandbox` needs `environment: Sandbox`", at: part.position)
         }
         let begins = fields["begins"].flatMap { $0.dayOrInstant(&reading) }
@@ -45,15 +45,15 @@ package struct ScenarioReader {
         guard let name, let begins, let app else { return nil }
         return Scenario(
             name: name, story: story, policy: policy,
-            founding: Founding(
+            header: JournalHeader(
                 seed: seed ?? name, environment: environment ?? .production, now: begins, apps: [app],
-                sandboxPace: pace),
+                sandboxPeriods: periods),
             customers: customers, timeline: timeline)
     }
 
-    private mutating func sandboxPace(_ part: Part) -> SandboxPace {
-        var pace = SandboxPace()
-        guard let fields = fields(part, .sandbox) else { return pace }
+    private mutating func sandboxPeriods(_ part: Part) -> SandboxPeriods {
+        var periods = SandboxPeriods()
+        guard let fields = fields(part, .sandbox) else { return periods }
         func length(_ name: String, atLeast shortest: TimeInterval, _ example: String) -> TimeInterval? {
             guard let part = fields[name], let seconds = part.duration(&reading, example: example) else { return nil }
             if seconds < shortest {
@@ -61,17 +61,17 @@ package struct ScenarioReader {
             }
             return max(seconds, shortest)
         }
-        pace.days = length("days", atLeast: SandboxPace.shortestPeriod, "1m") ?? pace.days
-        pace.weeks = length("weeks", atLeast: SandboxPace.shortestPeriod, "1m") ?? pace.weeks
-        pace.month = length("month", atLeast: SandboxPace.shortestPeriod, "1m") ?? pace.month
-        pace.waitingDay = length("waitingDay", atLeast: 1, "1s") ?? pace.waitingDay
+        periods.days = length("days", atLeast: SandboxPeriods.shortestPeriod, "1m") ?? periods.days
+        periods.weeks = length("weeks", atLeast: SandboxPeriods.shortestPeriod, "1m") ?? periods.weeks
+        periods.month = length("month", atLeast: SandboxPeriods.shortestPeriod, "1m") ?? periods.month
+        periods.waitingDay = length("waitingDay", atLeast: 1, "1s") ?? periods.waitingDay
         if let part = fields["renewals"], let renewals = part.integer(&reading, example: "12") {
             if !(0...1000).contains(renewals) {
                 reading.report("a subscription renews 0 to 1000 times in the sandbox; write `12`", at: part.position)
             }
-            pace.renewals = min(max(renewals, 0), 1000)
+            periods.renewals = min(max(renewals, 0), 1000)
         }
-        return pace
+        return periods
     }
 
     // MARK: Customers

@@ -24,18 +24,18 @@ package struct ScenarioRun: Sendable {
 
     /// Throws a `ScenarioFailure` if an operation isn't possible.
     package func play() async throws -> [Outcome] {
-        try await service.accompany(scenario.founding, signer: signer) { try await play(in: $0) }
+        try await service.accompany(scenario.header, signer: signer) { try await play(in: $0) }
     }
 
     private func play(in store: LocalAppStore) async throws -> [Outcome] {
-        try await scenario.found(in: store)
+        try await scenario.addCustomers(to: store)
         var outcomes: [Outcome] = []
         for step in scenario.timeline {
-            let time = step.date(after: await store.world.now)
-            try await store.perform(Act(.advance, [.to: time.rfc3339]))
+            let time = step.date(after: await store.state.now)
+            try await store.perform(AppStoreOperation(.advance, [.to: time.rfc3339]))
             for event in step.events {
                 switch event {
-                case .act(let act, let place): try await act.happen(in: store, at: place)
+                case .operation(let operation, let place): try await operation.perform(in: store, at: place)
                 case .catchUp: try await service.catchUp(from: store)
                 case .expect(let expectation): outcomes.append(try await check(expectation, store))
                 }
@@ -45,7 +45,7 @@ package struct ScenarioRun: Sendable {
     }
 
     private func check(_ expectation: Scenario.Expectation, _ store: LocalAppStore) async throws -> Outcome {
-        let now = await store.world.now
+        let now = await store.state.now
         let answers: [String: Decision.Outcome]?
         do {
             if expectation.opensApp {
@@ -76,20 +76,24 @@ package struct ScenarioRun: Sendable {
 extension Scenario {
     /// Plays the operations in a store, without comparing anything.
     /// Throws a `ScenarioFailure` if an operation isn't possible.
-    package func happen(in store: LocalAppStore) async throws {
-        try await found(in: store)
+    package func perform(in store: LocalAppStore) async throws {
+        try await addCustomers(to: store)
         for step in timeline {
-            try await store.perform(Act(.advance, [.to: step.date(after: store.world.now).rfc3339]))
-            for case .act(let act, let place) in step.events { try await act.happen(in: store, at: place) }
+            try await store.perform(AppStoreOperation(.advance, [.to: step.date(after: store.state.now).rfc3339]))
+            for case .operation(let operation, let place) in step.events {
+                try await operation.perform(in: store, at: place)
+            }
         }
     }
 
-    /// Makes the customers' accounts.
-    fileprivate func found(in store: LocalAppStore) async throws {
+    /// Creates the customers' accounts.
+    fileprivate func addCustomers(to store: LocalAppStore) async throws {
         for customer in customers {
-            var particulars: [Particular: String] = [.customer: customer.name, .storefront: customer.storefront]
-            particulars[.family] = customer.family
-            try await store.perform(Act(.customer, particulars))
+            var parameters: [AppStoreOperation.Parameter: String] = [
+                .customer: customer.name, .storefront: customer.storefront,
+            ]
+            parameters[.family] = customer.family
+            try await store.perform(AppStoreOperation(.customer, parameters))
         }
     }
 }
@@ -103,8 +107,8 @@ extension Scenario.Step {
     }
 }
 
-extension Act {
-    fileprivate func happen(in store: LocalAppStore, at place: String) async throws {
+extension AppStoreOperation {
+    fileprivate func perform(in store: LocalAppStore, at place: String) async throws {
         do {
             try await store.perform(self)
         } catch {

@@ -17,10 +17,10 @@ extension ServerAPIRequest {
         case "DESCENDING": isDescending = true
         default: throw ServerAPIError.invalidSort
         }
-        var transactions = world.accounts[account].transactions.map { world.transactions[$0] }
-            .filter { $0.app == app && filter.admits($0, in: world) }
+        var transactions = state.accounts[account].transactions.map { state.transactions[$0] }
+            .filter { $0.app == app && filter.admits($0, in: state) }
         if isVersion1 {
-            transactions.removeAll { $0.isFinished && world.products[$0.product].type == .consumable }
+            transactions.removeAll { $0.isFinished && state.products[$0.product].type == .consumable }
         }
         transactions.sort { isDescending ? $0.revision > $1.revision : $0.revision < $1.revision }
         var answer = try page(of: transactions, isDescending: isDescending)
@@ -31,7 +31,7 @@ extension ServerAPIRequest {
     /// Refunds, in full or in part.
     func refunds() throws -> JSONObject {
         let account = try account(id)
-        let refunded = world.accounts[account].transactions.map { world.transactions[$0] }
+        let refunded = state.accounts[account].transactions.map { state.transactions[$0] }
             .filter { $0.app == app && $0.revocation != nil && $0.revocation?.type != .familyRevoke }
         return try page(of: refunded.sorted { $0.revision < $1.revision }, isDescending: false)
     }
@@ -128,8 +128,8 @@ private struct HistoryFilter {
         return flag
     }
 
-    func admits(_ transaction: StoreTransaction, in world: World) -> Bool {
-        let product = world.products[transaction.product]
+    func admits(_ transaction: StoreTransaction, in state: AppStoreState) -> Bool {
+        let product = state.products[transaction.product]
         if let begin, transaction.purchaseDate < begin { return false }
         if let end, transaction.purchaseDate >= end { return false }
         if !products.isEmpty, !products.contains(product.id) { return false }

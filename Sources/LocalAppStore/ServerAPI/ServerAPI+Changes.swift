@@ -25,9 +25,9 @@ extension ServerAPI {
         }
     }
 
-    private func perform(_ act: Act) async throws(ServerAPIError) {
+    private func perform(_ operation: AppStoreOperation) async throws(ServerAPIError) {
         do {
-            try await store.perform(act)
+            try await store.perform(operation)
         } catch is JournalError {
             throw .generalInternalRetryable
         } catch {
@@ -52,8 +52,8 @@ extension ServerAPI {
         guard case .string(let status)? = body["deliveryStatus"], Self.deliveryStatuses.contains(status) else {
             throw ServerAPIError.invalidDeliveryStatus
         }
-        var particulars: [Particular: String] = [
-            .transaction: request.world.id(of: transaction), .deliveryStatus: status,
+        var parameters: [AppStoreOperation.Parameter: String] = [
+            .transaction: request.state.id(of: transaction), .deliveryStatus: status,
         ]
         if let value = body["consumptionPercentage"] {
             guard case .number(let digits) = value, let number = Int(digits), (0...100_000).contains(number) else {
@@ -64,9 +64,9 @@ extension ServerAPI {
             guard case .string(let preference) = value,
                 ["DECLINE", "GRANT_FULL", "GRANT_PRORATED"].contains(preference)
             else { throw ServerAPIError.generalBadRequest }
-            particulars[.refundPreference] = preference
+            parameters[.refundPreference] = preference
         }
-        try await perform(Act(.answerConsumption, particulars))
+        try await perform(AppStoreOperation(.answerConsumption, parameters))
         return Response(status: .accepted)
     }
 
@@ -81,7 +81,7 @@ extension ServerAPI {
 
     private func consumeAsBefore(_ request: ServerAPIRequest) async throws -> Response {
         let transaction = try request.transaction(request.id)
-        guard request.world.products[transaction.product].type == .consumable else {
+        guard request.state.products[transaction.product].type == .consumable else {
             throw ServerAPIError.transactionIsNotConsumable
         }
         let body = try request.object()
@@ -100,7 +100,8 @@ extension ServerAPI {
         }
         guard case .number(let status)? = body["deliveryStatus"] else { throw ServerAPIError.invalidDeliveryStatus }
         try await perform(
-            Act(.answerConsumption, [.transaction: request.world.id(of: transaction), .deliveryStatus: status]))
+            AppStoreOperation(
+                .answerConsumption, [.transaction: request.state.id(of: transaction), .deliveryStatus: status]))
         return Response(status: .accepted)
     }
 
@@ -108,7 +109,7 @@ extension ServerAPI {
 
     private func setAppAccountToken(_ request: ServerAPIRequest) async throws -> Response {
         try request.checkForm(of: request.id, .invalidTransactionID)
-        guard let transaction = request.world.transaction(request.id), transaction.app == request.app else {
+        guard let transaction = request.state.transaction(request.id), transaction.app == request.app else {
             throw ServerAPIError.transactionIDNotFound
         }
         guard transaction.original == transaction.index else { throw ServerAPIError.notAnOriginalTransactionID }
@@ -117,13 +118,14 @@ extension ServerAPI {
             throw ServerAPIError.appAccountTokenIsNoUUID
         }
         try await perform(
-            Act(.setAppAccountToken, [.transaction: request.world.id(of: transaction), .appAccountToken: text]))
+            AppStoreOperation(
+                .setAppAccountToken, [.transaction: request.state.id(of: transaction), .appAccountToken: text]))
         return Response(status: .ok)
     }
 
     private func finish(_ request: ServerAPIRequest) async throws -> Response {
         let transaction = try request.transaction(request.id)
-        try await perform(Act(.finish, [.transaction: request.world.id(of: transaction)]))
+        try await perform(AppStoreOperation(.finish, [.transaction: request.state.id(of: transaction)]))
         return Response(status: .ok)
     }
 
@@ -137,23 +139,23 @@ extension ServerAPI {
         let body = try request.object()
         let days = try Self.days(in: body)
         let identifier = try Self.requestIdentifier(in: body)
-        guard let subscription = request.world.subscription(of: transaction) else {
+        guard let subscription = request.state.subscription(of: transaction) else {
             throw ServerAPIError.originalTransactionIDNotFound
         }
         guard subscription.sharedFrom == nil else {
             throw ServerAPIError.familySharedSubscriptionExtensionIneligible
         }
         guard subscription.state == .active else { throw ServerAPIError.subscriptionExtensionIneligible }
-        let since = request.world.now.addingTimeInterval(-Self.extensionLimit.length)
+        let since = request.state.now.addingTimeInterval(-Self.extensionLimit.length)
         guard subscription.extensions.count(where: { $0 > since }) < Self.extensionLimit.count else {
             throw ServerAPIError.subscriptionMaxExtension
         }
-        try await perform(Act(.extend, [.transaction: request.id, .days: String(days)]))
-        let world = await store.world
-        let current = world.transactions[world.subscriptions[subscription.index].current]
+        try await perform(AppStoreOperation(.extend, [.transaction: request.id, .days: String(days)]))
+        let state = await store.state
+        let current = state.transactions[state.subscriptions[subscription.index].current]
         var answer: JSONObject = [
             "originalTransactionId": .string(request.id),
-            "webOrderLineItemId": .string(world.ids.webOrderLineItem(current.index)), "success": .boolean(true),
+            "webOrderLineItemId": .string(state.ids.webOrderLineItem(current.index)), "success": .boolean(true),
         ]
         answer["effectiveDate"] = current.expiresDate.map(JSONValue.instant)
         answer["requestIdentifier"] = .string(identifier)
@@ -164,11 +166,11 @@ extension ServerAPI {
         let body = try request.object()
         let days = try Self.days(in: body)
         let identifier = try Self.requestIdentifier(in: body)
-        guard case .string(let id)? = body["productId"], let product = try? request.world.productPlace(id),
-            request.world.app(ofProduct: product) == request.app,
-            request.world.products[product].type == .autoRenewable
+        guard case .string(let id)? = body["productId"], let product = try? request.state.productPlace(id),
+            request.state.app(ofProduct: product) == request.app,
+            request.state.products[product].type == .autoRenewable
         else { throw ServerAPIError.invalidProductID }
-        guard !request.world.massExtensions.contains(where: { $0.requestIdentifier == identifier }) else {
+        guard !request.state.massExtensions.contains(where: { $0.requestIdentifier == identifier }) else {
             throw ServerAPIError.invalidRequestIdentifier
         }
         var codes: [String] = []
@@ -183,16 +185,18 @@ extension ServerAPI {
                 codes.append(code)
             }
         }
-        var particulars: [Particular: String] = [.product: id, .days: String(days), .request: identifier]
-        if !codes.isEmpty { particulars[.storefronts] = codes.joined(separator: ",") }
-        try await perform(Act(.extendAll, particulars))
+        var parameters: [AppStoreOperation.Parameter: String] = [
+            .product: id, .days: String(days), .request: identifier,
+        ]
+        if !codes.isEmpty { parameters[.storefronts] = codes.joined(separator: ",") }
+        try await perform(AppStoreOperation(.extendAll, parameters))
         return .json(["requestIdentifier": .string(identifier)])
     }
 
     private func massExtension(_ request: ServerAPIRequest, of product: String) throws -> JSONObject {
         guard
-            let found = request.world.massExtensions.first(where: {
-                $0.requestIdentifier == request.id && request.world.products[$0.product].id == product
+            let found = request.state.massExtensions.first(where: {
+                $0.requestIdentifier == request.id && request.state.products[$0.product].id == product
             })
         else { throw ServerAPIError.statusRequestNotFound }
         return [

@@ -15,9 +15,9 @@ extension ServerAPI {
     }
 
     private func test(_ request: ServerAPIRequest) async throws -> Response {
-        let app = request.world.apps[request.app]
+        let app = request.state.apps[request.app]
         guard app.notificationURL != nil else { throw ServerAPIError.notificationURLNotFound }
-        let caused = try await store.perform(Act(.testNotification, [.app: app.bundleID]))
+        let caused = try await store.perform(AppStoreOperation(.testNotification, [.app: app.bundleID]))
         guard let notification = caused.last(where: { $0.type == .test }) else { throw ServerAPIError.generalInternal }
         return .json(["testNotificationToken": .string(notification.token)])
     }
@@ -33,7 +33,7 @@ extension StoreNotification {
 extension ServerAPIRequest {
     private static let pageSize = 20
     /// How long notifications are kept.
-    private var keptFor: TimeInterval { (world.environment.isProduction ? 180 : 30) * 86_400 }
+    private var keptFor: TimeInterval { (state.environment.isProduction ? 180 : 30) * 86_400 }
 
     func testNotification() throws -> JSONObject {
         let parts = id.split(separator: "_")
@@ -41,7 +41,7 @@ extension ServerAPIRequest {
             throw ServerAPIError.invalidTestNotificationToken
         }
         guard
-            let notification = world.notifications.last(where: { $0.app == app && $0.type == .test && $0.token == id })
+            let notification = state.notifications.last(where: { $0.app == app && $0.type == .test && $0.token == id })
         else { throw ServerAPIError.testNotificationNotFound }
         return try item(notification)
     }
@@ -49,24 +49,24 @@ extension ServerAPIRequest {
     /// Twenty at a time, the oldest first, with their outcomes.
     func notificationHistory() throws -> JSONObject {
         let body = try object()
-        let oldest = world.now.addingTimeInterval(-keptFor)
+        let oldest = state.now.addingTimeInterval(-keptFor)
         let filter = try NotificationFilter(body, of: self, oldest: oldest)
         // They are ordered by date.
-        var first = world.notifications.firstPlace { $0.date >= filter.begin }
+        var first = state.notifications.firstPlace { $0.date >= filter.begin }
         if let token = single("paginationToken"), !token.isEmpty {
             guard let bytes = Base64.urlSafe.decode(Array(token.utf8)[...]),
                 let number = Int(String(decoding: bytes, as: UTF8.self)),
-                (0...world.notifications.count).contains(number)
+                (0...state.notifications.count).contains(number)
             else { throw ServerAPIError.invalidPaginationToken }
             // Apple doesn't document when a token expires. Here it expires with the notifications that it leads to.
-            if number < world.notifications.count, world.notifications[number].date < oldest {
+            if number < state.notifications.count, state.notifications[number].date < oldest {
                 throw ServerAPIError.paginationTokenExpired
             }
             first = max(first, number)
         }
         var items: [JSONValue] = []
         var next: Int?
-        for notification in world.notifications[first...] {
+        for notification in state.notifications[first...] {
             if notification.date > filter.end { break }
             guard filter.admits(notification) else { continue }
             if items.count == Self.pageSize {
@@ -86,7 +86,7 @@ extension ServerAPIRequest {
 
     private func item(_ notification: StoreNotification) throws -> JSONObject {
         [
-            "signedPayload": .string(try signer.notification(notification, in: world)),
+            "signedPayload": .string(try signer.notification(notification, in: state)),
             "sendAttempts": .array(
                 notification.attempts.map {
                     .object([

@@ -11,7 +11,7 @@ package struct ServerAPI: Sendable {
     let store: LocalAppStore
     let key: ServerAPIKey
     let limit: RateLimit
-    package let trouble = Trouble()
+    package let fault = Fault()
     /// Real time. Tokens and rate limits use it, or the local clock if the developer's server uses that.
     let now: @Sendable () -> Date
 
@@ -23,7 +23,7 @@ package struct ServerAPI: Sendable {
         self.store = store
         self.key = key
         self.now = now
-        limit = RateLimit(share: rateLimitShare * (await store.world.environment.isProduction ? 1 : 0.1))
+        limit = RateLimit(share: rateLimitShare * (await store.state.environment.isProduction ? 1 : 0.1))
     }
 
     package func add(to router: Router<BasicRequestContext>) {
@@ -41,19 +41,19 @@ package struct ServerAPI: Sendable {
 
     private func transactionInfo(_ request: ServerAPIRequest) throws -> JSONObject {
         let id = request.id
-        guard request.world.acquisition(id) == nil else { throw ServerAPIError.appTransactionIDNotSupported }
+        guard request.state.acquisition(id) == nil else { throw ServerAPIError.appTransactionIDNotSupported }
         let transaction = try request.transaction(id)
         return ["signedTransactionInfo": .string(try request.signed(transaction))]
     }
 
     private func appTransactionInfo(_ request: ServerAPIRequest) throws -> JSONObject {
         let account = try request.account(request.id)
-        guard let acquisition = request.world.acquisition(of: account, app: request.app) else {
+        guard let acquisition = request.state.acquisition(of: account, app: request.app) else {
             throw ServerAPIError.appTransactionDoesNotExist
         }
         return [
             "signedAppTransactionInfo": .string(
-                try request.signer.appTransaction(acquisition, in: request.world, for: .server))
+                try request.signer.appTransaction(acquisition, in: request.state, for: .server))
         ]
     }
 
@@ -67,20 +67,20 @@ package struct ServerAPI: Sendable {
             wanted.insert(status)
         }
         var groups: [(name: String, items: [JSONValue])] = []
-        for place in request.world.accounts[account].subscriptions {
-            let subscription = request.world.subscriptions[place]
+        for place in request.state.accounts[account].subscriptions {
+            let subscription = request.state.subscriptions[place]
             guard subscription.app == request.app else { continue }
             if !groups.contains(where: { $0.name == subscription.group }) { groups.append((subscription.group, [])) }
             guard wanted.isEmpty || wanted.contains(subscription.status.rawValue),
                 let group = groups.firstIndex(where: { $0.name == subscription.group })
             else { continue }
-            let current = request.world.transactions[subscription.current]
+            let current = request.state.transactions[subscription.current]
             groups[group].items.append(
                 .object([
-                    "originalTransactionId": .string(request.world.ids.transaction(subscription.original)),
+                    "originalTransactionId": .string(request.state.ids.transaction(subscription.original)),
                     "status": .integer(subscription.status.rawValue),
                     "signedRenewalInfo": .string(
-                        try request.signer.renewalInfo(subscription, in: request.world)),
+                        try request.signer.renewalInfo(subscription, in: request.state)),
                     "signedTransactionInfo": .string(try request.signed(current)),
                 ]))
         }
@@ -96,8 +96,8 @@ package struct ServerAPI: Sendable {
     }
 
     private func order(_ request: ServerAPIRequest) throws -> JSONObject {
-        guard request.world.environment.isProduction,
-            let transaction = request.world.transaction(order: request.id), transaction.app == request.app
+        guard request.state.environment.isProduction,
+            let transaction = request.state.transaction(order: request.id), transaction.app == request.app
         else { return ["status": .integer(1), "signedTransactions": .array([])] }
         return [
             "status": .integer(0), "signedTransactions": .array([.string(try request.signed(transaction))]),
@@ -130,10 +130,10 @@ extension ServerAPI {
     private func request(
         _ request: Request, _ context: BasicRequestContext, _ kind: RequestClass
     ) async throws -> ServerAPIRequest {
-        let world = await store.world
-        guard let (token, now) = token(of: request, at: [self.now(), world.now]) else { throw Unauthorized() }
-        guard let app = try? world.appPlace(token.bundleID) else { throw Unauthorized() }
-        if let error = await trouble.next() {
+        let state = await store.state
+        guard let (token, now) = token(of: request, at: [self.now(), state.now]) else { throw Unauthorized() }
+        guard let app = try? state.appPlace(token.bundleID) else { throw Unauthorized() }
+        if let error = await fault.next() {
             if error == .rateLimitExceeded { throw RateLimited(next: now.addingTimeInterval(1)) }
             throw error
         }
@@ -148,7 +148,7 @@ extension ServerAPI {
             id: context.parameters.get("id") ?? "",
             parameters: request.uri.queryParameters.map {
                 (String($0.key), String($0.value))
-            }, body: body, world: world, app: app, signer: store.signer)
+            }, body: body, state: state, app: app, signer: store.signer)
     }
 
     /// A token, and the clock by which it is valid.

@@ -9,7 +9,7 @@ struct ServerAPIRequest: Sendable {
     let id: String
     let parameters: [(name: String, value: String)]
     let body: [UInt8]
-    let world: World
+    let state: AppStoreState
     /// The index of the token's app.
     let app: Int
     let signer: StoreSigner
@@ -20,27 +20,27 @@ struct ServerAPIRequest: Sendable {
     func single(_ name: String) -> String? { query(name).last }
 
     func signed(_ transaction: StoreTransaction) throws -> String {
-        try signer.transaction(transaction, in: world)
+        try signer.transaction(transaction, in: state)
     }
 
     /// The transaction with that ID, if it belongs to the app.
     func transaction(_ id: String) throws(ServerAPIError) -> StoreTransaction {
         try checkForm(of: id, .invalidTransactionID)
-        guard let transaction = world.transaction(id), transaction.app == app else { throw .transactionIDNotFound }
+        guard let transaction = state.transaction(id), transaction.app == app else { throw .transactionIDNotFound }
         return transaction
     }
 
     /// The customer with that transaction ID or app transaction ID.
     func account(_ id: String) throws(ServerAPIError) -> Int {
         try checkForm(of: id, .invalidTransactionID)
-        if let acquisition = world.acquisition(id), acquisition.app == app { return acquisition.account }
+        if let acquisition = state.acquisition(id), acquisition.app == app { return acquisition.account }
         return try transaction(id).account
     }
 
     /// The subscription that begins with that transaction. The ID must be its original transaction's.
     func original(_ id: String) throws(ServerAPIError) -> StoreTransaction {
         try checkForm(of: id, .invalidOriginalTransactionID)
-        guard let transaction = world.transaction(id), transaction.app == app, transaction.original == transaction.index
+        guard let transaction = state.transaction(id), transaction.app == app, transaction.original == transaction.index
         else { throw .originalTransactionIDNotFound }
         return transaction
     }
@@ -59,8 +59,8 @@ struct ServerAPIRequest: Sendable {
 
     /// `bundleId`, `appAppleId` and `environment`, as in responses.
     var appMembers: JSONObject {
-        var members = world.appMembers(app)
-        if !world.environment.isProduction { members["appAppleId"] = nil }
+        var members = state.appMembers(app)
+        if !state.environment.isProduction { members["appAppleId"] = nil }
         return members
     }
 

@@ -11,42 +11,42 @@ extension StoreSigner {
 
     /// The app receipt on a device of the account, signed now, in DER.
     /// It lists purchases, but consumables only until they are finished, and nothing that the family shares.
-    package func receipt(of it: StoreAcquisition, in world: World, device: UUID) throws -> [UInt8] {
-        let app = world.apps[it.app]
+    package func receipt(of it: StoreAcquisition, in state: AppStoreState, device: UUID) throws -> [UInt8] {
+        let app = state.apps[it.app]
         let minter = ReceiptMinter(
             authority: authority,
             app: MintedApp(
-                bundleID: app.bundleID, appAppleID: app.appAppleID, environment: world.environment,
+                bundleID: app.bundleID, appAppleID: app.appAppleID, environment: state.environment,
                 deviceVerificationID: device),
-            signedAt: world.now)
+            signedAt: state.now)
         let (platform, installed) = it.installed
         var draft = minter.draft
         draft[.appVersion] = .text(installed.name(on: platform))
         draft[.platformCode] = .number(platform == .macOS ? 2 : 3)
         if platform == .macOS { draft[.unknown20] = nil }
-        if world.environment.isProduction {
-            draft[.downloadID] = .number(UInt64(clamping: world.ids.download(it.index)))
+        if state.environment.isProduction {
+            draft[.downloadID] = .number(UInt64(clamping: state.ids.download(it.index)))
             draft[.versionExternalIdentifier] = .number(
-                UInt64(clamping: world.externalIdentifier(of: installed, app: it.app)))
+                UInt64(clamping: state.externalIdentifier(of: installed, app: it.app)))
             draft[.originalPurchaseDate] = .date(it.date)
             draft[.originalAppVersion] = .text(it.release.name(on: it.platform))
             draft[.preorderDate] = it.preorderDate.map(ReceiptDraft.Value.date)
         }
         if it.way == .volumePurchase {
-            let type: ReceiptType = world.environment.isProduction ? .productionVPP : .productionVPPSandbox
+            let type: ReceiptType = state.environment.isProduction ? .productionVPP : .productionVPPSandbox
             draft[.receiptType] = .text(type.rawValue)
             draft[.expirationDate] = it.licenseEnds.map(ReceiptDraft.Value.date)
         }
-        if world.now < Self.firstVersions { draft[.originalAppVersion] = nil }
-        draft.purchases = world.accounts[it.account].transactions.map { world.transactions[$0] }
-            .filter { $0.app == it.app && !$0.isFamilyShared && !($0.isFinished && world.isConsumable($0)) }
-            .map { world.receiptDraft(of: $0) }
-        let style = ReceiptStyle(digest: world.now < Self.lastSHA1 ? .sha1 : .sha256)
+        if state.now < Self.firstVersions { draft[.originalAppVersion] = nil }
+        draft.purchases = state.accounts[it.account].transactions.map { state.transactions[$0] }
+            .filter { $0.app == it.app && !$0.isFamilyShared && !($0.isFinished && state.isConsumable($0)) }
+            .map { state.receiptDraft(of: $0) }
+        let style = ReceiptStyle(digest: state.now < Self.lastSHA1 ? .sha1 : .sha256)
         return try minter.mint(draft, style: style)
     }
 }
 
-extension World {
+extension AppStoreState {
     fileprivate func isConsumable(_ transaction: StoreTransaction) -> Bool {
         products[transaction.product].type == .consumable
     }

@@ -19,46 +19,46 @@ package struct StoreSigner: Sendable {
     }
 
     package func appTransaction(
-        _ acquisition: StoreAcquisition, in world: World, for reader: Reader
+        _ acquisition: StoreAcquisition, in state: AppStoreState, for reader: Reader
     ) throws -> String {
-        try sign(world.appTransaction(acquisition, for: reader), in: world)
+        try sign(state.appTransaction(acquisition, for: reader), in: state)
     }
 
     package func transaction(
-        _ transaction: StoreTransaction, in world: World, for reader: Reader = .server, at date: Date? = nil
+        _ transaction: StoreTransaction, in state: AppStoreState, for reader: Reader = .server, at date: Date? = nil
     ) throws -> String {
-        try sign(world.payload(of: transaction, for: reader, signedAt: date ?? world.now), in: world)
+        try sign(state.payload(of: transaction, for: reader, signedAt: date ?? state.now), in: state)
     }
 
     package func renewalInfo(
-        _ subscription: Subscription, in world: World, for reader: Reader = .server, at date: Date? = nil
+        _ subscription: Subscription, in state: AppStoreState, for reader: Reader = .server, at date: Date? = nil
     ) throws -> String {
-        try sign(world.renewalInfo(of: subscription, for: reader, signedAt: date ?? world.now), in: world)
+        try sign(state.renewalInfo(of: subscription, for: reader, signedAt: date ?? state.now), in: state)
     }
 
     /// The `signedPayload` of a notification, with its content at the time of the event, in each attempt.
-    package func notification(_ notification: StoreNotification, in world: World) throws -> String {
+    package func notification(_ notification: StoreNotification, in state: AppStoreState) throws -> String {
         var payload = JSONObject()
         payload["notificationType"] = .string(notification.type.rawValue)
         payload["subtype"] = (notification.subtype?.rawValue).map(JSONValue.string)
         payload["notificationUUID"] = .string(notification.uuid.uuidString.lowercased())
         switch notification.subject {
-        case .extensionSummary(let summary): payload["summary"] = .object(world.summary(summary, app: notification.app))
+        case .extensionSummary(let summary): payload["summary"] = .object(state.summary(summary, app: notification.app))
         case .app(let place):
-            var data = world.appMembers(notification.app)
+            var data = state.appMembers(notification.app)
             data["signedAppTransactionInfo"] = .string(
-                try appTransaction(world.acquisitions[place], in: world, for: .server))
+                try appTransaction(state.acquisitions[place], in: state, for: .server))
             payload["appData"] = .object(data)
         case .nothing:
-            payload["data"] = .object(world.appMembers(notification.app, isTest: true))
+            payload["data"] = .object(state.appMembers(notification.app, isTest: true))
         case .transaction(let transaction, let subscription, let reason):
-            var data = world.appMembers(notification.app)
-            data["bundleVersion"] = world.bundleVersion(of: transaction).map(JSONValue.string)
+            var data = state.appMembers(notification.app)
+            data["bundleVersion"] = state.bundleVersion(of: transaction).map(JSONValue.string)
             data["signedTransactionInfo"] = .string(
-                try self.transaction(transaction, in: world, at: notification.signingDate))
+                try self.transaction(transaction, in: state, at: notification.signingDate))
             if let subscription {
                 data["signedRenewalInfo"] = .string(
-                    try renewalInfo(subscription, in: world, at: notification.signingDate))
+                    try renewalInfo(subscription, in: state, at: notification.signingDate))
                 data["status"] = .integer(subscription.status.rawValue)
             }
             data["consumptionRequestReason"] = (reason?.rawValue).map(JSONValue.string)
@@ -66,12 +66,12 @@ package struct StoreSigner: Sendable {
         }
         payload["version"] = .string("2.0")
         payload["signedDate"] = .instant(notification.signingDate)
-        return try sign(payload, in: world)
+        return try sign(payload, in: state)
     }
 
-    private func sign(_ payload: JSONObject, in world: World) throws -> String {
+    private func sign(_ payload: JSONObject, in state: AppStoreState) throws -> String {
         let minter = JWSMinter(
-            authority: authority, app: MintedApp(environment: world.environment), signedAt: world.now)
+            authority: authority, app: MintedApp(environment: state.environment), signedAt: state.now)
         return String(decoding: try minter.mint(payload: payload), as: UTF8.self)
     }
 }

@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureHTTP
 import TenureJSON
 
-/// The connection to a local App Store on a port: `tenure appstore run`.
+/// The connection to a local App Store on a port: `tenure local-store run`.
 struct HTTPConnection: StoreConnection {
     let url: URL
 

@@ -74,9 +74,9 @@ extension LocalStore {
         }
     }
 
-    /// For a look-up of the file before any call that could throw: an error is written to standard error.
-    func fetchReceiptAtOnce() {
-        guard !behavior.isOffline, !FileManager.default.fileExists(atPath: receiptURL.path) else { return }
+    /// Writes errors to standard error, because `receiptURL` can't throw them.
+    func fetchReceiptIfMissing() {
+        guard !behavior.isOffline, !FileManager.default.fileExists(atPath: receiptFile.path) else { return }
         let body = state.withLock { self.body(JSONObject(), $0.place) }
         guard let answer = connection.askAtOnce(.receipt, body) else { return }
         do {
@@ -91,7 +91,7 @@ extension LocalStore {
             return
         }
         state.withLock { $0.isSandbox = answer.text("environment") == AppStore.Environment.sandbox.rawValue }
-        let receiptURL = receiptURL
+        let receiptURL = receiptFile
         do {
             try FileManager.default.createDirectory(
                 at: receiptURL.deletingLastPathComponent(), withIntermediateDirectories: true)

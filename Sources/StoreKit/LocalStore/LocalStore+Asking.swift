@@ -31,24 +31,24 @@ extension LocalStore {
         }
     }
 
-    func ask(_ question: Question, _ particulars: JSONObject = JSONObject()) async throws(StoreKitError) -> JSONObject {
+    func ask(_ question: Question, _ parameters: JSONObject = JSONObject()) async throws(StoreKitError) -> JSONObject {
         do throws(ConnectionFailure) {
-            return try await askPlainly(question, particulars)
+            return try await askPlainly(question, parameters)
         } catch {
             throw error.storeKitError
         }
     }
 
     func askPlainly(
-        _ question: Question, _ particulars: JSONObject = JSONObject()
+        _ question: Question, _ parameters: JSONObject = JSONObject()
     ) async throws(ConnectionFailure) -> JSONObject {
-        let (isOffline, body) = state.withLock { ($0.behavior.isOffline, self.body(particulars, $0.place)) }
+        let (isOffline, body) = state.withLock { ($0.behavior.isOffline, self.body(parameters, $0.place)) }
         if isOffline { throw .network(URLError(.notConnectedToInternet)) }
         return try await connection.ask(question, body)
     }
 
-    func body(_ particulars: JSONObject, _ place: Place) -> JSONObject {
-        var body = particulars
+    func body(_ parameters: JSONObject, _ place: Place) -> JSONObject {
+        var body = parameters
         body["customer"] = place.customer.map(JSONValue.string)
         body["app"] = place.app.map(JSONValue.string)
         body["device"] = .string(deviceVerificationID.uuidString.lowercased())

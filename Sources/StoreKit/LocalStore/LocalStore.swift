@@ -11,9 +11,19 @@ import TenureJSON
 public final class LocalStore: Sendable {
     /// The value of `AppStore.deviceVerificationID`.
     public let deviceVerificationID: UUID
-    /// The file of the legacy receipt, if it exists: `StoreKit/receipt` in the device's folder, in the sandbox
+    /// The file of the legacy receipt: `StoreKit/receipt` in the device's folder, in the sandbox
     /// `StoreKit/sandboxReceipt`.
+    ///
+    /// If the file doesn't exist, this fetches the receipt, and blocks the thread meanwhile. A customer without the app
+    /// has no receipt; then the file is missing. Foundation's `Bundle.main.appStoreReceiptURL` is always nil on Linux, so
+    /// use this property instead.
     public var receiptURL: URL {
+        fetchReceiptIfMissing()
+        return receiptFile
+    }
+
+    /// Doesn't fetch the receipt.
+    var receiptFile: URL {
         receiptFolder.appendingPathComponent(state.withLock { $0.isSandbox } ? "sandboxReceipt" : "receipt")
     }
 

@@ -14,7 +14,7 @@ protocol StoreConnection: Sendable {
 
 /// The questions of a device: `DeviceQuestion` of the local App Store, which this module can't import in every build.
 enum Question: String, CaseIterable, Sendable {
-    case contents, changes, appTransaction, receipt, products, purchase, finish, roots, now, acts
+    case contents, changes, appTransaction, receipt, products, purchase, finish, roots, now, operations
 }
 
 enum ConnectionFailure: Error, Sendable {

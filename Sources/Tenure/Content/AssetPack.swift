@@ -64,10 +64,10 @@ extension Tenure {
         }
 
         /// The state now.
-        public var state: State { library.board.state(of: name) }
+        public var state: State { library.contentStates.state(of: name) }
 
         /// The state now, and after every change. Only `installed` means that the files are there.
-        public var states: AsyncStream<State> { library.board.watch(name) }
+        public var states: AsyncStream<State> { library.contentStates.watch(name) }
 
         /// Downloads the newest version that the app can use, and returns when it is installed.
         ///

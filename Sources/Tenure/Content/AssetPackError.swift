@@ -34,8 +34,11 @@ extension Tenure {
 }
 
 extension Tenure.AssetPackError: LocalizedError, CustomStringConvertible {
+    /// The problem and its fix on one line, for a log.
     public var description: String { [problem, recovery].compactMap(\.self).joined(separator: " ") }
+    /// The problem in one English sentence.
     public var errorDescription: String? { problem }
+    /// What the app or the customer can do about it; nil if nothing helps.
     public var recoverySuggestion: String? { recovery }
 
     private var problem: String {

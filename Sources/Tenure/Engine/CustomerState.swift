@@ -1,6 +1,5 @@
 import Foundation
 import TenureCore
-import TenureHTTP
 
 /// What is known now. Every question reads it, and only the engine writes it.
 ///
@@ -50,7 +49,7 @@ final class CustomerState: Sendable {
         /// When each granted right ends, in seconds since the reference date. Infinity: never.
         var ends: [String: Double] = [:]
         var floor: Double
-        /// Rights whose end was observed. They get no grace, even if the clock is turned back afterward.
+        /// Rights that have ended. They get no grace period, even if the clock is turned back afterward.
         var over: Set<String> = []
         /// The end of each running trial session.
         var sessions: [String: [UUID: Double]] = [:]

@@ -33,7 +33,7 @@ extension Engine {
 
     /// Transactions about which the service hasn't answered yet, as far as the next request can contain them.
     var unsent: Set<String> {
-        guard !memory.account.unanswered.isEmpty, let listed = reading.transactions else { return [] }
+        guard !memory.account.unanswered.isEmpty, let listed = snapshot.transactions else { return [] }
         return memory.account.unanswered.intersection(
             SyncRequest.mostTelling(listed).lazy.map(\.purchase.transactionID))
     }
@@ -44,30 +44,30 @@ extension Engine {
         isServiceWanted = false
         // A purchase or a tap still gets through.
         if !isWanted, retryWait != nil {
-            return reading.note(.service, .skipped("the service is busy and asked to be called later"))
+            return snapshot.note(.service, .skipped("the service is busy and asked to be called later"))
         }
         guard isWanted || isServiceDue else {
             // What it said then is about the same evidence, if this start has seen all of that.
-            let hasSeenAll = reading.knowsPurchases && (reading.appTransaction != nil || !asksForAppTransaction)
+            let hasSeenAll = snapshot.knowsPurchases && (snapshot.appTransaction != nil || !asksForAppTransaction)
             if fresh == nil, hasSeenAll, !setup.isListening { fresh = memory.account.told }
-            return reading.note(.service, .skipped("it was asked a short while ago, and there is no new evidence"))
+            return snapshot.note(.service, .skipped("it was asked a short while ago, and there is no new evidence"))
         }
         let changes = accountChanges
         let news = newsCount
-        guard var request = await SyncRequest(reading, from: setup.access) else {
+        guard var request = await SyncRequest(snapshot, from: setup.access) else {
             let why = "nothing that the App Store signed could be read, so that there is nothing to send"
-            return reading.note(.service, asksForAppTransaction ? .failed(why) : .skipped(why))
+            return snapshot.note(.service, asksForAppTransaction ? .failed(why) : .skipped(why))
         }
         request.nonce = UUID().uuidString.lowercased()
         request.persona = personaToken
-        reading.note(
+        snapshot.note(
             .receipt, request.receipt == nil ? .skipped("there is an app transaction, or no receipt") : .done)
         do throws(ServiceFailure) {
             let response = try await service.sync(request, languages: setup.options.languages)
             retryAt = nil
             // An account that changed meanwhile was not asked about.
-            guard changes == accountChanges, request.appTransaction == reading.appTransaction?.jws else {
-                return reading.note(.service, .failed("another account was signed in meanwhile"))
+            guard changes == accountChanges, request.appTransaction == snapshot.appTransaction?.jws else {
+                return snapshot.note(.service, .failed("another account was signed in meanwhile"))
             }
             take(response, to: request)
             // What came meanwhile isn't covered.
@@ -76,15 +76,15 @@ extension Engine {
             if case .refused(_, let seconds) = error {
                 retryAt = seconds.map { setup.clock().addingTimeInterval(min($0, Backoff.longest)) }
             }
-            reading.note(.service, .failed("\(error)"))
+            snapshot.note(.service, .failed("\(error)"))
         }
     }
 
     /// The persona's token. Nil beside anything that was signed for production.
     private var personaToken: String? {
         let environments =
-            [reading.appTransaction?.environment].compactMap(\.self)
-            + (reading.transactions ?? []).map(\.environment)
+            [snapshot.appTransaction?.environment].compactMap(\.self)
+            + (snapshot.transactions ?? []).map(\.environment)
         guard !environments.isEmpty, environments.allSatisfy({ !$0.isProduction }) else { return nil }
         return persona?.token
     }
@@ -99,14 +99,14 @@ extension Engine {
                 // Another server may have answered in the service's place. Its answer changes nothing.
                 setup.options.log.error(
                     "the answer of the service does not count: its entitlement token \(error.rawValue)")
-                return reading.note(.service, .failed("its entitlement token \(error.rawValue)"))
+                return snapshot.note(.service, .failed("its entitlement token \(error.rawValue)"))
             }
             let answers = Dictionary(
                 response.entitlements.map { ($0.key, Tenure.Answer($0.value, named: $0.key)) }
             ) { first, _ in first }
             fresh = answers
             memory.account.toldAll =
-                request.transactions != nil && reading.knowsRenewals
+                request.transactions != nil && snapshot.knowsRenewals
                 && (request.appTransaction != nil || !distribution.hasAppTransaction)
             memory.account.told = answers
         }
@@ -115,7 +115,7 @@ extension Engine {
             token = AccessToken(value: given.value, expiresAt: min(given.expiresAt, clock.addingTimeInterval(3600)))
         }
         acknowledge(request, but: response.problems)
-        reading.note(.service, .done)
+        snapshot.note(.service, .done)
     }
 
     /// Learns which keys the offline root has revoked. It counts from any sender, since the root signed it.
@@ -157,7 +157,7 @@ extension Engine {
     private func acknowledge(_ request: SyncRequest, but problems: [ArtifactProblem]) {
         let refused = Set(problems.map(\.artifact))
         guard let sent = request.transactions else { return }
-        let ids = Dictionary((reading.transactions ?? []).map { ($0.jws, $0.purchase.transactionID) }) { first, _ in
+        let ids = Dictionary((snapshot.transactions ?? []).map { ($0.jws, $0.purchase.transactionID) }) { first, _ in
             first
         }
         for (place, jws) in sent.enumerated() {

@@ -8,7 +8,7 @@ extension Engine {
         let wasUnreadable = state.isUnreadable
         let result = state.reload(at: setup.clock())
         // Noted once, not with each search.
-        if wasUnreadable != state.isUnreadable { reading.note(result, log: setup.options.log) }
+        if wasUnreadable != state.isUnreadable { snapshot.note(result, log: setup.options.log) }
         if let failure = state.moveFailure {
             setup.options.log.error("the state could not be moved to the access group yet: \(failure)")
         }
@@ -32,7 +32,7 @@ extension Engine {
             return true
         } catch {
             setup.options.log.error("the local state cannot be written: \(error)")
-            reading.note(.localState, .failed("\(error)"))
+            snapshot.note(.localState, .failed("\(error)"))
             return false
         }
     }
@@ -57,7 +57,7 @@ extension Engine {
     }
 }
 
-extension Reading {
+extension AppStoreSnapshot {
     /// Notes what came of reading the state.
     mutating func note(_ result: StateReadResult, log: Tenure.Log) {
         switch result {

@@ -6,19 +6,19 @@ extension Engine {
 
     func take(_ result: Result<StoreResult<StoreAppTransaction>, any Error>?) {
         switch result {
-        case nil: reading.note(.appTransaction, .skipped(distribution.whyNotAsked))
+        case nil: snapshot.note(.appTransaction, .skipped(distribution.whyNotAsked))
         case .success(.verified(let app)):
             guard setup.host.accepts(bundleID: app.bundleID) else {
-                return reading.note(.appTransaction, .failed("it belongs to another app"))
+                return snapshot.note(.appTransaction, .failed("it belongs to another app"))
             }
             if let policyID = policy?.app.bundleID, policyID != app.bundleID {
                 reject(policyOf: policyID, for: app.bundleID)
             }
             take(app)
-            reading.note(.appTransaction, .done)
+            snapshot.note(.appTransaction, .done)
         case .success(.unverified(let reason)):
-            reading.note(.appTransaction, .failed("StoreKit could not verify it: \(reason)"))
-        case .failure(let error): reading.note(.appTransaction, .failed("\(error)"))
+            snapshot.note(.appTransaction, .failed("StoreKit could not verify it: \(reason)"))
+        case .failure(let error): snapshot.note(.appTransaction, .failed("\(error)"))
         }
     }
 
@@ -47,8 +47,8 @@ extension Engine {
             isEmpty && !productIDs.isEmpty && memory.account.purchases.contains { $0.type?.staysListed ?? false }
         guard areOthers ?? (memory.account.stale == id && !isBack) else { return take(result) }
         memory.account.stale = id
-        reading.appTransaction = nil
-        reading.note(.appTransaction, .failed(Self.whyStale))
+        snapshot.appTransaction = nil
+        snapshot.note(.appTransaction, .failed(Self.whyStale))
     }
 
     private static let whyStale =
@@ -59,27 +59,27 @@ extension Engine {
             setup.options.log.info("another account is signed in: what the first one had is discarded")
             discardAccount()
         }
-        reading.appTransaction = app
+        snapshot.appTransaction = app
         if memory.account.add(app) { hasNews() }
         learn(signedAt: app.proof.signedDate)
     }
 
     func take(_ result: Result<[StoreResult<StoreTransaction>], any Error>?) async {
         switch result {
-        case nil: reading.note(.purchases, .skipped(distribution.whyNotAsked))
+        case nil: snapshot.note(.purchases, .skipped(distribution.whyNotAsked))
         case .failure(let error):
-            reading.transactions = nil
-            reading.note(.purchases, .failed("\(error)"))
+            snapshot.transactions = nil
+            snapshot.note(.purchases, .failed("\(error)"))
         case .success(let results):
             let listed = results.compactMap(\.value)
             let counted = take(listed)
             guard listed.count == results.count else {
-                reading.transactions = nil
-                return reading.note(
+                snapshot.transactions = nil
+                return snapshot.note(
                     .purchases, .failed("StoreKit could not verify \(results.count - listed.count) of them"))
             }
-            reading.transactions = counted
-            reading.note(.purchases, .done)
+            snapshot.transactions = counted
+            snapshot.note(.purchases, .done)
             await readRenewals(of: counted)
         }
     }
@@ -90,7 +90,7 @@ extension Engine {
         if let first = transactions.first, transactions.allSatisfy({ memory.account.isAnother(than: $0) }) {
             setup.options.log.info("another account has purchases: what the first one had is discarded")
             let stale = memory.account.key?.appTransactionID
-            if reading.appTransaction != nil { reading.note(.appTransaction, .failed(Self.whyStale)) }
+            if snapshot.appTransaction != nil { snapshot.note(.appTransaction, .failed(Self.whyStale)) }
             discardAccount()
             memory.account.stale = stale
             memory.account.adopt(first)
@@ -111,24 +111,24 @@ extension Engine {
     private func readRenewals(of transactions: [StoreTransaction]) async {
         let subscriptions = transactions.filter { $0.purchase.type == .autoRenewable }
         guard !subscriptions.isEmpty else {
-            reading.renewals = []
-            reading.knowsRenewals = true
-            return reading.note(.renewals, .skipped("there is no subscription"))
+            snapshot.renewals = []
+            snapshot.knowsRenewals = true
+            return snapshot.note(.renewals, .skipped("there is no subscription"))
         }
         switch await attempt(true, { try await $0.renewals(of: subscriptions) }) {
         case .success(let results):
             let renewals = results.compactMap(\.value)
-            reading.renewals = renewals
-            reading.knowsRenewals = renewals.count == results.count
+            snapshot.renewals = renewals
+            snapshot.knowsRenewals = renewals.count == results.count
             if memory.account.add(renewals.map(\.renewal)) { hasNews() }
             learn(signedAt: renewals.compactMap(\.renewal.signedDate).max())
-            reading.note(
+            snapshot.note(
                 .renewals,
-                reading.knowsRenewals
+                snapshot.knowsRenewals
                     ? .done : .failed("StoreKit could not verify \(results.count - renewals.count) of them"))
         case .failure(let error):
-            reading.knowsRenewals = false
-            reading.note(.renewals, .failed("\(error)"))
+            snapshot.knowsRenewals = false
+            snapshot.note(.renewals, .failed("\(error)"))
         case nil: break
         }
     }
@@ -171,10 +171,10 @@ extension Engine {
     /// Forgets what was read and what the service said about an account that isn't the present one anymore.
     func forgetReadings() {
         accountChanges += 1
-        reading.appTransaction = nil
-        reading.transactions = nil
-        reading.renewals = []
-        reading.knowsRenewals = false
+        snapshot.appTransaction = nil
+        snapshot.transactions = nil
+        snapshot.renewals = []
+        snapshot.knowsRenewals = false
         fresh = nil
         token = nil
     }

@@ -31,13 +31,13 @@ actor Engine {
         get { state.current }
         set { state.current = newValue }
     }
-    var reading: Reading
+    var snapshot: AppStoreSnapshot
     /// What the entitlement token in `memory` says.
     var claims: EntitlementTokenClaims?
     /// What the service has said about the present evidence. Nil if it wasn't asked, or didn't answer.
     var fresh: [String: Tenure.Answer]?
     var token: AccessToken?
-    /// Purchases, by their original transaction, whose content has arrived.
+    /// Purchases with delivered content, by their original transaction.
     var delivered: Set<String> = []
     var backoff = Backoff()
     /// Until when the service asked not to be called. Nil: it is ready.
@@ -80,20 +80,20 @@ actor Engine {
         self.setup = setup
         // `load()` replaces it.
         tokenReader = EntitlementTokenReader(keys: KeyRing(setup.keys, root: setup.root), isRehearsal: false)
-        var reading = Reading()
+        var snapshot = AppStoreSnapshot()
         var policyError: Tenure.Error?
         switch policy {
         case .success(let loaded):
             self.policy = loaded?.policy
             feed = loaded?.feed
-            if loaded != nil { reading.note(.policy, .done) }
+            if loaded != nil { snapshot.note(.policy, .done) }
         case .failure(let error):
             feed = nil
             policyError = error
-            reading.note(.policy, .failed("\(error)"))
+            snapshot.note(.policy, .failed("\(error)"))
             setup.options.log.error("\(error)")
         }
-        self.reading = reading
+        self.snapshot = snapshot
         self.policyError = policyError
         let clock = setup.clock()
         // `load()` replaces it.
@@ -120,7 +120,7 @@ actor Engine {
         state = WorkingState(
             setup.location, device: device, distribution: distribution, ownsState: setup.ownsState,
             persona: persona?.storedName, clock: clock)
-        reading.note(state.reload(at: clock), log: setup.options.log)
+        snapshot.note(state.reload(at: clock), log: setup.options.log)
         claims = storedClaims(at: clock)
         post()
     }
@@ -220,7 +220,7 @@ actor Engine {
         noteOutcomes()
         memory.joinTrials()
         save()
-        if reading.failed {
+        if snapshot.failed {
             backoff.fail()
             sleeper?.cancel()
         } else {
@@ -229,7 +229,7 @@ actor Engine {
         // Callers go on here, and one that asks again wants a new search.
         running = nil
         post()
-        await finishRecorded(isStoreResponding: reading.transactions != nil)
+        await finishRecorded(isStoreResponding: snapshot.transactions != nil)
     }
 
     /// Whether `AppTransaction.shared` may be asked for. A development build has none, and asking may show a sign-in. With
@@ -263,12 +263,12 @@ actor Engine {
 
     /// Calls the store with a timeout. Returns nil if it isn't to be asked.
     func attempt<Value: Sendable>(
-        _ isAsked: Bool = true, _ call: @escaping @Sendable (any StoreAccess) async throws -> Value
+        _ isAsked: Bool = true, _ call: @escaping @Sendable (any AppStoreAccess) async throws -> Value
     ) async -> Result<Value, any Error>? {
         guard isAsked else { return nil }
         let access = setup.access
         do {
-            return .success(try await withTimeout(setup.options.storeTimeout) { try await call(access) })
+            return .success(try await withTimeout(setup.options.appStoreTimeout) { try await call(access) })
         } catch {
             return .failure(error)
         }
@@ -280,7 +280,7 @@ actor Engine {
         setup.options.log.error("\(error)")
         policyError = error
         policy = nil
-        reading.note(.policy, .failed("\(error)"))
+        snapshot.note(.policy, .failed("\(error)"))
     }
 
     // MARK: Storing
@@ -293,14 +293,14 @@ actor Engine {
     }
 
     func post() {
-        customerState.post(evaluation().snapshot)
+        customerState.post(evaluation().customerSnapshot)
         changed?.yield()
     }
 
     func evaluation() -> Evaluation {
         Evaluation(
             setup: setup, distribution: distribution, persona: persona, policy: policy, policyError: policyError,
-            memory: memory, reading: reading, claims: claims, fresh: fresh, isSearched: isSearched,
+            memory: memory, snapshot: snapshot, claims: claims, fresh: fresh, isSearched: isSearched,
             checkedAt: checkedAt, clock: setup.clock(), lists: lists, contentProducts: contentProducts, heals: heals,
             accountChanges: accountChanges)
     }

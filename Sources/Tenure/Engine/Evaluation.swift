@@ -12,7 +12,7 @@ struct Evaluation {
     let policy: Policy?
     let policyError: Tenure.Error?
     let memory: StoredState
-    let reading: Reading
+    let snapshot: AppStoreSnapshot
     let claims: EntitlementTokenClaims?
     let fresh: [String: Tenure.Answer]?
     let isSearched: Bool
@@ -27,11 +27,11 @@ struct Evaluation {
     private var account: Account { memory.account }
     private var isOutside: Bool { !distribution.hasPurchases }
 
-    var snapshot: CustomerState.Snapshot {
+    var customerSnapshot: CustomerState.Snapshot {
         CustomerState.Snapshot(
             customer: Tenure.Customer(
                 answers: answers, acquisition: account.acquisition, environment: environment,
-                distribution: distribution, steps: reading.steps, policyError: policyError,
+                distribution: distribution, steps: snapshot.steps, policyError: policyError,
                 optionsError: setup.optionsError),
             productAnswers: productAnswers, floor: memory.time.now(clock), heals: heals, isSearched: isSearched,
             checkedAt: checkedAt,
@@ -87,7 +87,7 @@ struct Evaluation {
     /// A policy's rules, applied to what this device has seen.
     func answers(under policy: Policy) -> [Tenure.Answer] {
         let evidence = account.evidence(
-            in: assumedEnvironment, purchasesAreComplete: reading.knowsPurchases, persona: persona?.evidence)
+            in: assumedEnvironment, purchasesAreComplete: snapshot.knowsPurchases, persona: persona?.evidence)
         let decisions = decide(evidence, under: policy, at: memory.time.now(clock))
         return zip(decisions, policy.entitlements).map { decision, entitlement in
             let answer = Tenure.Answer(decision, in: setup.options.languages)
@@ -108,8 +108,8 @@ struct Evaluation {
     /// Whether everything that could grant the entitlement was seen since the app started.
     private func isWhole(for entitlement: Entitlement) -> Bool {
         let knowsApp =
-            reading.appTransaction != nil || entitlement.honors == nil || !distribution.hasAppTransaction
-        let knowsPurchases = reading.knowsPurchases || entitlement.products.isEmpty
+            snapshot.appTransaction != nil || entitlement.honors == nil || !distribution.hasAppTransaction
+        let knowsPurchases = snapshot.knowsPurchases || entitlement.products.isEmpty
         // A clock that is behind may have been wrong before as well as now.
         return knowsApp && knowsPurchases && !memory.time.isTurnedBack(clock)
     }

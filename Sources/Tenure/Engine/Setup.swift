@@ -4,7 +4,7 @@ package import TenureHTTP
 
 /// Everything the client depends on, so that tests can replace each part.
 package struct Setup: Sendable {
-    package var access: any StoreAccess
+    package var access: any AppStoreAccess
     /// Where the state is stored.
     package var location: StateLocation
     /// What kind of process this is.
@@ -67,7 +67,7 @@ package struct Setup: Sendable {
     /// leaves that to the app.
     var ownsState: Bool { host.kind != .appExtension || options.accessGroup == nil }
 
-    package init(access: any StoreAccess, storage: any StateStorage, policy: Tenure.PolicySource?) {
+    package init(access: any AppStoreAccess, storage: any StateStorage, policy: Tenure.PolicySource?) {
         self.access = access
         location = StateLocation(storage)
         host = HostProcess.current.identified(as: access.bundleID)

@@ -1,5 +1,5 @@
 import Foundation
-import TenureHTTP
+import TenureCore
 
 /// The work didn't finish in time.
 struct TimedOut: Error, CustomStringConvertible {

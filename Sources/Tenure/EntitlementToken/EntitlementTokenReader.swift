@@ -29,7 +29,7 @@ struct EntitlementTokenReader: Sendable {
     enum Refusal: String, Error {
         case notSigned = "is not signed with a pinned key"
         case revoked = "is signed with a revoked key"
-        case periodOver = "is signed with a key whose signing period has ended"
+        case periodOver = "is signed with a key after the end of its signing period"
         case malformed = "cannot be read"
         case anotherApp = "is of another app"
         case anotherDevice = "is of another device"

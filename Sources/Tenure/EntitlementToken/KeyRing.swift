@@ -79,7 +79,7 @@ struct KeyRing: Sendable {
         for statement in statements.prefix(SigningKeyBounds.longestChain) {
             guard let text = SignedText(statement, most: SigningKeyBounds.largestStatement) else { continue }
             let signers = newest.map { [$0] } ?? []
-            // A statement before that of a pinned key is of no use, and a later pinned key may begin anew.
+            // Statements before that of a pinned key are ignored. A later pinned key may begin a new chain.
             guard (signers + pinned).contains(where: { $0.signed(text, as: SignedType.keyStatement) }),
                 let next = Self.key(in: text.payload)
             else { continue }

@@ -8,7 +8,7 @@ package struct BundleDescription: Sendable, Hashable {
     package var isAppClip: Bool
     /// `WKCompanionAppBundleIdentifier` in the Info.plist of a watch app, for its extensions too: the app on the iPhone.
     package var companionBundleID: String?
-    /// The bundle ID of the app whose folder this bundle is in.
+    /// The bundle ID of the app that contains this bundle.
     package var containingBundleID: String?
 
     package init(

@@ -20,15 +20,15 @@ extension Engine {
             // They were denied under another one.
             memory.account.denials = []
             setup.options.log.info("a newer policy holds, with the counter \(counter)")
-            reading.note(.policy, .done)
+            snapshot.note(.policy, .done)
             post()
-        case .unchanged: reading.note(.policy, .done)
+        case .unchanged: snapshot.note(.policy, .done)
         case .refused(let error):
             setup.options.log.error("\(error)")
-            reading.note(.policy, .failed("\(error)"))
+            snapshot.note(.policy, .failed("\(error)"))
         case .failed(let error):
             setup.options.log.info("\(error)")
-            reading.note(.policy, .failed("\(error)"))
+            snapshot.note(.policy, .failed("\(error)"))
             // The next look, whatever it is for, asks again.
             if error.isRetryable { policyAskedAt = nil }
         }

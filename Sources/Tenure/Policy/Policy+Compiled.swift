@@ -5,8 +5,8 @@ package import TenurePolicyFile
 extension Policy {
     /// Reads what `tenure policy compile` wrote: JSON, at most 1 MiB, as an app bundles it or a server sends it.
     ///
-    /// It is read as strictly as the command reads what people write: unknown keys, keys that stand twice, and a release
-    /// list that is not inside are refused, each at its line and column.
+    /// It is read as strictly as by the command `tenure policy check`. Unknown keys, duplicate keys and a release list in
+    /// another file are errors, each with its line and column.
     package static func compiled(
         _ data: Data, named fileName: String = "policy.json"
     ) throws(PolicyFileError) -> Policy {

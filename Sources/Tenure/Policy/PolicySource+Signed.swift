@@ -6,7 +6,7 @@ extension Tenure.PolicySource {
     ///
     /// - Parameters:
     ///   - url: where `tenure policy sign`'s output is served.
-    ///   - key: what `tenure policy key` prints. Only policies signed with this key are accepted.
+    ///   - key: what `tenure policy signing-key` prints. Only policies signed with this key are accepted.
     ///   - bundled: a resource of the app, signed or compiled, which holds until a newer one was fetched.
     public static func signed(
         _ url: URL, key: String, bundled name: String, in bundle: Bundle = .main
@@ -37,7 +37,7 @@ extension Tenure.PolicySource {
             let data = try bundled()
             do throws(SignedPolicyError) {
                 let feed = try SignedPolicyFeed(
-                    url: url, keys: pinned, bundled: data, shelf: PolicyFileShelf(url: shelf(options)),
+                    url: url, keys: pinned, bundled: data, cache: PolicyCacheFile(url: cache(options)),
                     fetcher: fetcher ?? HTTPPolicyFetcher(timeout: options.serviceTimeout))
                 return Tenure.LoadedPolicy(feed.initial, feed: feed)
             } catch {
@@ -47,7 +47,7 @@ extension Tenure.PolicySource {
     }
 
     /// Returns the file for the fetched policy. The policy is verified each time it is read, so it needs no keychain.
-    private static func shelf(_ options: Tenure.Options) -> URL {
+    private static func cache(_ options: Tenure.Options) -> URL {
         let name = AppName.ofThisApp
         var folder = options.folder ?? FileStateStorage.standard(name: name).folder
         #if canImport(Darwin)

@@ -5,28 +5,28 @@ package import TenurePolicyFile
 /// The newest signed policy, refreshed from a web server and stored for the next start.
 package actor SignedPolicyFeed {
     private let url: URL
-    private let shelf: any PolicyShelf
+    private let cache: any PolicyCache
     private let fetcher: any PolicyFetcher
-    private var hand: PolicyOnHand
+    private var hand: CurrentPolicy
 
     /// The bundled policy, which holds until `restore()` or `refresh()` finds a newer one.
     package nonisolated let initial: Policy
 
-    /// - Throws: if the bundled policy can't be read; see `PolicyOnHand`.
+    /// - Throws: if the bundled policy can't be read; see `CurrentPolicy`.
     package init(
-        url: URL, keys: [PinnedKey], bundled: Data, shelf: any PolicyShelf,
+        url: URL, keys: [PinnedKey], bundled: Data, cache: any PolicyCache,
         fetcher: any PolicyFetcher = HTTPPolicyFetcher()
     ) throws(SignedPolicyError) {
         self.url = url
-        self.shelf = shelf
+        self.cache = cache
         self.fetcher = fetcher
-        hand = try PolicyOnHand(bundled: bundled, keys: keys, kept: nil)
+        hand = try CurrentPolicy(bundled: bundled, keys: keys, kept: nil)
         initial = hand.policy
     }
 
     /// Reads what an earlier start stored. Blocks, unlike `init`.
     package func restore() -> Policy {
-        if hand.kept == nil, let kept = shelf.read() { hand.restore(kept) }
+        if hand.kept == nil, let kept = cache.read() { hand.restore(kept) }
         return hand.policy
     }
 
@@ -44,7 +44,7 @@ package actor SignedPolicyFeed {
         guard case .text(let text, let tag) = answer else { return .unchanged }
         let before = hand.kept
         let result = hand.take(text, tag: tag)
-        if let kept = hand.kept, kept != before { shelf.write(kept) }
+        if let kept = hand.kept, kept != before { cache.write(kept) }
         return result
     }
 }

@@ -39,7 +39,7 @@ extension Engine {
             switch try await service.products(unlessTagged: known?.tag) {
             case .unchanged: memory.catalog?.askedAt = clock
             case .told(let text, let tag):
-                memory.catalog = KeptCatalog(text: text, tag: tag, askedAt: clock)
+                memory.catalog = CachedCatalog(text: text, tag: tag, askedAt: clock)
             }
         } catch {
             setup.options.log.info("the service did not return its products: \(error)")

@@ -5,9 +5,11 @@ extension Tenure {
     /// The products and the entitlements that each one grants, from the policy or the service (`GET /v1/products`).
     /// With it, an app doesn't need a second list of product IDs.
     public struct ProductCatalog: Sendable, Hashable {
+        /// An entitlement that a product grants.
         public struct Gift: Sendable, Hashable {
+            /// The name of the entitlement in the policy.
             public let entitlement: String
-            /// How long a non-renewing purchase of it runs.
+            /// How long a non-renewing purchase lasts; nil for other types.
             public let length: CalendarPeriod?
         }
 
@@ -17,6 +19,7 @@ extension Tenure {
         private let productsByEntitlement: [String: [String]]
         private let trials: [String: TenureCore.Trial]
 
+        /// Creates the catalog of a policy's products.
         public init(_ policy: Policy) {
             self.init(ProductsResponse(policy))
         }
@@ -29,7 +32,7 @@ extension Tenure {
                 response.products.map { product in
                     (
                         product.id,
-                        product.gives.map {
+                        product.grants.map {
                             Gift(
                                 entitlement: $0.entitlement, length: $0.length.flatMap { CalendarPeriod(iso8601: $0) })
                         }

@@ -15,7 +15,7 @@ extension Evaluation {
                 answers[name] = .registered(name, title: title(of: name), giving)
             } else if answers[name] == nil {
                 answers[name] =
-                    reading.appTransaction == nil
+                    snapshot.appTransaction == nil
                     ? .unanswered(name, title: title(of: name)) : .notRegistered(name, title: title(of: name))
             }
         }

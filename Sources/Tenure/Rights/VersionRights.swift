@@ -17,11 +17,13 @@ extension Tenure {
 
         private var rules: [Rule] = []
 
+        /// Creates an empty list, which grants nothing.
         public init() {}
 
-        /// The entitlements that something was registered for.
+        /// The entitlements with at least one registered list.
         public var entitlements: Set<String> { Set(rules.map(\.entitlement)) }
 
+        /// Whether nothing is registered.
         public var isEmpty: Bool { rules.isEmpty }
 
         /// Grants an entitlement to customers who first got the app in one of the versions and before the date. A nil
@@ -85,9 +87,12 @@ extension Tenure {
 extension Tenure {
     /// An error in a list of versions.
     public enum InvalidVersionList: LocalizedError, Sendable, Hashable, CustomStringConvertible {
+        /// These texts aren't versions.
         case malformed([String])
+        /// The list has neither versions nor a date, so it would grant the entitlement to every customer.
         case saysNothing(entitlement: String)
 
+        /// The problem and its fix on one line, for a log.
         public var description: String { "\(problem); \(recovery)" }
         public var errorDescription: String? { problem }
         public var recoverySuggestion: String? { recovery }

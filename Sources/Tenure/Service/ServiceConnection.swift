@@ -61,7 +61,7 @@ package struct ServiceConnection: Sendable {
         let response = try await response(to: request)
         if response.status == 304, tag != nil { return .unchanged }
         let _: ProductsResponse = try read(response)
-        guard response.body.count <= KeptCatalog.largestText,
+        guard response.body.count <= CachedCatalog.largestText,
             let text = String(bytes: response.body, encoding: .utf8)
         else {
             throw .noAnswer("its list of products is too large")
@@ -120,11 +120,10 @@ package struct ServiceConnection: Sendable {
 
     private func read<Answer: Decodable>(_ response: TransportResponse) throws(ServiceFailure) -> Answer {
         guard response.status == 200 else {
-            let retryAfter = response.header("Retry-After").flatMap { Double($0) }
             guard let problem = try? JSONDecoder().decode(Problem.self, from: response.body) else {
                 throw .noAnswer("it answers with status \(response.status)")
             }
-            throw .refused(problem, retryAfter: retryAfter)
+            throw .refused(problem, retryAfter: response.retryAfter)
         }
         do {
             return try JSONDecoder().decode(Answer.self, from: response.body)
@@ -148,7 +147,7 @@ enum ServiceFailure: Error, CustomStringConvertible {
 }
 
 extension URL {
-    /// With more segments behind its path, as they stand.
+    /// Appends segments to the path without escaping them.
     fileprivate func appendingPath(_ path: String) -> URL {
         let text = absoluteString
         return URL(string: (text.hasSuffix("/") ? text : text + "/") + path) ?? appendingPathComponent(path)

@@ -1,8 +1,8 @@
 import Foundation
 import TenureCore
 
-/// How an account lies in the local state. `TenureCore`'s values have no format of their own: nothing outside verification
-/// makes evidence, and this is what was verified on this device, under its seal.
+/// The format of an account in the local state. Values of `TenureCore` have no stored format, because only verification
+/// creates evidence. This evidence was verified on this device, and the state is sealed.
 extension Account: Codable {
     private enum CodingKeys: String, CodingKey {
         case environment, bundleID, appTransactionID, proofs, purchases, renewals, entitlementToken, keyStatements,

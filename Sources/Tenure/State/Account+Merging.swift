@@ -40,7 +40,7 @@ extension Account {
 
     /// What the service said: the later answer. If it was not told of all that is known now, it is to be asked again.
     private func service(mergedWith stored: Account, base: Account, knowing merged: Essence) -> ServiceAnswer {
-        // What it said of another persona is not about this one.
+        // Its answers about another persona do not apply to this one.
         if persona != stored.persona { return service }
         let isMine =
             stored.service == base.service

@@ -21,7 +21,7 @@ package struct Account: Sendable, Hashable {
     /// What was denied when everything was last known, and nothing new has come since.
     package var denials: Set<String> = []
 
-    /// Whether the service was told of everything that could grant something.
+    /// Whether the app has sent everything that could grant something to the service.
     package var toldAll = false
     /// Transactions about which the service hasn't answered yet.
     package var unanswered: Set<String> = []
@@ -32,7 +32,7 @@ package struct Account: Sendable, Hashable {
     /// What the device granted under the last policy that it could read.
     package var granted: [String: Tenure.Answer] = [:]
 
-    /// Who stood in for the customer when the service was asked: their token, hashed.
+    /// The hashed token of the persona that replaced the customer in the last request to the service.
     package var persona: String?
 
     /// A device keeps what was signed for one account: thousands of renewals at the most.
@@ -134,7 +134,7 @@ package struct Account: Sendable, Hashable {
         let known = Dictionary(renewals.map { ($0.originalTransactionID, $0.essence) }) { first, _ in first }
         for renewal in news {
             if let place = renewals.firstIndex(where: { $0.originalTransactionID == renewal.originalTransactionID }) {
-                if renewal.isLaterWord(than: renewals[place]) { renewals[place] = renewal }
+                if renewal.supersedes(renewals[place]) { renewals[place] = renewal }
             } else if renewals.count < Self.mostPurchases {
                 renewals.append(renewal)
             }

@@ -1,5 +1,5 @@
 package import Foundation
-import TenureHTTP
+import TenureCore
 
 /// The keychain, or a file if the keychain refuses this process.
 ///

@@ -1,5 +1,6 @@
 package import Foundation
 import TenureCore
+import TenureFiles
 
 /// A folder that only its user can read: the state, the secret that seals it, and the lock.
 package struct FileStateStorage: StateStorage {

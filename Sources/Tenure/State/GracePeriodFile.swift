@@ -1,10 +1,11 @@
 package import Foundation
 import TenureCore
+import TenureFiles
 
 /// Since when the state is unreadable, in a file that is readable before the first unlock.
 ///
-/// Without it, each start with a locked keychain would begin the grace period anew. The file holds nothing about the
-/// customer, so that it needs no protection.
+/// Without it, each start with a locked keychain would begin another grace period. The file has no data about the
+/// customer, so it needs no protection.
 package struct GracePeriodFile: Sendable {
     private let url: URL
     private static let largestSize = 4096

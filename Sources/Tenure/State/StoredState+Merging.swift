@@ -39,7 +39,7 @@ extension StoredState {
     }
 
     /// The list of products that the service sent last.
-    private func newer(of mine: KeptCatalog?, _ stored: KeptCatalog?) -> KeptCatalog? {
+    private func newer(of mine: CachedCatalog?, _ stored: CachedCatalog?) -> CachedCatalog? {
         guard let mine, let stored else { return mine ?? stored }
         return mine.askedAt >= stored.askedAt ? mine : stored
     }

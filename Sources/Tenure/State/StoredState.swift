@@ -12,7 +12,7 @@ package struct StoredState: Sendable, Hashable, Codable {
     /// What was used of trials, by acquisition: an account that comes back finds what it had used.
     package var trials: [String: [String: TrialUse]] = [:]
     /// The service's list of products; nil until it was asked for.
-    package var catalog: KeptCatalog?
+    package var catalog: CachedCatalog?
     /// The signing keys that the offline root has revoked: for every account, and only ever replaced by a newer list.
     package var revocations: KeyRevocations?
     /// Digests of the private states that were moved here, so that none is added twice; nil: none was.
@@ -33,14 +33,14 @@ package struct StoredState: Sendable, Hashable, Codable {
         self.distribution = distribution.rawValue
     }
 
-    /// Sets the persona that stands in for the customer from now on.
+    /// Sets the persona that replaces the customer from now on.
     mutating func stand(in persona: String?) {
         guard account.persona != persona else { return }
         account.forgetService()
         account.persona = persona
     }
 
-    /// Forgets one account, for another. A persona that stands in for customers stands in for that one too.
+    /// Replaces the account with another one. A persona that replaces the customer stays in use.
     package mutating func discardAccount() {
         let persona = account.persona
         account = Account()

@@ -4,13 +4,15 @@ public import TenureCore
 extension Tenure {
     /// What a product costs and for how long, as the App Store sells it to this customer.
     ///
-    /// A plain value: an app that shows its own prices, or a test, can make one.
+    /// Apps with their own prices and tests can create one.
     public struct ProductTerms: Sendable, Hashable {
+        /// How the product is sold.
         public enum Kind: Sendable, Hashable {
             /// Bought once, permanently.
             case nonConsumable
+            /// Bought as often as the customer likes, and used up.
             case consumable
-            /// Bought once, for `period`, which the policy says.
+            /// Bought once, for the policy's `period`.
             case nonRenewing
             /// Bought again after each `period`.
             case autoRenewable
@@ -18,7 +20,9 @@ extension Tenure {
 
         /// What a customer who is new to a subscription gets first.
         public struct Offer: Sendable, Hashable {
+            /// How the customer pays for an offer.
             public enum Payment: Sendable, Hashable {
+                /// A free trial.
                 case free
                 /// Once, for all of `length`.
                 case upFront(Decimal)
@@ -26,32 +30,41 @@ extension Tenure {
                 case asYouGo(Decimal, period: CalendarPeriod)
             }
 
+            /// How the customer pays.
             public let payment: Payment
+            /// How long the offer lasts.
             public let length: CalendarPeriod
 
+            /// Creates an offer by its whole length.
             public init(_ payment: Payment, for length: CalendarPeriod) {
                 self.payment = payment
                 self.length = length
             }
 
-            /// As StoreKit counts: a period, and how many of them.
+            /// Creates an offer as StoreKit describes it: a period and the number of periods.
             public init(_ payment: Payment, period: CalendarPeriod, count: Int) {
                 self.init(payment, for: period.times(count))
             }
         }
 
+        /// The product ID in App Store Connect.
         public let id: String
+        /// How the product is sold.
         public let kind: Kind
+        /// The price of one purchase or one period, in the unit of `currencyCode`.
         public let price: Decimal
-        /// ISO 4217, such as `USD`.
+        /// The currency as in ISO 4217, such as `USD`.
         public let currencyCode: String
-        /// How prices are written in the customer's storefront; nil: as in the language of the text.
+        /// The format of prices in the customer's storefront; nil for the format of the text's language.
         public let priceLocale: Locale?
-        /// Nil for what has no end.
+        /// The length of one purchase or one subscription period; nil for products without an end.
         public let period: CalendarPeriod?
-        /// Only if this customer may have it.
+        /// The introductory offer, if this customer may use it.
         public let offer: Offer?
 
+        /// Creates terms for a product with your own prices.
+        ///
+        /// - Parameter period: required for `nonRenewing` and `autoRenewable`.
         public init(
             id: String, kind: Kind, price: Decimal, currencyCode: String, priceLocale: Locale? = nil,
             period: CalendarPeriod? = nil, offer: Offer? = nil
@@ -65,7 +78,7 @@ extension Tenure {
             self.offer = offer
         }
 
-        /// What it comes to per month; nil for what is not paid by time. A month has the 12th part of a year's days.
+        /// The price per month; nil for products without a period. A month counts as a twelfth of a year's days.
         public var pricePerMonth: Decimal? {
             guard let period, kind == .autoRenewable || kind == .nonRenewing else { return nil }
             if period.days == 0, period.months > 0 { return price / Decimal(period.months) }

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// `{n}` is replaced with a number, `{price}` with a price, `{length}` with a number of days, weeks, months or years.
 struct Wording: Sendable {
-    /// The same four for each thing that is said of a length.
+    /// The same four for each kind of text about a length.
     struct Units: Sendable {
         let day: String
         let week: String

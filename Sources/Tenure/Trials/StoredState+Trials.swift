@@ -8,9 +8,10 @@ import TenureJSON
 /// purchase, and the App Store's id once a newer system tells it. Whatever it is called at the moment, it has used what
 /// was used under any of its names.
 extension StoredState {
-    /// Who the present account is, and under which names something may have been used by it before: the best first, and
-    /// last the unknown account, since sessions used before the account was known count for the account found later, and for
-    /// everybody who signs in on this device: else a trial would begin anew for who signs out.
+    /// Names of the current account, the best first. Trials may be stored under any of them.
+    ///
+    /// The last one is the unknown account. Sessions that were used before the account was known count for the account
+    /// found later, and for everyone who signs in on this device. Otherwise signing out would start another trial.
     private var holders: [String] {
         let keys = [account.key].compactMap(\.self) + account.proofs.map(AcquisitionKey.init(of:))
         let ids = keys.compactMap(\.appTransactionID)

@@ -7,7 +7,9 @@ extension Tenure {
         Trial(entitlement: entitlement, tenure: self)
     }
 
+    /// The trial of one entitlement. Get it with `Tenure.trial(_:)`.
     public struct Trial: Sendable {
+        /// The name of the entitlement in the policy.
         public let entitlement: String
         let tenure: Tenure
 
@@ -39,11 +41,13 @@ extension Tenure {
 extension Tenure {
     /// A session of a trial. It ends when its last reference is released.
     public final class TrialSession: Sendable {
+        /// The entitlement that the session allows.
         public let entitlement: String
         /// Whether the customer has the entitlement. If so, don't show this session as a trial.
         public let isOwner: Bool
-        /// How many sessions the trial has, and how many are left after this one; nil for a trial of days, and for owners.
+        /// The number of sessions of the trial; nil for a trial of days, and for owners.
         public let sessions: Int?
+        /// The number of sessions left after this one; nil for a trial of days, and for owners.
         public let sessionsLeft: Int?
         /// When this session, or the trial of days, is over; nil for owners.
         public let ends: Date?

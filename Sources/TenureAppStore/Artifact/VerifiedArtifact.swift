@@ -9,6 +9,7 @@ public enum VerifiedArtifact: Sendable, Hashable {
     case notification(VerifiedNotification)
     case receipt(Verified<ReceiptPayload>)
 
+    /// The environment of the App Store that signed it.
     public var environment: AppStoreEnvironment {
         switch self {
         case .appTransaction(let verified): verified.environment
@@ -19,6 +20,7 @@ public enum VerifiedArtifact: Sendable, Hashable {
         }
     }
 
+    /// Whether an accepted App Store authority signed it, or only Xcode on a developer's machine.
     public var status: VerificationStatus {
         switch self {
         case .appTransaction(let verified): verified.status
@@ -29,6 +31,7 @@ public enum VerifiedArtifact: Sendable, Hashable {
         }
     }
 
+    /// The signer's chain, leaf first.
     public var certificates: [CertificateSummary] {
         switch self {
         case .appTransaction(let verified): verified.certificates

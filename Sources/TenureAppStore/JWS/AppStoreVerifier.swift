@@ -5,6 +5,7 @@ import TenureJSON
 
 /// The app of accepted artifacts. Nil: not compared, for reading artifacts of any app.
 public struct AppIdentity: Sendable, Hashable {
+    /// `CFBundleIdentifier` of the app.
     public let bundleID: String?
     /// The app's Apple ID; compared in production only, since other environments leave it out.
     public let appAppleID: Int64?
@@ -18,6 +19,7 @@ public struct AppIdentity: Sendable, Hashable {
 /// Verifies what the App Store signed as JWS, offline.
 /// A value that many tasks share: copies use one cache of chains, and verify in parallel.
 public struct AppStoreVerifier: Sendable {
+    /// The app that artifacts must be for.
     public let app: AppIdentity
     package let cache: ChainCache
 
@@ -33,6 +35,7 @@ public struct AppStoreVerifier: Sendable {
         self.cache = cache
     }
 
+    /// The accepted anchors of each environment.
     public var trust: TrustConfiguration { cache.trust }
 
     /// Which variants of app transactions count.
@@ -181,12 +184,12 @@ public struct AppStoreVerifier: Sendable {
         }
         let read = FieldReader(tape: tape, index: tape.root)
         let seconds = instant?.timeIntervalSince1970
-        if let end = try read(Field<Int64>("exp")), let seconds, Double(end) <= seconds {
+        if let end: Int64 = try read("exp"), let seconds, Double(end) <= seconds {
             throw Rejection(.expiredAtSigning, "it says that it has ended (`exp`)")
         }
-        for claim in [Field<Int64>("iat"), Field<Int64>("nbf")] {
-            if let beginning = try read(claim), let seconds, Double(beginning) > seconds {
-                throw Rejection(.expiredAtSigning, "it says that it begins in the future (`\(claim.name)`)")
+        for claim: StaticString in ["iat", "nbf"] {
+            if let beginning: Int64 = try read(claim), let seconds, Double(beginning) > seconds {
+                throw Rejection(.expiredAtSigning, "it says that it begins in the future (`\(claim)`)")
             }
         }
     }

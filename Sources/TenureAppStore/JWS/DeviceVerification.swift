@@ -8,6 +8,7 @@ import TenureJSON
 public struct DeviceVerification: Sendable, Hashable {
     /// 48 bytes.
     public let hash: [UInt8]
+    /// The UUID that the hash was made with, beside the device ID.
     public let nonce: UUID
 
     /// Nil if both fields are absent. Throws `malformed` if only one is present, or one can't be read.

@@ -12,8 +12,8 @@ struct JWSHeader {
     init(_ tape: JSONTape) throws(Rejection) {
         let read = FieldReader(tape: tape, index: tape.root)
         do {
-            algorithm = try read(Field<String>("alg"))
-            x5c = try read(Field<[String]>("x5c"))
+            algorithm = try read("alg")
+            x5c = try read("x5c")
         } catch {
             throw error.inside("header")
         }

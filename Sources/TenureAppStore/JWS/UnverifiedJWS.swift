@@ -6,7 +6,9 @@ public import TenureJSON
 public struct UnverifiedJWS: Sendable, Hashable {
     /// By the keys of the payload; nil if they fit no kind.
     public let kind: JWSKind?
+    /// The decoded header; nothing in it is verified.
     public let header: JSONObject
+    /// What was signed.
     public let payload: JSONObject
     /// The header's certificates, as far as they can be read. None of them is verified.
     public let certificates: [CertificateSummary]

@@ -4,9 +4,11 @@ public import TenureCore
 
 /// A payload with a verified signature, signer, app and environment. Only a verifier makes one.
 public struct Verified<Payload: Sendable & Hashable>: Sendable, Hashable {
+    /// What was signed.
     public let payload: Payload
     /// The signed contents that the verifier accepts.
     public let environment: AppStoreEnvironment
+    /// Whether an accepted App Store authority signed it, or only Xcode on a developer's machine.
     public let status: VerificationStatus
     /// Nil without a signing date; then the signer was valid at the verifier's `now`.
     public let signedDate: Date?

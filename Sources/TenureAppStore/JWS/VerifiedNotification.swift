@@ -3,8 +3,11 @@ import TenureCore
 
 /// A notification with its nested artifacts, each verified separately and compared with the others.
 public struct VerifiedNotification: Sendable, Hashable {
+    /// The notification itself.
     public let notification: Verified<NotificationPayload>
+    /// The transaction in the notification; nil if its type has none.
     public let transaction: Verified<TransactionPayload>?
+    /// The renewal info in the notification; nil if its type has none.
     public let renewalInfo: Verified<RenewalInfoPayload>?
     /// The server variant.
     public let appTransaction: Verified<AppTransactionPayload>?

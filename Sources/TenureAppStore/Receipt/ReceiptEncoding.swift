@@ -9,6 +9,7 @@ public enum ReceiptEncoding: Sendable, Hashable {
 
     /// Apple's `verifyReceipt` accepts text of this size at most; the largest genuine receipt seen had 79 KB.
     public static let maximumBase64Size = 3_145_728
+    /// In bytes. Larger input is rejected before it's read.
     public static let maximumSize = maximumBase64Size / 4 * 3
 
     /// The form that a file appears to have; nil if it can't be a receipt. Nothing is verified.

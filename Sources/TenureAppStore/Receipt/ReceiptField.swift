@@ -4,6 +4,7 @@ public import TenureJSON
 
 /// One attribute of a receipt, for people to read.
 public struct ReceiptField: Sendable, Hashable {
+    /// A decoded value of an attribute.
     public enum Value: Sendable, Hashable {
         case text(String)
         case number(UInt64)
@@ -23,6 +24,7 @@ public struct ReceiptField: Sendable, Hashable {
     public let type: Int32
     /// Its key in `verifyReceipt`'s JSON; if that has none, ours in the same style, or `attribute_N`.
     public let name: String
+    /// The value, decoded as the attribute's type says.
     public let value: Value
 }
 

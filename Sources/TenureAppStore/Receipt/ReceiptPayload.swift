@@ -7,6 +7,7 @@ public import Foundation
 public struct ReceiptPayload: Sendable, Hashable {
     /// Attribute 0 as written; `type` if it is a known one.
     public internal(set) var receiptType: String
+    /// `CFBundleIdentifier` of the app.
     public internal(set) var bundleID: String
     /// 0 in Sandbox and Xcode.
     public internal(set) var appAppleID: UInt64?
@@ -16,13 +17,17 @@ public struct ReceiptPayload: Sendable, Hashable {
     public internal(set) var creationDate: Date?
     /// The same in all receipts of one purchase of the app; 0 in Sandbox.
     public internal(set) var downloadID: UInt64?
+    /// Apple's number of the app version in App Store Connect; 0 in Sandbox.
     public internal(set) var versionExternalIdentifier: UInt64?
+    /// When the account first got it; stable across restores and renewals.
     public internal(set) var originalPurchaseDate: Date?
     /// The version that was first acquired. Absent in Xcode, and in receipts from before June 20, 2013.
     public internal(set) var originalAppVersion: String?
+    /// When the app was preordered.
     public internal(set) var preorderDate: Date?
     /// When a volume purchase ends. Xcode writes the year 4001.
     public internal(set) var expirationDate: Date?
+    /// In the order of the receipt. An old receipt lists restored purchases again.
     public internal(set) var inAppPurchases: [InAppPurchase] = []
 
     /// Everything that was read, followed by octet strings that came in chunks.
@@ -37,6 +42,7 @@ public struct ReceiptPayload: Sendable, Hashable {
     /// With tag and length.
     var encodedBundleID: Range<Int>?
 
+    /// The product type in App Store Connect.
     public var type: ReceiptType? { ReceiptType(rawValue: receiptType) }
 
     init(receiptType: String, bundleID: String, bytes: [UInt8], content: Range<Int>) {

@@ -11,6 +11,7 @@ public enum ReceiptType: String, CaseIterable, Sendable, Hashable {
     case sandbox = "Sandbox"
     case xcode = "Xcode"
 
+    /// The environment of the App Store that signed it.
     public var environment: AppStoreEnvironment {
         switch self {
         case .production, .productionVPP: .production
@@ -19,5 +20,6 @@ public enum ReceiptType: String, CaseIterable, Sendable, Hashable {
         }
     }
 
+    /// Whether an organization bought the license.
     public var isVolumePurchase: Bool { self == .productionVPP || self == .productionVPPSandbox }
 }

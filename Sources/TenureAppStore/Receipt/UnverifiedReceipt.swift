@@ -1,5 +1,6 @@
 /// An app receipt that was only parsed, to show people what was rejected, and why. It can't become evidence.
 public struct UnverifiedReceipt: Sendable, Hashable {
+    /// What was signed.
     public let payload: ReceiptPayload
     /// The readable ones, the signer's first.
     public let certificates: [CertificateSummary]

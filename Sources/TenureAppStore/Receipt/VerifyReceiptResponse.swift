@@ -8,64 +8,112 @@ public struct VerifyReceiptResponse: Sendable, Hashable {
     public let status: Int64
     /// `Production` or `Sandbox`.
     public let environment: String?
+    /// The app's part; nil if the status is an error.
     public let receipt: Receipt?
+    /// The latest transactions of auto-renewable subscriptions.
     public let latestReceiptInfo: [Transaction]
+    /// One entry for each auto-renewable subscription.
     public let pendingRenewalInfo: [PendingRenewal]
     /// Base64 of the app receipt. Unlike the rest, it can be verified.
     public let latestReceipt: String?
+    /// Whether Apple asks to send the request again.
     public let isRetryable: Bool?
     /// The whole response, with unknown members.
     public let json: JSONObject
 
+    /// The app's part of the response.
     public struct Receipt: Sendable, Hashable {
+        /// `Production`, `ProductionSandbox`, `ProductionVPP` and so on.
         public let receiptType: String?
+        /// `CFBundleIdentifier` of the app.
         public let bundleID: String?
+        /// The app's Apple ID (adam ID); absent in Sandbox.
         public let appAppleID: UInt64?
+        /// The version of the app that sent the receipt.
         public let applicationVersion: String?
+        /// The same in every receipt of one purchase of the app.
         public let downloadID: UInt64?
+        /// Apple's number of the app version in App Store Connect; 0 in Sandbox.
         public let versionExternalIdentifier: UInt64?
+        /// When the App Store signed the receipt.
         public let creationDate: Date?
+        /// When Apple answered the request.
         public let requestDate: Date?
+        /// When the account first got it; stable across restores and renewals.
         public let originalPurchaseDate: Date?
+        /// The version that the account first got: on macOS a marketing version, elsewhere a build.
         public let originalApplicationVersion: String?
+        /// When the app was preordered.
         public let preorderDate: Date?
+        /// When a volume-purchase license ends.
         public let expirationDate: Date?
+        /// The transactions in the receipt.
         public let inApp: [Transaction]
     }
 
+    /// One transaction, in the field names of verifyReceipt.
     public struct Transaction: Sendable, Hashable {
+        /// The product ID in App Store Connect.
         public let productID: String?
+        /// Unique in the environment.
         public let transactionID: String?
+        /// The ID of the first purchase; the same for all periods of a subscription.
         public let originalTransactionID: String?
+        /// How many consumables were bought; otherwise 1.
         public let quantity: UInt64?
+        /// When the product was bought, restored or renewed.
         public let purchaseDate: Date?
+        /// When the account first got it; stable across restores and renewals.
         public let originalPurchaseDate: Date?
+        /// When the period of a subscription ends; nil for other products.
         public let expiresDate: Date?
+        /// When Apple refunded the purchase, or an upgrade replaced it.
         public let cancellationDate: Date?
+        /// `1`: a problem with the app; `0`: another reason.
         public let cancellationReason: String?
+        /// One per subscription period, across devices.
         public let webOrderLineItemID: String?
+        /// Whether the period was a free trial.
         public let isTrialPeriod: Bool?
+        /// Whether the period had an introductory price.
         public let isInIntroOfferPeriod: Bool?
+        /// Whether an upgrade replaced the subscription.
         public let isUpgraded: Bool?
         /// `PURCHASED` or `FAMILY_SHARED`.
         public let ownershipType: String?
+        /// The group in which a customer has one subscription at a time.
         public let subscriptionGroupIdentifier: String?
+        /// The reference name of the offer code.
         public let offerCodeRefName: String?
+        /// The ID of the promotional offer that applied.
         public let promotionalOfferID: String?
+        /// The UUID that the app passed to the purchase.
         public let appAccountToken: String?
     }
 
+    /// What happens to one subscription at the end of its period.
     public struct PendingRenewal: Sendable, Hashable {
+        /// The ID of the first purchase; the same for all periods of a subscription.
         public let originalTransactionID: String?
+        /// The product ID in App Store Connect.
         public let productID: String?
+        /// The product of the next period.
         public let autoRenewProductID: String?
+        /// `1` if the subscription will renew.
         public let autoRenewStatus: String?
+        /// Why the subscription expired.
         public let expirationIntent: String?
+        /// When the billing grace period ends.
         public let gracePeriodExpiresDate: Date?
+        /// Whether Apple still tries to charge for an expired subscription.
         public let isInBillingRetryPeriod: Bool?
+        /// `1` if the customer accepted a price increase that needs consent.
         public let priceConsentStatus: String?
+        /// `1` if the customer accepted the price increase.
         public let priceIncreaseStatus: String?
+        /// The reference name of the offer code.
         public let offerCodeRefName: String?
+        /// The ID of the promotional offer that applied.
         public let promotionalOfferID: String?
     }
 

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import TenureCore
 
 /// The chains that were checked under one configuration, so that many artifacts of one signer need one check.
 /// Three bounded tables have validated chains, validated intermediates and rejected pairs. Only certificates that a
@@ -8,12 +9,9 @@ import Foundation
 /// rejection without computing a signature costs none of it.
 /// Spellings of JWS headers have a separate table, because comparing bytes with a known header avoids decoding it. An
 /// endless number of headers lead to one genuine pair (`x5c[2]` is ignored), so the pair is what is trusted.
-package final class ChainCache: @unchecked Sendable {
-    // Safe: all mutable state is `tables`, and every use of it is between `lock.lock()` and `lock.unlock()` in
-    // `withTables`. `Mutex` would show that by its type, but needs a newer system than the client supports.
-    private let lock = NSLock()
-    private var tables = Tables()
-
+package final class ChainCache: Sendable {
+    /// The lock covers look-ups only: no signature is checked under it.
+    private let tables = Locked(Tables())
     package let trust: TrustConfiguration
     private let budget: Budget
 
@@ -47,18 +45,18 @@ package final class ChainCache: @unchecked Sendable {
             throw Rejection(.untrustedChain, "only Xcode's certificates are trusted here, and it was signed by another")
         }
         let pair = Pair(leaf: leaf, intermediate: intermediate, purpose: purpose)
-        switch withTables({ ($0.chains[pair], $0.refusals[pair]) }) {
+        switch tables.withLock({ ($0.chains[pair], $0.refusals[pair]) }) {
         case (let chain?, _): return chain
         case (nil, let rejection?): throw rejection
         case (nil, nil): break
         }
         do {
             let chain = try validate(leaf: leaf, intermediate: intermediate, roots: roots, purpose: purpose)
-            withTables { $0.chains.keep(chain, for: pair) }
+            tables.withLock { $0.chains.keep(chain, for: pair) }
             return chain
         } catch {
             // An unchecked chain may be valid.
-            if error.code != .tooManyUnknownSigners { withTables { $0.refusals.keep(error, for: pair) } }
+            if error.code != .tooManyUnknownSigners { tables.withLock { $0.refusals.keep(error, for: pair) } }
             throw error
         }
     }
@@ -76,16 +74,14 @@ package final class ChainCache: @unchecked Sendable {
 
     /// What is known about a header that was seen before with exactly these bytes.
     package func known(header: UnsafeBufferPointer<UInt8>) -> KnownHeader? {
-        lock.lock()
-        defer { lock.unlock() }
-        return tables.headers.first { $0.isSpelled(header) }
+        tables.withLock { $0.headers.first { $0.isSpelled(header) } }
     }
 
     /// Genuine headers have 4.5 KB; larger ones than `maximumHeader` are decoded each time.
     package func remember(header: ArraySlice<UInt8>, of chain: TrustedChain) {
         guard header.count <= Self.maximumHeader else { return }
         let known = KnownHeader(bytes: Array(header), chain: chain)
-        withTables { $0.keep(known) }
+        tables.withLock { $0.keep(known) }
     }
 
     private func validate(
@@ -97,7 +93,7 @@ package final class ChainCache: @unchecked Sendable {
         let id = Intermediate(der: intermediate, purpose: purpose)
         let signer = try ParsedCertificate(der: leaf)
         let known: IssuedIntermediate
-        if let found = withTables({ $0.intermediates[id] }) {
+        if let found = tables.withLock({ $0.intermediates[id] }) {
             known = found
         } else {
             known = try issued(ParsedCertificate(der: intermediate), id: id, roots: roots)
@@ -115,7 +111,7 @@ package final class ChainCache: @unchecked Sendable {
             try authority.anchor(among: roots, purpose: id.purpose, charging: charge)
         }
         let issued = IssuedIntermediate(certificate: authority, anchor: anchor)
-        withTables { $0.intermediates.keep(issued, for: id) }
+        tables.withLock { $0.intermediates.keep(issued, for: id) }
         return issued
     }
 
@@ -127,21 +123,14 @@ package final class ChainCache: @unchecked Sendable {
     ) throws(Rejection) -> Value {
         var charged = 0.0
         let value = try check { () throws(Rejection) in
-            guard withTables({ $0.take(from: reserve, at: .now, of: budget) }) else {
+            guard tables.withLock({ $0.take(from: reserve, at: .now, of: budget) }) else {
                 throw Rejection(
                     .tooManyUnknownSigners, "too many unknown signers came in a short time; send it again later")
             }
             charged += 1
         }
-        withTables { $0.giveBack(charged, to: reserve, of: budget) }
+        tables.withLock { $0.giveBack(charged, to: reserve, of: budget) }
         return value
-    }
-
-    /// The lock covers look-ups only: no signature is checked under it.
-    private func withTables<Value>(_ body: (inout Tables) -> Value) -> Value {
-        lock.lock()
-        defer { lock.unlock() }
-        return body(&tables)
     }
 }
 

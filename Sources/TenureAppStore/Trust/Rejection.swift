@@ -30,6 +30,7 @@ public struct Rejection: Error, Sendable, Hashable {
         case misconfigured
     }
 
+    /// Stable: programs may compare it.
     public let code: Code
     /// One sentence with the facts; lower case, without a final period.
     public let detail: String
@@ -53,5 +54,6 @@ public struct Rejection: Error, Sendable, Hashable {
 }
 
 extension Rejection: CustomStringConvertible {
+    /// The text for logs.
     public var description: String { "\(code.rawValue): \(detail)" }
 }

@@ -50,6 +50,7 @@ public struct TrustAnchors: Sendable {
         TrustAnchors(unique: certificates + other.certificates)
     }
 
+    /// For display: subject, issuer and validity of each anchor.
     public var summaries: [CertificateSummary] { certificates.map(\.summary) }
 
     /// Whether the root of `chain` is one of these.

@@ -24,6 +24,7 @@ public struct TrustConfiguration: Sendable {
     /// Production and Sandbox under Apple's roots: the App Store signs both with one certificate.
     public static let appStore = TrustConfiguration(accepting: [.production: .apple, .sandbox: .apple])
 
+    /// The environments with at least one anchor.
     public var environments: Set<AppStoreEnvironment> { Set(anchors.keys) }
 
     /// All roots of Production and Sandbox; nil if neither is accepted. A chain is built first, and then compared with

@@ -3,30 +3,31 @@ import Foundation
 import TenureAPI
 import TenureCore
 import TenureJSON
+import TenureServer
 
 struct AppStoreOrderCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "order",
-        abstract: "Find a customer by the order id of an App Store receipt, as it came by e-mail.",
+        abstract: "Find a customer by the order ID of an App Store receipt from their e-mail.",
         discussion: """
-            The service asks the App Store what was bought under that id, verifies what it answers, and says whom the \
-            record knows by it. Nothing is recorded. The service needs a key for the App Store \
-            (`appStore.privateKeyFile`), and you one of `tenure key create` that may read.
+            The service asks the App Store what was bought, verifies the response, and prints the customers with these \
+            purchases. It stores nothing. The service needs a key for the App Store (`appStore.privateKeyFile`). You \
+            need a key from `tenure admin-key create` that may read.
 
-            Exit codes: 0 somebody was found; 2 the id is no order of the app, or nobody is known by it; 1 the App \
-            Store could not be asked, or no service answers; 64 wrong usage.
+            Exit codes: 0 a customer was found; 2 the ID isn't an order of the app, or no customer has it; 1 the App \
+            Store or the service didn't answer; 64 wrong usage.
 
             Example:
-              tenure appstore order MVWX6Y7Z8Q --service https://tenure.example.com --key-file support.key
+              tenure app-store order MVWX6Y7Z8Q --service https://tenure.example.com --key-file support.key
             """
     )
 
-    @Argument(help: "The id, as it stands in the receipt.")
+    @Argument(help: "The ID, as the receipt shows it.")
     var order: String
 
     @OptionGroup var service: ServiceOptions
 
-    @Flag(help: "Write JSON: the service's answer.")
+    @Flag(help: "Print the service's response as JSON.")
     var json = false
 
     func run() async throws {
@@ -36,7 +37,7 @@ struct AppStoreOrderCommand: AsyncParsableCommand {
             let data = try await client.send("GET", "/v1/admin/orders/\(ServiceClient.escaped(id))")
             guard let answer = try? JSONDecoder().decode(OrderResponse.self, from: data) else {
                 throw CommandError(
-                    "the service at `\(client.url)` answers what this release does not know; use its own release")
+                    "this release can't read the response of `\(client.url)`; use the release of the service")
             }
             let terminal = Terminal.standardOutput
             if json {
@@ -53,11 +54,11 @@ struct AppStoreOrderCommand: AsyncParsableCommand {
         var lines = answer.purchases.map { purchase in
             "\(purchase.productID), transaction \(purchase.transactionID)"
                 + (purchase.purchaseDate.map { ", bought \($0.rfc3339)" } ?? "")
-                + (purchase.revocationDate.map { ", taken back \($0.rfc3339)" } ?? "")
+                + (purchase.revocationDate.map { ", revoked \($0.rfc3339)" } ?? "")
         }
         lines += answer.problems.map { "not counted: \($0.artifact): \($0.detail)" }
         lines += answer.customers.map { "customer \($0.id) (\($0.environment))" }
-        if answer.customers.isEmpty { lines.append("the record knows nobody by it; their app has not synced it yet") }
+        if answer.customers.isEmpty { lines.append("no customer has it; their app hasn't synced it yet") }
         return lines
     }
 }

@@ -8,18 +8,18 @@ import TenureServer
 struct AppStoreTestNotificationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test-notification",
-        abstract: "Let the App Store send a test notification to your service, and say how that went.",
-        usage: "tenure appstore test-notification [production|sandbox] --config <file> [settings ...]",
+        abstract: "Make the App Store send a test notification to your service, and print the result.",
+        usage: "tenure app-store test-notification [production|sandbox] --config <file> [settings ...]",
         discussion: """
-            Asks with the key of the service (`appStore.issuerID`, `appStore.keyID`, `appStore.privateKeyFile`), read \
-            as `tenure serve` reads it. The notification goes to the address that App Store Connect has for the \
-            environment; the service keeps it for nobody.
+            Uses the service's key (`appStore.issuerID`, `appStore.keyID`, `appStore.privateKeyFile`) from the settings \
+            of `tenure serve`. The notification goes to the environment's address in App Store Connect. The service \
+            stores it for no customer.
 
-            Exit codes: 0 it arrived; 1 it did not, or the App Store could not be asked; 64 wrong usage.
+            Exit codes: 0 it arrived; 1 it didn't, or the App Store didn't answer; 64 wrong usage.
 
             Examples:
-              tenure appstore test-notification --config tenure.yaml
-              tenure appstore test-notification sandbox --config tenure.yaml
+              tenure app-store test-notification --config tenure.yaml
+              tenure app-store test-notification sandbox --config tenure.yaml
             """
     )
 
@@ -34,7 +34,7 @@ struct AppStoreTestNotificationCommand: AsyncParsableCommand {
             switch word {
             case "production": break
             case "sandbox": environment = .sandbox
-            default: throw ValidationError("the environment is `production` or `sandbox`, and not `\(word)`")
+            default: throw ValidationError("the environment must be `production` or `sandbox`; found `\(word)`")
             }
             arguments = arguments.dropFirst()
         }
@@ -55,7 +55,7 @@ struct AppStoreTestNotificationCommand: AsyncParsableCommand {
                     Terminal.standardOutput.write(
                         "\(name)\(attempt.date.map { $0.rfc3339 + " " } ?? "")\(attempt.result)")
                 }
-                if attempts.isEmpty { Terminal.standardOutput.write("\(name)the App Store has not sent it yet") }
+                if attempts.isEmpty { Terminal.standardOutput.write("\(name)the App Store hasn't sent it yet") }
                 if attempts.last?.result != "SUCCESS" { haveArrived = false }
             }
             if !haveArrived { throw ExitCode.error }

@@ -7,9 +7,9 @@ struct ContentCheckCommand: AsyncParsableCommand {
         commandName: "check",
         abstract: "Report the mistakes of asset packs and of their files.",
         discussion: """
-            Each mistake has its line and column; mistakes of a pack's files are shown at `files`. Files can't be \
-            published if they are links, programs or libraries (Mach-O, ELF, PE: App Review 2.5.2), too large, or if \
-            some file system would take two of their names for the same. `.DS_Store` and `._*` are skipped.
+            Each mistake has its line and column; mistakes in a pack's files have the position of `files`. Links, \
+            programs and libraries (Mach-O, ELF, PE: App Review 2.5.2) can't be published. Neither can files that are \
+            too large, or with names that some file systems don't distinguish. `.DS_Store` and `._*` are skipped.
 
             Exit codes: 0 no mistakes, 2 mistakes, 1 unreadable, 64 wrong usage.
 

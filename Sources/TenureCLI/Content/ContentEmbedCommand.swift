@@ -11,7 +11,7 @@ struct ContentEmbedCommand: AsyncParsableCommand {
             client opens these files in place. A pack in the bundle is installed at the first start, without a network; \
             a version that you publish later is its update.
 
-            Run again, it replaces the folder that it wrote. It refuses a folder with other files.
+            Running it again replaces the folder that it wrote. It refuses a folder with other files.
 
             Exit codes: 0 written, 2 mistakes in the file or in the packs, 1 error, 64 wrong usage.
 
@@ -22,7 +22,7 @@ struct ContentEmbedCommand: AsyncParsableCommand {
 
     @OptionGroup var content: ContentFileOptions
 
-    @Option(help: ArgumentHelp("The folder for the bundle; it is made if it is missing.", valueName: "folder"))
+    @Option(help: ArgumentHelp("The folder for the bundle. Created if it doesn't exist.", valueName: "folder"))
     var to: String
 
     func run() async throws {

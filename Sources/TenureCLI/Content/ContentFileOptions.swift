@@ -3,7 +3,7 @@ import TenureContentPublishing
 import TenureCore
 import TenurePolicyFile
 
-/// The file that describes asset packs, and the policy whose entitlements and products unlock them.
+/// The file that describes asset packs, and the policy with the entitlements and products that unlock them.
 struct ContentFileOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
@@ -19,7 +19,7 @@ struct ContentFileOptions: ParsableArguments {
 
     func validate() throws {
         if file == "-", policy == "-" {
-            throw ValidationError("standard input can be read once; name the policy's file")
+            throw ValidationError("standard input can be read only once; pass the policy's file by name")
         }
     }
 
@@ -30,7 +30,7 @@ struct ContentFileOptions: ParsableArguments {
         return try ContentFile.read(bytes, named: file, policy: policy)
     }
 
-    /// The same; mistakes are written to standard error, and end the command.
+    /// Like `read`, but prints the mistakes to standard error and ends the command with exit code 2.
     func readOrRefuse() throws -> ContentFile {
         do {
             return try read()

@@ -54,7 +54,7 @@ struct ContentListCommand: AsyncParsableCommand {
 
     private static func show(_ contents: UnverifiedCatalog, isVerified: Bool) {
         let terminal = Terminal.standardOutput
-        let signature = isVerified ? "signature verified" : "signature not checked, which takes --key"
+        let signature = isVerified ? "signature verified" : "signature not checked; pass --key to check it"
         terminal.write(
             "\(Terminal.clean(contents.catalog.bundleID)), counter \(contents.counter), issued \(contents.issuedAt.rfc3339), \(signature)"
         )

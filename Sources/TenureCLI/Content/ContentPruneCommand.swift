@@ -6,8 +6,8 @@ struct ContentPruneCommand: AsyncParsableCommand {
         commandName: "prune",
         abstract: "Remove the manifests and archives that no catalog of the last 30 days named.",
         discussion: """
-            Apps that began to download an old version can end it within these 30 days. A catalog counts until the next \
-            one was issued; what the current one names always stays. Other files are never removed.
+            So apps can finish the download of an old version within 30 days. The 30 days of a catalog begin when the \
+            next one is issued. The files of the current catalog always stay, and so do all other files.
 
             Exit codes: 0 done, 1 error, 64 wrong usage.
 
@@ -19,7 +19,7 @@ struct ContentPruneCommand: AsyncParsableCommand {
     @Argument(help: "The published folder.")
     var folder: String
 
-    @Flag(help: "Only say what would be removed.")
+    @Flag(help: "Print what would be removed, and remove nothing.")
     var dryRun = false
 
     func run() async throws {

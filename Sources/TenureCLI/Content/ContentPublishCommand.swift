@@ -7,20 +7,20 @@ import TenurePolicyFile
 struct ContentPublishCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "publish",
-        abstract: "Write asset packs and a signed catalog to a folder that any server can hand out.",
+        abstract: "Write asset packs and a signed catalog to a folder that any web server can serve.",
         discussion: """
             Each version of a pack becomes an archive (ustar, uncompressed) and a manifest, both named by their SHA-256. \
-            Files that are there already stay as they are. The catalog is signed like a signed policy, and is replaced \
-            last: until then, apps see the catalog before. Versions for other values of `minimumAppVersion` stay in the \
-            catalog; packs that left \(Self.file) leave it.
+            Existing files stay as they are. The catalog is signed like a policy and replaced last: until then, apps \
+            use the earlier catalog. Versions for other values of `minimumAppVersion` stay in the catalog. Packs that \
+            aren't in \(Self.file) anymore leave it.
 
-            Apps take a catalog only if its counter is higher than that of the one before. Without --counter it is the \
+            Apps accept a catalog only if its counter is higher than that of the one before. Without --counter it is the \
             time in seconds since 1970.
 
             Exit codes: 0 published, 2 mistakes in the file or in the packs, 1 error, 64 wrong usage.
 
             Example:
-              tenure policy key policy-key.pem
+              tenure policy signing-key policy-key.pem
               tenure content publish content.yaml --policy policy.yaml --key policy-key.pem --to published
             """
     )
@@ -29,22 +29,22 @@ struct ContentPublishCommand: AsyncParsableCommand {
 
     @OptionGroup var content: ContentFileOptions
 
-    @Option(help: ArgumentHelp("The private key, from `tenure policy key`.", valueName: "file"))
+    @Option(help: ArgumentHelp("The private key, from `tenure policy signing-key`.", valueName: "file"))
     var key: String
 
-    @Option(help: ArgumentHelp("The published folder; it is made if it is missing.", valueName: "folder"))
+    @Option(help: ArgumentHelp("The published folder. Created if it doesn't exist.", valueName: "folder"))
     var to: String
 
-    @Option(help: "A whole number that is higher than that of every catalog before.")
+    @Option(help: "A whole number, higher than that of every earlier catalog.")
     var counter: Int64?
 
     @Option(
         help: ArgumentHelp(
-            "Another key that may have signed the catalog in the folder, while you change keys: its file, or its public half. Repeatable.",
+            "While you change keys: another key that may have signed the existing catalog, as its file or public key. Repeatable.",
             valueName: "key"))
     var previousKey: [PublicKeyArgument] = []
 
-    @Flag(help: "Start over, whatever catalog is in the folder: its other versions leave the catalog.")
+    @Flag(help: "Write a new catalog without the other versions of the existing one.")
     var replace = false
 
     func validate() throws {
@@ -61,7 +61,7 @@ struct ContentPublishCommand: AsyncParsableCommand {
             let content = try content.readOrRefuse()
             if let pack = content.packs.first(where: { $0.files.encloses(key) }) {
                 throw CommandError(
-                    "the key `\(key)` is inside of the pack `\(pack.name)`, and would be published; move it elsewhere")
+                    "the key `\(key)` is inside the pack `\(pack.name)`, and would be published; move it elsewhere")
             }
             let progress = Progress("bytes")
             let total = content.packs.reduce(0) { $0 + $1.files.size }

@@ -13,7 +13,8 @@ struct PublicKeyArgument: ExpressibleByArgument {
         if let key = PinnedKey(text) { return key }
         guard FileManager.default.fileExists(atPath: text) else {
             throw CommandError(
-                "`\(text)` is neither a file nor a public key of 86 characters, as `tenure policy key` prints it")
+                "`\(text)` is neither a file nor a public key of 86 characters, as `tenure policy signing-key` prints it"
+            )
         }
         let contents = try InputFile(path: text).bytes(limit: 64 << 10)
         if let key = PinnedKey(String(decoding: contents, as: UTF8.self)) { return key }

@@ -2,7 +2,7 @@ import Foundation
 import TenureAppStore
 import TenureCore
 
-/// The files that one customer has: verified each, rejected each with its reason.
+/// The files of one customer: the verified ones, and the rejected ones with reasons.
 struct CustomerFiles {
     struct RejectedFile {
         let name: String
@@ -12,10 +12,10 @@ struct CustomerFiles {
 
     private(set) var artifacts: [VerifiedArtifact] = []
     private(set) var rejected: [RejectedFile] = []
-    /// Of all that counts; production where nothing does.
+    /// The environment of all files that count; production if no file counts.
     let environment: AppStoreEnvironment
 
-    /// Throws where a file cannot be read, or the files mix environments.
+    /// Throws if a file can't be read, or if the files mix environments.
     init(_ paths: [String], verifier: AppStoreVerifier, device: UUID?, now: Date) throws {
         for path in paths {
             let file = InputFile(path: path)
@@ -23,10 +23,10 @@ struct CustomerFiles {
                 do {
                     let artifact = try AppStoreArtifact(recognizing: bytes)
                     guard let verified = try verifier.verify(artifact, now: now) else {
-                        throw Rejected("unsigned", "an answer of verifyReceipt is unsigned, and proves nothing")
+                        throw Rejected("unsigned", "a response of verifyReceipt has no signature, so it proves nothing")
                     }
                     try Self.check(verified, isOf: device)
-                    // What does not say what it is about counts for nothing, and must not take the rest with it.
+                    // Rejects an artifact without usable facts here, so that it doesn't fail the whole decision.
                     _ = try Evidence(in: verified.environment, from: [verified], purchasesAreComplete: false)
                     artifacts.append(verified)
                 } catch let rejection as Rejection {
@@ -40,7 +40,7 @@ struct CustomerFiles {
         guard environments.count <= 1 else {
             let names = environments.map(\.rawValue).sorted()
             throw CommandError(
-                "the files mix \(names.joined(separator: " and ")), which never speak of one customer; choose one, such as `--environment \(names[0].lowercased())`"
+                "the files mix \(names.joined(separator: " and ")), which never belong to one customer; choose one, such as `--environment \(names[0].lowercased())`"
             )
         }
         environment = environments.first ?? .production
@@ -60,7 +60,7 @@ struct CustomerFiles {
         }
     }
 
-    /// A file of several JWS, one a line, is as many artifacts.
+    /// Splits a file with one JWS per line into artifacts.
     private static func split(_ bytes: [UInt8], of file: InputFile) -> [(name: String, bytes: [UInt8])] {
         let lines = bytes.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") })
         let areJWS =
@@ -75,10 +75,10 @@ struct CustomerFiles {
     private static func check(_ verified: VerifiedArtifact, isOf device: UUID?) throws {
         guard let device, case .appTransaction(let app) = verified else { return }
         guard let binding = try app.payload.deviceBinding() else {
-            throw Rejected("otherDevice", "it names no device, so that nobody can tell whose it is")
+            throw Rejected("otherDevice", "it names no device, so it can't be matched with the device ID")
         }
         guard binding.matches(deviceVerificationID: device) else {
-            throw Rejected("otherDevice", "it was made for another device than `\(device.uuidString.lowercased())`")
+            throw Rejected("otherDevice", "it belongs to another device than `\(device.uuidString.lowercased())`")
         }
     }
 }

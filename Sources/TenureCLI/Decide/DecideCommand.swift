@@ -8,12 +8,12 @@ import TenureJSON
 struct DecideCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decide",
-        abstract: "Decide what a customer may use, from all that the App Store signed for them.",
+        abstract: "Decide what a customer may use, from their signed App Store artifacts.",
         discussion: """
-            The files are taken as all that the customer has; with --incomplete, purchases may be missing. What is \
-            rejected counts for nothing and is named; the rest decides. Bundle id and Apple ID are the policy's.
+            The files count as all of the customer's purchases; with --incomplete, purchases may be missing. Rejected \
+            files don't count, and the command names them. Bundle ID and Apple ID come from the policy.
 
-            Exit codes: 0 all granted, 3 any undetermined, else 2 any denied, 1 error, 64 wrong usage.
+            Exit codes: 0 all granted, 3 any undetermined, otherwise 2 any denied, 1 error, 64 wrong usage.
 
             Examples:
               tenure decide --policy policy.yaml receipt
@@ -25,10 +25,12 @@ struct DecideCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The policy, in YAML or JSON.", valueName: "file"))
     var policy: String
 
-    @Argument(help: "What the App Store signed for one customer; - for standard input.")
+    @Argument(help: "Files with signed App Store artifacts of one customer; - for standard input.")
     var files: [String] = []
 
-    @Option(name: .long, parsing: .singleValue, help: ArgumentHelp("Only this entitlement.", valueName: "name"))
+    @Option(
+        name: .long, parsing: .singleValue,
+        help: ArgumentHelp("Show only this entitlement. Repeatable.", valueName: "name"))
     var entitlement: [String] = []
 
     @Flag(help: "Purchases may be missing from the files.")
@@ -38,11 +40,11 @@ struct DecideCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The device's `AppStore.deviceVerificationID`: app transactions of other devices are then rejected.",
+            "The device's `AppStore.deviceVerificationID`. App transactions of other devices are then rejected.",
             valueName: "uuid"))
     var deviceID: String?
 
-    @Option(help: ArgumentHelp("Decide as of this instant; a day is its midnight in UTC.", valueName: "date"))
+    @Option(help: ArgumentHelp("Decide as of this instant. A day means 00:00 UTC.", valueName: "date"))
     var at: Instant?
 
     @Option(
@@ -58,7 +60,7 @@ struct DecideCommand: AsyncParsableCommand {
     func validate() throws {
         if let deviceID, UUID(digits: deviceID) == nil {
             throw ValidationError(
-                "`\(deviceID)` is no UUID; write the device id as `AppStore.deviceVerificationID` has it")
+                "`\(deviceID)` isn't a UUID; pass the value of `AppStore.deviceVerificationID`")
         }
     }
 
@@ -67,13 +69,13 @@ struct DecideCommand: AsyncParsableCommand {
             let policy = try PolicyOnDisk(path: self.policy).read()
             for name in entitlement where policy.entitlement(named: name) == nil {
                 let known = policy.entitlements.map { "`\($0.name)`" }.joined(separator: ", ")
-                throw CommandError("the policy has no entitlement `\(name)`; it has \(known)")
+                throw CommandError("the policy has no entitlement `\(name)`; pass one of \(known)")
             }
             let verifier = AppStoreVerifier(
                 app: AppIdentity(bundleID: policy.app.bundleID, appAppleID: policy.app.appleID),
                 trust: try trust.configuration())
             let instant = at?.date ?? Date()
-            // Who decides as of next year may have customers who were signed by then.
+            // With --at in the future, artifacts signed until then count too.
             let customer = try CustomerFiles(
                 files, verifier: verifier, device: deviceID.flatMap(UUID.init(digits:)), now: max(instant, Date()))
             let evidence = try customer.evidence(purchasesAreComplete: !incomplete)
@@ -113,7 +115,7 @@ struct DecideCommand: AsyncParsableCommand {
     private func tell(_ decisions: [Decision], of customer: CustomerFiles) {
         for file in customer.rejected {
             Terminal.standardError.write(
-                "warning: `\(file.name)` counts for nothing: \(file.code), \(Terminal.clean(file.detail))")
+                "warning: `\(file.name)` doesn't count: \(file.code), \(Terminal.clean(file.detail))")
         }
         let terminal = Terminal.standardOutput
         if !customer.environment.isProduction { terminal.write("in \(customer.environment.rawValue)") }

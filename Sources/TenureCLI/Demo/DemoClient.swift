@@ -6,7 +6,7 @@ import TenureJSON
     import FoundationNetworking
 #endif
 
-/// Talks to the service as an app does.
+/// Sends the requests of an app.
 struct DemoClient {
     let port: Int
 
@@ -14,7 +14,7 @@ struct DemoClient {
         let description: String
     }
 
-    /// Whether the service takes new connections; one that was told to stop takes none.
+    /// Whether the service accepts new connections; false while it stops.
     var isServed: Bool {
         get async {
             guard let url = try? url("/health/live") else { return false }

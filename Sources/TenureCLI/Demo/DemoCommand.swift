@@ -11,7 +11,7 @@ import TenureServer
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Run the service with an invented app, and let customers of every era come.",
+        abstract: "Run the service with an invented app and customers of every era.",
         discussion: """
             Everything is in one folder: a policy to play with, an asset pack, a test authority, and the database. The \
             customers' artifacts are signed by that authority and sent over HTTP. The demo prints each decision as a \
@@ -20,13 +20,13 @@ struct DemoCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("Where everything lies.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The folder of all files.", valueName: "dir"))
     var folder = "var"
 
     @Option(help: "The port to listen on; 0 for any free one.")
     var port = 8080
 
-    @Flag(help: "Stop after the customers have come.")
+    @Flag(help: "Stop after all customers have synced.")
     var once = false
 
     func run() async throws {
@@ -43,7 +43,7 @@ struct DemoCommand: AsyncParsableCommand {
             configuration.adminKey = adminKey
             var logger = Logger(label: "tenure") { TextLogHandler(label: $0) }
             configuration.content = try DemoContent.publish(folder, for: configuration.policy)
-            // That another policy decides than the file's is no news here: see `publish`.
+            // `publish` reports that the policy in the file isn't the active one.
             logger.logLevel = .error
 
             let customers = try DemoCustomer.all(of: configuration.policy.app, signedBy: authority, now: Date())
@@ -51,7 +51,7 @@ struct DemoCommand: AsyncParsableCommand {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { [configuration, logger] in
                     defer { started.finish() }
-                    // It takes no connection before this returns.
+                    // It accepts no connection before this returns.
                     try await serve(configuration: configuration, logger: logger) { started.yield($0) }
                 }
                 for await port in ports {
@@ -59,7 +59,7 @@ struct DemoCommand: AsyncParsableCommand {
                     await publish(
                         configuration.policy, of: folder,
                         by: ServiceClient(url: "http://127.0.0.1:\(port)", key: adminKey))
-                    await visit(port: port, customers: customers, folder: folder)
+                    await syncCustomers(port: port, customers: customers, folder: folder)
                     if once { kill(getpid(), SIGTERM) }
                 }
                 try await group.waitForAll()
@@ -68,13 +68,13 @@ struct DemoCommand: AsyncParsableCommand {
     }
 }
 
-/// Lets the policy in the folder decide, where it is another one than before and takes nothing from anybody.
+/// Publishes the policy in the folder if it has changed and no customer loses anything.
 private func publish(_ policy: Policy, of folder: DemoFolder, by client: ServiceClient) async {
     let terminal = Terminal.standardOutput
     let text = String(decoding: PolicyFile.compile(policy), as: UTF8.self)
     var request = PublishRequest(policy: text, reason: "\(folder.policy) was changed")
     do {
-        // What gives something is published here without a question: these customers are invented.
+        // Policies that grant more are published without a question, because these customers are invented.
         let rehearsal: RehearsalAnswer = try await client.post(
             "/v1/admin/policies/rehearsals", RehearseRequest(policy: text))
         if rehearsal.gaining > 0, rehearsal.losing == 0 {
@@ -82,8 +82,8 @@ private func publish(_ policy: Policy, of folder: DemoFolder, by client: Service
             request.rehearsal = rehearsal.id
         }
         let publication: PublicationAnswer = try await client.post("/v1/admin/policies", request)
-        terminal.write("\(folder.policy) was changed, and decides from now on as version \(publication.version)\n")
-    } catch let refusal as ServiceClient.Refusal where refusal.problem.reason == "decides" {
+        terminal.write("\(folder.policy) was changed, and is in effect as version \(publication.version)\n")
+    } catch let refusal as ServiceClient.Refusal where refusal.problem.reason == "alreadyCurrent" {
         return
     } catch let refusal as ServiceClient.Refusal {
         terminal.write("\(folder.policy) was changed, and was not published: \(refusal.problem.detail)")
@@ -94,12 +94,12 @@ private func publish(_ policy: Policy, of folder: DemoFolder, by client: Service
 
             """)
     } catch {
-        // Told to stop meanwhile, or nobody answers, which the customers say.
+        // The service stops meanwhile, or doesn't answer. Then the customers' syncs report it.
     }
 }
 
-/// Lets the customers come, tells what each may use, and says how to go on.
-private func visit(port: Int, customers: [DemoCustomer], folder: DemoFolder) async {
+/// Syncs the customers, prints what each may use, and suggests what to try next.
+private func syncCustomers(port: Int, customers: [DemoCustomer], folder: DemoFolder) async {
     let terminal = Terminal.standardOutput
     let client = DemoClient(port: port)
     var example: (customer: String, pack: String, link: String)?
@@ -122,7 +122,7 @@ private func visit(port: Int, customers: [DemoCustomer], folder: DemoFolder) asy
             }
             terminal.write(terminal.styled("  customer \(answer.id)\n", .faint))
         } catch {
-            // Told to stop while they came: whoever is late meets nobody, and nothing is wrong.
+            // The service stops while they sync, which isn't an error.
             if !(error is DemoClient.Refusal), await !client.isServed { return }
             Terminal.standardError.write("error: \(customer.name) could not be synced: \(describe(error))")
         }
@@ -137,7 +137,7 @@ private func visit(port: Int, customers: [DemoCustomer], folder: DemoFolder) asy
     }
     terminal.write(
         """
-        The policy is \(folder.policy): change it, start again, and see whose answer changes.
+        The policy is \(folder.policy): change it, start again, and compare the answers.
         The admin key is in \(folder.adminKeyPath): `tenure policy versions --key-file \(folder.adminKeyPath) --service http://127.0.0.1:\(port)`
         The authority is \(folder.authorityPath): `tenure mint app-transaction --authority \(folder.authorityPath)` signs more customers.
         Ctrl-C stops the service; the next run finds these customers again.

@@ -4,7 +4,7 @@ import TenureCore
 import TenurePolicyFile
 import TenureServer
 
-/// The asset packs of the demonstration, which are published at each start.
+/// The asset packs of the demonstration, which are published with each start.
 enum DemoContent {
     /// Writes a description and the files that it names.
     static func write(to folder: DemoFolder) throws {

@@ -12,7 +12,7 @@ struct DemoCustomer: Sendable {
     var receipt: [UInt8]?
     var transactions: [[UInt8]]?
 
-    /// The same people in every run.
+    /// The same customers in every run.
     static func all(of app: Policy.App, signedBy authority: TestAuthority, now: Date) throws -> [DemoCustomer] {
         var cast = Cast(app: app, authority: authority, now: now)
         return try [

@@ -2,7 +2,7 @@ import Foundation
 import TenureMint
 import TenureServer
 
-/// The folder of a demonstration: what is missing is made, what is there is kept.
+/// The folder of a demonstration. Missing files are created, and existing ones are kept.
 struct DemoFolder {
     let path: String
 
@@ -15,43 +15,36 @@ struct DemoFolder {
     var published: String { path + "/published" }
     var policyKeyPath: String { path + "/policy-key.pem" }
 
-    /// Throws one clear line where the folder cannot be written.
+    /// Throws if the folder can't be written.
     func prepare() throws {
         let files = FileManager.default
         do {
             try files.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
-            throw CommandError("the folder `\(path)` cannot be made; choose another by --folder, or make it writable")
+            throw CommandError(
+                "the folder `\(path)` can't be created; make it writable, or choose another one with --folder")
         }
         guard files.isWritableFile(atPath: path) else {
             throw CommandError(
-                "the folder `\(path)` cannot be written; choose another by --folder, or make it writable")
+                "the folder `\(path)` can't be written; make it writable, or choose another one with --folder")
         }
         guard files.fileExists(atPath: policy) || !files.fileExists(atPath: database) else {
             throw CommandError(
-                "`\(database)` is no demonstration's record (there is no `\(policy)`); choose another folder by --folder"
+                "`\(database)` isn't the database of a demonstration (there is no `\(policy)`); choose another folder with --folder"
             )
         }
         if !files.fileExists(atPath: policy) { try OutputFile(path: policy).write(Array(Self.samplePolicy.utf8)) }
         if !files.fileExists(atPath: content) { try DemoContent.write(to: self) }
     }
 
-    /// Made once, for who wants to try the admin interface.
+    /// Created once, for trying the admin API.
     func adminKey() throws -> String {
         let key = try SecretFile(path: adminKeyPath).contents { Array(KeySecret().text.utf8) }
         return String(decoding: key, as: UTF8.self)
     }
 
-    /// Made once: what it signed stays good.
-    func authority() throws -> TestAuthority {
-        let folder = URL(fileURLWithPath: authorityPath)
-        if FileManager.default.fileExists(atPath: authorityPath + "/roots.pem") {
-            return try TestAuthority(directory: folder)
-        }
-        let authority = try TestAuthority()
-        try authority.save(to: folder)
-        return authority
-    }
+    /// Created once, so that artifacts stay valid.
+    func authority() throws -> TestAuthority { try TestAuthority(keptIn: URL(fileURLWithPath: authorityPath)) }
 
     /// An invented app that changed a few weeks ago.
     static let samplePolicy = """

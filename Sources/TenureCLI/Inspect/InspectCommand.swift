@@ -6,9 +6,9 @@ import TenureJSON
 struct InspectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Show what something from the App Store says, and whether it is genuine.",
+        abstract: "Show the content of a signed App Store artifact, and whether it is genuine.",
         discussion: """
-            Recognizes by itself what it is given: a JWS (app transaction, transaction, renewal info, notification), an \
+            Recognizes the kind of artifact: a JWS (app transaction, transaction, renewal info, notification), an \
             app receipt in DER, BER or Base64, or the JSON of verifyReceipt.
 
             Exit codes: 0 verified, 2 rejected or unsigned, 1 unreadable, 64 wrong usage.
@@ -26,10 +26,10 @@ struct InspectCommand: AsyncParsableCommand {
 
     @OptionGroup var trust: TrustOptions
 
-    @Option(help: ArgumentHelp("Reject what belongs to another app.", valueName: "id"))
+    @Option(help: ArgumentHelp("Reject artifacts of other apps.", valueName: "id"))
     var bundleID: String?
 
-    @Option(help: ArgumentHelp("The app's Apple ID, compared in production.", valueName: "number"))
+    @Option(help: ArgumentHelp("The app's Apple ID, which production artifacts must have.", valueName: "number"))
     var appAppleID: Int64?
 
     @Flag(help: "Write JSON: `kind`, `verification`, `payload`, `nested` in a notification, `certificates`.")

@@ -18,7 +18,7 @@ extension Inspection {
         case .unsigned:
             verification["reason"] = .string("unsigned")
             verification["detail"] = .string(
-                "an answer of verifyReceipt carries no signature, and proves nothing to others")
+                "a response of verifyReceipt has no signature, so it proves nothing to others")
         }
         var result = JSONObject()
         result["kind"] = kind.map { .string($0) } ?? .null

@@ -4,7 +4,7 @@ import TenureCore
 import TenureJSON
 
 extension Inspection {
-    /// For people: the verdict first, then every field, then the certificates.
+    /// The text output: the verdict, then every field, then the certificates.
     func lines(for terminal: Terminal) -> [String] {
         var lines = [terminal.styled(title, .bold), verdictLine(for: terminal), ""]
         lines += Self.lines(of: payload, dates: instantFields, indentation: 0)
@@ -29,10 +29,10 @@ extension Inspection {
         case "appTransaction": "app transaction"
         case "renewalInfo": "renewal info"
         case "receipt": "app receipt"
-        case "verifyReceipt": "answer of verifyReceipt"
+        case "verifyReceipt": "response of verifyReceipt"
         case "realtime": "retention messaging request"
         case let name?: name
-        case nil: "JWS of no known kind"
+        case nil: "JWS of an unknown kind"
         }
     }
 
@@ -40,10 +40,10 @@ extension Inspection {
         switch verdict {
         case .accepted(.local, let environment):
             terminal.styled("local", .yellow)
-                + ": signed in \(environment.rawValue) by a certificate that you named; proves nothing outside"
+                + ": signed in \(environment.rawValue) by a certificate that you trust; proves nothing to others"
         case .accepted(_, let environment):
             terminal.styled("verified", .green) + ": \(environment.rawValue), under "
-                + (isUnderAppleRoot ? "Apple's root" : "a root that you named")
+                + (isUnderAppleRoot ? "Apple's root" : "a root that you trust")
         case .rejected(let rejection):
             terminal.styled("rejected", .red) + ": \(rejection.code.rawValue), \(Terminal.clean(rejection.detail))"
         case .unsigned:
@@ -82,19 +82,19 @@ extension Inspection {
         }
     }
 
-    /// verifyReceipt writes each date three times; one is enough for people.
+    /// Whether the field repeats a date: verifyReceipt writes each date in three formats, and the text shows one.
     private static func spellsAgain(_ name: String, among names: Set<String>) -> Bool {
         ["_ms", "_pst"].contains { name.hasSuffix($0) && names.contains(String(name.dropLast($0.count))) }
     }
 }
 
 extension JSONValue {
-    /// On one line of a terminal: control characters would write where they like.
+    /// The value on one line, with control characters escaped so that they can't change the terminal's output.
     fileprivate var shown: String {
         let clean: String
         switch self {
         case .string(let text): clean = Terminal.clean(text)
-        // Names within it are anybody's too.
+        // Keys of the object are untrusted too.
         default: return Terminal.clean(String(decoding: bytes, as: UTF8.self))
         }
         return clean.count > 160 ? clean.prefix(120) + "… (\(clean.count) characters)" : clean

@@ -3,12 +3,12 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// What `inspect` found: the kind, the verdict, every field, and the certificates.
+/// The result of `tenure inspect`: the kind, the verdict, every field, and the certificates.
 struct Inspection {
     enum Verdict {
         case accepted(VerificationStatus, AppStoreEnvironment)
         case rejected(Rejection)
-        /// An answer of verifyReceipt carries no signature.
+        /// A response of verifyReceipt has no signature.
         case unsigned
 
         var isAccepted: Bool {
@@ -27,14 +27,14 @@ struct Inspection {
     let kind: String?
     let verdict: Verdict
     let payload: JSONObject
-    /// The JWS that stand in a notification, by their names.
+    /// The JWS inside a notification, by field name.
     let nested: [(name: String, payload: JSONObject)]
     let certificates: [CertificateSummary]
 
-    /// Whether the chain ends in a root of Apple's, and not in one that was named.
+    /// Whether the chain ends in one of Apple's roots, not in one from `--trust`.
     var isUnderAppleRoot: Bool { AppleAnchors.signed(certificates) }
 
-    /// Throws a `Rejection` where the artifact cannot even be taken apart.
+    /// Throws a `Rejection` if the artifact can't be parsed. A parsed but invalid one gets a verdict.
     init(of artifact: AppStoreArtifact, by verifier: AppStoreVerifier, now: Date) throws(Rejection) {
         kind = artifact.kindName
         var verified: VerifiedArtifact?
@@ -54,7 +54,7 @@ struct Inspection {
             do {
                 receipt = try UnverifiedReceipt(bytes)
             } catch {
-                // One that is signed in a way that nobody checks is still a receipt, and the verdict says so.
+                // A receipt with an unsupported signature is still a receipt; the verdict reports the signature.
                 guard error.code != .malformed, error.code != .tooLarge else { throw error }
                 receipt = nil
             }
@@ -70,7 +70,7 @@ struct Inspection {
 }
 
 extension UnverifiedJWS {
-    /// What stands inside of this one, taken apart; what cannot be is left as it is, and the verdict says why.
+    /// The parsed JWS inside this one. JWS that can't be parsed are left out; the verdict gives the reason.
     fileprivate var nested: [(name: String, payload: JSONObject)] {
         ["data", "appData"].flatMap { part -> [(name: String, payload: JSONObject)] in
             guard case .object(let object)? = payload[part] else { return [] }

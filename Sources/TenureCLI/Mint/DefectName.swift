@@ -1,7 +1,7 @@
 import TenureAppStore
 import TenureMint
 
-/// What `--defect` names: one way in which an artifact or its chain is spoilt.
+/// A name for `--defect`: one defect of an artifact or of its chain.
 enum DefectName {
     static func jws(_ name: String, of kind: JWSKind, by minter: JWSMinter) throws -> [UInt8] {
         if let defect = JWSDefect(rawValue: name), defect.kinds.contains(kind) {

@@ -8,9 +8,9 @@ import TenureMint
 struct MintCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mint",
-        abstract: "Make App Store artifacts signed by a test authority of your own.",
+        abstract: "Create App Store artifacts that your test authority signs.",
         discussion: """
-            Nobody trusts them unless told to: pass the authority's folder to --trust.
+            A verifier accepts them only with the authority's folder in --trust.
 
             Example:
               tenure mint authority ./authority
@@ -27,22 +27,19 @@ struct MintCommand: AsyncParsableCommand {
 struct MintAuthorityCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "authority",
-        abstract: "Make a test authority: its roots, certificates and private keys.",
+        abstract: "Create a test authority: roots, certificates and private keys.",
         discussion: """
-            With a seed, the keys are the same each time.
+            The keys are random, and stay in the folder.
 
             Example:
               tenure mint authority ./authority
             """
     )
 
-    @Argument(help: "The folder to write; it is made if need be.")
+    @Argument(help: "The folder to write; it is created if missing.")
     var directory: String
 
-    @Option(help: ArgumentHelp("Makes the same keys for the same text.", valueName: "text"))
-    var seed: String?
-
-    @Flag(help: "Replace an authority that is there already: what it signed is then worth nothing.")
+    @Flag(help: "Replace an existing authority. Artifacts that it signed become invalid.")
     var force = false
 
     func run() async throws {
@@ -53,7 +50,7 @@ struct MintAuthorityCommand: AsyncParsableCommand {
                 throw CommandError("`\(directory)` holds an authority already; choose another folder, or add --force")
             }
             do {
-                try TestAuthority(seed: seed).save(to: folder)
+                try TestAuthority().save(to: folder)
             } catch let error as MintingError {
                 throw error
             } catch {
@@ -64,7 +61,7 @@ struct MintAuthorityCommand: AsyncParsableCommand {
     }
 }
 
-/// What all minted artifacts are made of.
+/// The options of all minted artifacts.
 struct MintOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The folder of the authority that signs.", valueName: "dir"))
     var authority: String
@@ -72,7 +69,7 @@ struct MintOptions: ParsableArguments {
     @Option(
         name: .long, parsing: .singleValue,
         help: ArgumentHelp(
-            "Sets a field by Apple's name (a receipt's by verifyReceipt's): dates as 2014-05-01, 2015-06-10T18:00:00Z or milliseconds; nothing behind the = removes it.",
+            "Sets a field by Apple's name (in a receipt by verifyReceipt's). Dates are 2014-05-01, 2015-06-10T18:00:00Z or milliseconds. An empty value removes the field.",
             valueName: "field=value"))
     var set: [String] = []
 
@@ -84,21 +81,22 @@ struct MintOptions: ParsableArguments {
 
     @OptionGroup var replacing: ReplaceOption
 
-    @Option(help: "The environment it claims: production, sandbox or xcode.")
+    @Option(help: "The environment in the artifact: production, sandbox or xcode.")
     var environment: TrustOptions.EnvironmentName?
 
-    @Option(help: ArgumentHelp("The device it is made for (`AppStore.deviceVerificationID`).", valueName: "uuid"))
+    @Option(
+        help: ArgumentHelp("The device that it is signed for (`AppStore.deviceVerificationID`).", valueName: "uuid"))
     var deviceID: String?
 
     @Option(
         help: ArgumentHelp(
-            "Spoils the artifact in one way, to see it refused. A name that is none lists those that there are.",
+            "Gives the artifact one defect. An unknown name prints the list of valid ones.",
             valueName: "name"))
     var defect: String?
 
     func validate() throws {
         if defect != nil, !self.set.isEmpty || payload != nil {
-            throw ValidationError("`--defect` spoils the usual artifact; leave out `--set` and `--payload`")
+            throw ValidationError("`--defect` corrupts the usual artifact; leave out `--set` and `--payload`")
         }
         for text in self.set where !text.contains("=") {
             throw ValidationError("`\(text)` sets nothing; write it as field=value")
@@ -138,7 +136,7 @@ struct MintOptions: ParsableArguments {
         }
     }
 
-    /// Throws where a file would be lost.
+    /// Throws if a file would be lost.
     func checkFiles() throws {
         var plan = FilePlan()
         plan.reads(filesAt: authority)
@@ -151,7 +149,7 @@ struct MintOptions: ParsableArguments {
         try OutputFile(path: out, replaces: replacing.force).write(bytes, newlineAtEnd: newlineAtEnd)
     }
 
-    /// Mints a JWS as the options say.
+    /// Mints a JWS with the options.
     func mint(_ kind: JWSKind) async throws {
         try await reportingErrors {
             try checkFiles()
@@ -169,7 +167,7 @@ struct MintOptions: ParsableArguments {
 struct MintAppTransactionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app-transaction",
-        abstract: "Sign an app transaction: when and as which version somebody got the app.",
+        abstract: "Sign an app transaction: when and with which version a customer got the app.",
         discussion: """
             Example:
               tenure mint app-transaction --authority ./authority --set originalApplicationVersion=37 \
@@ -200,7 +198,7 @@ struct MintTransactionCommand: AsyncParsableCommand {
 struct MintRenewalInfoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "renewal-info",
-        abstract: "Sign renewal info: what happens next with a subscription.",
+        abstract: "Sign renewal info: the next events of a subscription.",
         discussion: """
             Example:
               tenure mint renewal-info --authority ./authority --set gracePeriodExpiresDate=2027-01-05
@@ -215,7 +213,7 @@ struct MintRenewalInfoCommand: AsyncParsableCommand {
 struct MintNotificationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "notification",
-        abstract: "Sign an App Store Server Notification, with what is nested in it.",
+        abstract: "Sign an App Store Server Notification, and the artifacts in it.",
         discussion: """
             Example:
               tenure mint notification --authority ./authority --set notificationType=DID_RENEW
@@ -244,12 +242,12 @@ struct MintReceiptCommand: AsyncParsableCommand {
 
     @OptionGroup var options: MintOptions
 
-    @Option(help: "How it is written: der as the App Store does, ber as Xcode does, or base64 of the usual one.")
+    @Option(help: "The encoding: der like the App Store, ber like Xcode, or base64 of DER.")
     var form: Form?
 
     func validate() throws {
         if options.defect != nil, form == .ber {
-            throw ValidationError("`--defect` spoils the usual receipt; leave out `--form ber`")
+            throw ValidationError("`--defect` corrupts the usual receipt; leave out `--form ber`")
         }
     }
 
@@ -267,7 +265,7 @@ struct MintReceiptCommand: AsyncParsableCommand {
         }
     }
 
-    /// As the options say.
+    /// With the options.
     private func sound(by minter: ReceiptMinter) throws -> [UInt8] {
         var draft = minter.draft
         if let payload = try options.payloadObject() {

@@ -9,13 +9,13 @@ import TenureRehearsal
 struct MintCorpusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "corpus",
-        abstract: "Make a population of any size for `tenure rehearse`, with known truth.",
+        abstract: "Create a population of any size for `tenure rehearse`, with the true answers.",
         discussion: """
-            Lines as an app that only listens would have collected them: buyers of every era on every platform, and every \
-            kind of trouble: more than sixty kinds of lines. --truth says what a rehearsal under Examples/rehearsal/policy.yaml against \
-            previous.yaml as of 2015-09-01 must find, exactly.
+            The lines are evidence as an app would have collected it: buyers of every era on every platform, and invalid \
+            lines of every kind. --truth has the exact results of a rehearsal of Examples/rehearsal/policy.yaml against \
+            previous.yaml as of 2015-09-01.
 
-            Which lines there are follows from the seed; signatures differ from run to run. About 4.4 KB a line.
+            The same seed gives the same lines, but for signatures. A line has about 4.4 KB.
 
             Example:
               tenure mint authority ./authority
@@ -31,7 +31,7 @@ struct MintCorpusCommand: AsyncParsableCommand {
     @Option(help: "How many lines.")
     var count: Int
 
-    @Option(help: "The same lines for the same number.")
+    @Option(help: "The same seed gives the same lines.")
     var seed: UInt64 = 1
 
     @Option(help: ArgumentHelp("Where to write; - for standard output.", valueName: "file"))
@@ -74,7 +74,7 @@ struct MintCorpusCommand: AsyncParsableCommand {
     }
 }
 
-/// A file that is written piece by piece; `-` is standard output.
+/// A file that is written in pieces; `-` is standard output.
 private final class StreamedFile {
     private let path: String
     private let handle: FileHandle?
@@ -91,14 +91,14 @@ private final class StreamedFile {
     func write(_ bytes: [UInt8]) throws {
         guard let handle else {
             guard Terminal.standardOutput.writes(bytes) else {
-                throw CommandError("nobody reads standard output any more")
+                throw CommandError("standard output is closed")
             }
             return
         }
         do {
             try handle.write(contentsOf: Data(bytes))
         } catch {
-            throw CommandError("`\(path)` cannot be written; make room")
+            throw CommandError("`\(path)` can't be written; free some space")
         }
     }
 

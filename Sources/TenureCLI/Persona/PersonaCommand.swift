@@ -2,14 +2,15 @@ import ArgumentParser
 import Foundation
 import TenureAPI
 import TenureJSON
+import TenureServer
 
 struct PersonaCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "persona",
-        abstract: "Make, list and revoke customers to rehearse with.",
+        abstract: "Create, list and revoke test customers for sandbox builds.",
         discussion: """
-            A persona's token goes with a sandbox build's sync, which is then answered as if that customer had come. \
-            Beside production it counts for nothing. Docs/personas.md has the rest.
+            A sandbox build sends a persona's token with its sync. The service then responds as to that customer. With \
+            production evidence the token has no effect. Docs/personas.md explains personas.
             """,
         subcommands: [
             PersonaCreateCommand.self, PersonaReadyMadeCommand.self, PersonaListCommand.self,
@@ -18,15 +19,15 @@ struct PersonaCommand: AsyncParsableCommand {
     )
 }
 
-/// The options that both ways of making personas share.
+/// The options that `create` and `ready-made` share.
 struct PersonaTerms: ParsableArguments {
-    @Option(help: "On which platform they acquired the app: iOS, macOS, tvOS, watchOS or visionOS.")
+    @Option(help: "The platform on which they acquired the app: iOS, macOS, tvOS, watchOS or visionOS.")
     var platform: String?
 
-    @Option(help: "When they stand for nobody any more (2026-12-31, 2026-12-31T18:00:00Z). Default: after 30 days.")
+    @Option(help: "When the personas expire (2026-12-31, 2026-12-31T18:00:00Z). Default: after 30 days.")
     var expires: Instant?
 
-    @Flag(help: "Take the place of good ones of the same name, which are revoked.")
+    @Flag(help: "Revoke valid personas of the same name, and replace them.")
     var replace = false
 
     func write(into json: inout JSONWriter) {
@@ -44,12 +45,12 @@ struct PersonaTerms: ParsableArguments {
 struct PersonaCreateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
-        abstract: "Make a persona and print its token.",
+        abstract: "Create a persona and print its token.",
         discussion: """
-            --set names what their app transaction would say: originalPlatform, originalAppVersion, \
-            originalPurchaseDate, preorderDate, revocationDate, expirationDate. What is not set is not known.
+            --set gives a field of the customer's app transaction: originalPlatform, originalAppVersion, \
+            originalPurchaseDate, preorderDate, revocationDate or expirationDate. Other fields are missing.
 
-            Exit codes: 0 made, 1 refused, or no service answers, 64 wrong usage.
+            Exit codes: 0 created, 1 refused, or no service responds, 64 wrong usage.
 
             Example:
               tenure persona create --name early-buyer --platform iOS \\
@@ -57,10 +58,12 @@ struct PersonaCreateCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "What it is listed and revoked by, and what reasons and certificates call it.")
+    @Option(help: "The persona's name in lists, reasons and entitlement tokens.")
     var name: String
 
-    @Option(name: .customLong("set"), help: ArgumentHelp("What is known of them.", valueName: "name=value"))
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp("A field of their app transaction. Repeatable.", valueName: "name=value"))
     var settings: [String] = []
 
     @OptionGroup var terms: PersonaTerms
@@ -75,15 +78,16 @@ struct PersonaCreateCommand: AsyncParsableCommand {
         var result: [String: String] = [:]
         for setting in settings {
             guard let sign = setting.firstIndex(of: "="), sign != setting.startIndex else {
-                throw ValidationError("`\(setting)` is no setting; write originalAppVersion=37")
+                throw ValidationError(
+                    "`\(setting)` isn't a field with a value; write one such as originalAppVersion=37")
             }
             let name = String(setting[..<sign])
-            guard result[name] == nil else { throw ValidationError("`\(name)` is set twice") }
+            guard result[name] == nil else { throw ValidationError("`\(name)` is set twice; keep one") }
             result[name] = String(setting[setting.index(after: sign)...])
         }
         if let platform = terms.platform {
             guard result["originalPlatform"] == nil else {
-                throw ValidationError("--platform and --set originalPlatform say the same; leave out one")
+                throw ValidationError("--platform and --set originalPlatform set the same field; keep one")
             }
             result["originalPlatform"] = platform
         }
@@ -101,7 +105,7 @@ struct PersonaCreateCommand: AsyncParsableCommand {
                 terms.write(into: &body)
             }
             guard let persona = answer.personas.first, let token = persona.token else {
-                throw CommandError("the service made no persona")
+                throw CommandError("the service created no persona; check its log")
             }
             if json { return answer.print() }
             Terminal.standardOutput.write(token)
@@ -113,11 +117,13 @@ struct PersonaCreateCommand: AsyncParsableCommand {
 struct PersonaReadyMadeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ready-made",
-        abstract: "Make the customers whom every change must be rehearsed with, from the present policy.",
+        abstract: "Create the personas that every release should be tested with, from the current policy.",
         discussion: """
-            The first buyer, the last paid build, bought in the changeover window, after the change, a family member, \
-            refunded, a pre-order, no original version, a Mac buyer on an iPhone: those whom the policy has a place \
-            for, each with its token. Exit codes: 0 made, 1 refused, or no service answers, 64 wrong usage.
+            Creates those of these customers that the policy allows, and prints their tokens: the first buyer, a buyer of \
+            the last paid build, one in the changeover window, one after the change. Also a family member, a refunded \
+            buyer, a pre-order, a customer without original version, and a Mac buyer on an iPhone.
+
+            Exit codes: 0 created, 1 refused, or no service responds, 64 wrong usage.
 
             Example:
               tenure persona ready-made --replace --key-file policy.key
@@ -146,7 +152,7 @@ struct PersonaReadyMadeCommand: AsyncParsableCommand {
                 if let token = persona.token { Terminal.standardOutput.write("  \(token)") }
             }
             for left in answer.left ?? [] {
-                Terminal.standardOutput.write("\(left.name): left out, since \(Terminal.clean(left.why))")
+                Terminal.standardOutput.write("\(left.name): left out, because \(Terminal.clean(left.why))")
             }
         }
     }
@@ -155,7 +161,7 @@ struct PersonaReadyMadeCommand: AsyncParsableCommand {
 struct PersonaListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List all personas, also those that ended, and what the present policy makes of them.",
+        abstract: "List all personas, also expired ones, and what the current policy gives them.",
         discussion: """
             Example:
               tenure persona list --key-file policy.key
@@ -179,9 +185,9 @@ struct PersonaListCommand: AsyncParsableCommand {
 struct PersonaRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "Revoke a persona: its tokens stand for nobody from the next request on.",
+        abstract: "Revoke a persona. The service ignores its token from the next request on.",
         discussion: """
-            Exit codes: 0 revoked, 1 no good persona has that name, 64 wrong usage.
+            Exit codes: 0 revoked, 1 no valid persona has that name, 64 wrong usage.
 
             Example:
               tenure persona revoke early-buyer --key-file policy.key
@@ -203,7 +209,7 @@ struct PersonaRevokeCommand: AsyncParsableCommand {
 }
 
 extension PersonaAnswer {
-    /// For people: `early-buyer  good until 2026-12-21T12:00:00Z  everything granted  (originalAppVersion 37, …)`.
+    /// One line of text: `early-buyer  good until 2026-12-21T12:00:00Z  everything granted  (originalAppVersion 37, …)`.
     fileprivate var line: String {
         let end =
             switch state {

@@ -9,17 +9,15 @@ struct PolicyCheckCommand: AsyncParsableCommand {
         commandName: "check",
         abstract: "Report the mistakes and the unintended effects of a policy file.",
         discussion: """
-            Errors are mistakes that keep the file from being a policy, customers who lose what they paid for, and \
-            others who get it for nothing. Warnings may become that; notes are worth knowing. Docs/policy-check.md \
-            has every rule by its code.
+            Errors are invalid files, customers who lose what they paid for, and customers who get it without paying. \
+            Warnings may lead to such errors; notes are hints. Docs/policy-check.md lists every rule by its code.
 
-            With a release list (in the policy, or by --releases) it also finds what the numbers of real releases \
-            contradict. With --against it finds every right that an existing customer would lose from one policy to \
-            the next.
+            With a release list (in the policy, or by --releases) it also finds contradictions to your real releases. \
+            With --against it finds every right that existing customers would lose by the change.
 
-            A fix that says what to write was tried on the file: its finding is gone, and no new one comes. Findings \
-            that you intend can be listed under `acknowledge` in the policy, by their code and place (`at`). They stay \
-            visible and don't fail the check.
+            The command has tried each fix that it prints: the fix resolves the finding and causes no new one. To accept \
+            a finding, list its code and place (`at`) under `acknowledge` in the policy. The check then still shows it, \
+            and doesn't fail.
 
             Exit codes: 0 no errors; 2 errors, or with --strict warnings; 1 unreadable; 64 wrong usage.
 
@@ -39,23 +37,24 @@ struct PolicyCheckCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Every release that really was, as CSV, in place of the policy's own list; the policy decides as it is.",
+            "A CSV file with all real releases, to check instead of the policy's own list. It changes no decision.",
             valueName: "file.csv"))
     var releases: String?
 
     @Option(
         help: ArgumentHelp(
-            "Which column of --releases holds what: platform, version, build, releasedAt or model. Repeatable; then other columns mean nothing, platforms may be written as App Store Connect does, and a price stands for the model.",
+            "The field in a column of --releases: platform, version, build, releasedAt or model. Repeatable. Other columns are then ignored, platforms may have App Store Connect's names, and `model` may be a price.",
             valueName: "column=field"))
     var map: [String] = []
 
-    @Option(help: ArgumentHelp("The policy before this one: what would existing customers lose?", valueName: "file"))
+    @Option(help: ArgumentHelp("The earlier policy, to find what existing customers would lose.", valueName: "file"))
     var against: String?
 
-    @Option(help: "As if on that day (default: now): customers who came later are not asked about.")
+    @Option(help: "With --against, count only customers who came before this day (default: now).")
     var at: Instant?
 
-    @Option(help: "How to write: \(Format.allCases.map(\.rawValue).joined(separator: ", ")). SARIF is for code hosts.")
+    @Option(
+        help: "The output format: \(Format.allCases.map(\.rawValue).joined(separator: ", ")). SARIF is for code hosts.")
     var format: Format?
 
     @Flag(help: "The same as --format json: `valid`, `passed`, `mistakes` and `findings`, each with its place.")
@@ -69,10 +68,10 @@ struct PolicyCheckCommand: AsyncParsableCommand {
             throw ValidationError("--json and --format \(format.rawValue) contradict each other; keep one")
         }
         if releases == nil, !map.isEmpty {
-            throw ValidationError("--map says what --releases holds; name that file too")
+            throw ValidationError("--map describes the columns of --releases; pass that file too")
         }
         if [file, releases, against].count(where: { $0 == "-" }) > 1 {
-            throw ValidationError("standard input can be read once; name the other files")
+            throw ValidationError("standard input can be read only once; pass the other files by name")
         }
         _ = try mapping()
     }
@@ -112,7 +111,7 @@ struct PolicyCheckCommand: AsyncParsableCommand {
         do {
             return try PolicyOnDisk(path: against).read()
         } catch let error as PolicyFileError {
-            throw CommandError("the policy to compare with has mistakes itself:\n\(error.description)")
+            throw CommandError("the policy of --against has mistakes; correct them first:\n\(error.description)")
         }
     }
 
@@ -123,7 +122,8 @@ struct PolicyCheckCommand: AsyncParsableCommand {
             guard let equals = entry.lastIndex(of: "="), equals > entry.startIndex,
                 let column = ReleaseListFile.Column(header: String(entry[entry.index(after: equals)...]))
             else {
-                throw ValidationError("`\(entry)` maps nothing; write `column=field`, the field one of \(fields)")
+                throw ValidationError(
+                    "`\(entry)` isn't a mapping; write `column=field` with one of the fields \(fields)")
             }
             mapping[String(entry[..<equals])] = column
         }

@@ -34,7 +34,7 @@ extension PolicyCheckReport {
                     $0.array(LintRule.all) { writer, rule in Self.write(rule, to: &writer) }
                 }
             }
-            // Ours are counted in Unicode scalars.
+            // Tenure counts columns in Unicode scalars.
             $0.key("columnKind")
             $0.value("unicodeCodePoints")
             $0.key("results")
@@ -72,7 +72,7 @@ extension PolicyCheckReport {
                 $0.key("ruleIndex")
                 $0.value(index)
             }
-            // SARIF's levels are named as ours.
+            // SARIF's levels have the same names as Tenure's.
             $0.key("level")
             $0.value(finding.severity.rawValue)
             $0.key("message")
@@ -80,7 +80,7 @@ extension PolicyCheckReport {
                 $0.key("text")
                 $0.value(finding.message + (finding.fix.map { ". Fix: \($0)" } ?? ""))
             }
-            // Of a log with suppressions, each result says whether it has one.
+            // If any result has suppressions, SARIF requires the property on each result.
             $0.key("suppressions")
             $0.array([finding.acknowledgment].compactMap { $0 }) { writer, reason in
                 writer.object {

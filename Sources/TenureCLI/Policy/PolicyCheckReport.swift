@@ -4,30 +4,30 @@ import TenureJSON
 import TenurePolicyFile
 import TenurePolicyLint
 
-/// What `tenure policy check` found, and the words in which it says so.
+/// The findings of `tenure policy check`, and how the command prints them.
 struct PolicyCheckReport {
     let source: PolicyOnDisk
     /// The release list that was named on the command line.
     let releases: String?
     let findings: [LintFinding]
-    /// False where a comparison was asked for, and the file is no policy that could be compared.
+    /// False if `--against` was given but the file's mistakes prevented the comparison.
     let isCompared: Bool
 
-    /// Whether no mistake keeps the file from being a policy.
+    /// Whether the file is a valid policy.
     var isPolicy: Bool { !findings.contains(where: \.isMistake) }
 
-    /// What the policy acknowledges fails nothing.
+    /// Acknowledged findings don't fail the check.
     func fails(strict: Bool) -> Bool { !findings.unacknowledged(strict ? .warning : .error).isEmpty }
 
-    /// Where a file lies that a finding names.
+    /// The path of a file that a finding names.
     func path(of file: String) -> String { file == releases ? file : source.path(of: file) }
 
-    /// Without those that the policy acknowledges.
+    /// The number of findings that the policy doesn't acknowledge.
     func count(of severity: LintFinding.Severity) -> Int {
         findings.count { $0.severity == severity && !$0.isAcknowledged }
     }
 
-    // MARK: For people
+    // MARK: Text
 
     func writeText(to terminal: Terminal) {
         var excerpts = SourceExcerpts()
@@ -50,7 +50,7 @@ struct PolicyCheckReport {
             if !finding.isMistake { terminal.write(terminal.styled("  at: \(Terminal.clean(finding.place))", .faint)) }
         }
         if !isCompared {
-            terminal.write("not compared with the policy before: that takes a file without mistakes")
+            terminal.write("not compared with the earlier policy: correct the mistakes first")
         }
         terminal.write("\(InputFile(path: source.path).name): \(summary)")
     }
@@ -67,7 +67,7 @@ struct PolicyCheckReport {
             .joined(separator: ", ")
     }
 
-    // MARK: For programs
+    // MARK: JSON
 
     var json: [UInt8] {
         var writer = JSONWriter()

@@ -10,7 +10,7 @@ struct PolicyCommand: AsyncParsableCommand {
         commandName: "policy",
         abstract: "Check, test, compile, sign and publish a policy.",
         subcommands: [
-            PolicyCheckCommand.self, PolicyTestCommand.self, PolicyCompileCommand.self, PolicyKeyCommand.self,
+            PolicyCheckCommand.self, PolicyTestCommand.self, PolicyCompileCommand.self, PolicySigningKeyCommand.self,
             PolicySignCommand.self, PolicyPublishCommand.self, PolicyRollbackCommand.self, PolicyVersionsCommand.self,
             PolicyShowCommand.self,
         ]
@@ -20,7 +20,7 @@ struct PolicyCommand: AsyncParsableCommand {
 struct PolicyTestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test",
-        abstract: "Run policy cases: evidence in, outcome and reasons out.",
+        abstract: "Check that a policy decides test cases as expected.",
         discussion: """
             Exit codes: 0 all pass, 2 some fail or the policy has mistakes, 1 unreadable, 64 wrong usage.
 
@@ -29,7 +29,7 @@ struct PolicyTestCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The policy that the cases start from.")
+    @Argument(help: "The policy to test. Cases may change parts of it.")
     var policy: String
 
     @Argument(help: "The cases; see Docs/policy-cases.md.")
@@ -89,9 +89,9 @@ struct PolicyTestCommand: AsyncParsableCommand {
 struct PolicyCompileCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compile",
-        abstract: "Write a policy as compact JSON, as an app bundles it.",
+        abstract: "Write a policy as compact JSON, for the app's bundle.",
         discussion: """
-            The release list is put into it. Exit codes: 0 written, 2 mistakes, 1 error, 64 wrong usage.
+            The output includes the release list. Exit codes: 0 written, 2 mistakes, 1 error, 64 wrong usage.
 
             Example:
               tenure policy compile policy.yaml --out tenure.json
@@ -101,7 +101,7 @@ struct PolicyCompileCommand: AsyncParsableCommand {
     @Argument(help: "The policy, in YAML or JSON; - for standard input.")
     var file: String
 
-    @Option(help: ArgumentHelp("Where to write; without it, standard output.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file to write. Default: standard output.", valueName: "file"))
     var out: String?
 
     @OptionGroup var replacing: ReplaceOption

@@ -9,7 +9,7 @@ struct PolicyOnDisk {
         try InputFile(path: path).bytes(limit: PolicyFile.maximumSize)
     }
 
-    /// The policy and the release list that it names, as far as they can be found; standard input can be read only once.
+    /// The paths of the policy and of the release list that it names. Empty for standard input, which can be read only once.
     var files: [String] {
         guard path != "-", let bytes = try? bytes() else { return [path] }
         var files = [path]
@@ -20,12 +20,12 @@ struct PolicyOnDisk {
         return files
     }
 
-    /// Throws `PolicyFileError` with every mistake, or where a file cannot be read.
+    /// Throws `PolicyFileError` with every mistake, or if a file can't be read.
     func read() throws -> Policy {
         try PolicyFile.read(try bytes(), named: path, releaseList: releaseList)
     }
 
-    /// As an app or a service keeps it. Throws as `read`, and where nobody could read that.
+    /// Returns the compact JSON for apps and services. Throws as `read` does, and if the JSON would be too large to read.
     func compiled() throws -> [UInt8] {
         try PolicyFile.compileChecked(try read(), named: path)
     }
@@ -35,7 +35,7 @@ struct PolicyOnDisk {
         try InputFile(path: beside(relative)).bytes(limit: ReleaseListFile.maximumSize)
     }
 
-    /// Where a file lies that a finding names: the policy itself, or one that the policy names.
+    /// The path of a file that a finding names: the policy itself, or its release list.
     func path(of file: String) -> String { file == path ? file : beside(file) }
 
     private func beside(_ relative: String) -> String { PolicyFile.path(of: relative, beside: path) }

@@ -2,17 +2,22 @@ import ArgumentParser
 import Foundation
 import TenureAPI
 import TenurePolicyFile
+import TenureServer
 
 struct PolicyPublishCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "publish",
-        abstract: "Rehearse a policy over a service's whole record, and let it decide.",
+        abstract: "Rehearse a policy over all customers of a service, then publish it.",
         discussion: """
-            Shows who gains and who loses, and what the linter finds. It publishes only a policy without errors, and only \
-            where nobody loses or gains anything: otherwise it says with which options it goes on. Every customer's next sync or read follows it. Docs/publishing.md has the rest.
+            Shows how many customers gain and lose entitlements, and the linter's findings. It publishes only a policy \
+            without errors. If a customer would lose or gain something, it refuses and prints the options that allow it. \
+            The new policy decides from each customer's next request on. Docs/publishing.md explains publishing.
 
-            Exit codes: 0 published, or rehearsed with --rehearse; 2 refused, since it takes or gives \
-            something or has errors, or nobody was rehearsed; 1 any other refusal, or no service answers; 64 wrong usage.
+            Exit codes:
+            0   published, or rehearsed with --rehearse.
+            2   refused: customers lose or gain something, the policy has errors, or there are no customers.
+            1   any other refusal, or no service responds.
+            64  wrong usage.
 
             Examples:
               tenure policy publish policy.yaml --rehearse --key-file policy.key
@@ -22,7 +27,7 @@ struct PolicyPublishCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The policy, in YAML or JSON; its release list is put into it. - for standard input.")
+    @Argument(help: "The policy, in YAML or JSON. Its release list is included. - for standard input.")
     var file: String
 
     @OptionGroup var publishing: PublishingOptions
@@ -47,19 +52,19 @@ struct PolicyPublishCommand: AsyncParsableCommand {
 struct PolicyRollbackCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rollback",
-        abstract: "Let an older version of the policy decide again.",
+        abstract: "Publish an older version of the policy again.",
         discussion: """
-            A publication like any other: rehearsed, and refused where it takes something. Promises that later \
-            publications ended bind again. Without --to, the version that decided before the present one.
+            Works like `publish`: the version is rehearsed, and refused if a customer would lose something. Promises that \
+            later publications ended bind again. Without --to, it restores the version before the current one.
 
-            Exit codes as of `publish`.
+            Exit codes: the same as of `publish`.
 
             Example:
               tenure policy rollback --reason "boundary was right after all" --key-file policy.key
             """
     )
 
-    @Option(help: ArgumentHelp("The version that is to decide.", valueName: "version"))
+    @Option(help: ArgumentHelp("The version to publish.", valueName: "version"))
     var to: Int64?
 
     @OptionGroup var publishing: PublishingOptions
@@ -77,7 +82,7 @@ struct PolicyRollbackCommand: AsyncParsableCommand {
 struct PolicyVersionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "versions",
-        abstract: "List the versions of a service's policy, and when each began to decide.",
+        abstract: "List the versions of a service's policy, and when each was published.",
         discussion: """
             Example:
               tenure policy versions --key-file policy.key
@@ -96,17 +101,17 @@ struct PolicyVersionsCommand: AsyncParsableCommand {
             for publication in answer.publications {
                 let effect =
                     "\(publication.gaining) gained, \(publication.losing) lost, \(publication.ended) promises ended"
-                let counts = publication.act == "start" ? [] : [effect]
+                let counts = publication.action == "start" ? [] : [effect]
                 let people = [publication.author.map { "by \($0)" }, "key \(publication.actor)"].compactMap { $0 }
                 let line =
                     [
                         "\(publication.publication)", publication.at, "version \(publication.version)",
-                        publication.act, people.joined(separator: ", "),
+                        publication.action, people.joined(separator: ", "),
                     ] + counts + (publication.reason.map { ["“\($0)”"] } ?? [])
                 Terminal.standardOutput.write(Terminal.clean(line.joined(separator: "  ")))
             }
-            if let version = answer.versions.first(where: \.decides) {
-                Terminal.standardOutput.write("version \(version.version) decides")
+            if let version = answer.versions.first(where: \.isCurrent) {
+                Terminal.standardOutput.write("version \(version.version) is in effect")
             }
         }
     }
@@ -117,7 +122,7 @@ struct PolicyShowCommand: AsyncParsableCommand {
         commandName: "show",
         abstract: "Write a version of a service's policy as compact JSON.",
         discussion: """
-            Exit codes: 0 written, 1 no such version, or no service answers, 64 wrong usage.
+            Exit codes: 0 written, 1 no such version, or no service responds, 64 wrong usage.
 
             Example:
               tenure policy show 3 --out policy-3.json --key-file policy.key
@@ -129,7 +134,7 @@ struct PolicyShowCommand: AsyncParsableCommand {
 
     @OptionGroup var service: ServiceOptions
 
-    @Option(help: ArgumentHelp("Where to write; without it, standard output.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file to write. Default: standard output.", valueName: "file"))
     var out: String?
 
     @OptionGroup var replacing: ReplaceOption

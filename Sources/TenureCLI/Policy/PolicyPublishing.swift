@@ -1,13 +1,14 @@
 import ArgumentParser
 import Foundation
 import TenureAPI
+import TenureServer
 
-/// What publishing and rolling back have in common.
+/// The options that `publish` and `rollback` share.
 struct PublishingOptions: ParsableArguments {
-    @Option(help: "Why, for those who read the audit trail later.")
+    @Option(help: "The reason, for readers of the audit trail.")
     var reason: String?
 
-    @Option(help: "Who wrote the policy, where that is not who holds the key.")
+    @Option(help: "The author of the policy, if it isn't the person with the key.")
     var author: String?
 
     @Flag(help: "Customers keep promised rights that the new policy doesn't give.")
@@ -15,16 +16,18 @@ struct PublishingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "At most so many customers may lose something; not fewer than --rehearsal found.", valueName: "number"))
+            "How many customers may lose something. At least as many as --rehearsal found.", valueName: "number"))
     var takeFrom: Int?
 
     @Option(
         help: ArgumentHelp(
-            "At most so many customers may gain something; not fewer than --rehearsal found. A rollback needs no number.",
+            "How many customers may gain something. At least as many as --rehearsal found. A rollback needs no number.",
             valueName: "number"))
     var giveTo: Int?
 
-    @Option(help: ArgumentHelp("The rehearsal that found those of --take-from and --give-to.", valueName: "id"))
+    @Option(
+        help: ArgumentHelp(
+            "The ID of the rehearsal that found the numbers for --take-from and --give-to.", valueName: "id"))
     var rehearsal: String?
 
     @Flag(help: "Only rehearse, and publish nothing.")
@@ -36,18 +39,18 @@ struct PublishingOptions: ParsableArguments {
     func validate() throws {
         guard (takeFrom == nil && giveTo == nil) == (rehearsal == nil) else {
             throw ValidationError(
-                "--take-from or --give-to, and --rehearsal, go together: at most how many, and which rehearsal found them"
+                "--take-from and --give-to need --rehearsal, and it needs one of them; pass the numbers and the ID that a rehearsal printed"
             )
         }
         for number in [takeFrom, giveTo] {
             guard number ?? 0 >= 0 else {
-                throw ValidationError("--take-from and --give-to are numbers of customers")
+                throw ValidationError("--take-from and --give-to can't be negative; pass a number of customers")
             }
         }
-        guard rehearse || reason != nil else { throw ValidationError("`--reason` is missing; say why you publish") }
+        guard rehearse || reason != nil else { throw ValidationError("`--reason` is missing; write why you publish") }
     }
 
-    /// Rehearses where nothing was rehearsed yet, shows what was found, and publishes where that is wanted.
+    /// Rehearses unless `--rehearsal` names a rehearsal, prints the result, and publishes unless `--rehearse` is set.
     func run(
         _ client: ServiceClient, rehearsing asked: RehearseRequest, publishingAt path: String
     ) async throws {
@@ -58,7 +61,7 @@ struct PublishingOptions: ParsableArguments {
             found = rehearsal
         }
         if rehearse, found?.customers == 0 {
-            Terminal.standardError.write("no customer was rehearsed: these numbers say nothing")
+            Terminal.standardError.write("no customer was rehearsed, so these numbers prove nothing")
             throw ExitCode.refused
         }
         guard !rehearse, let reason else { return }
@@ -103,7 +106,7 @@ struct PublishingOptions: ParsableArguments {
         if losing > 0 { words.append("--take-from \(losing)") }
         if found.gaining > 0 { words.append("--give-to \(found.gaining)") }
         words.append("--rehearsal \(found.id)")
-        lines.append("  to publish it all the same, repeat the command with `\(words.joined(separator: " "))`")
+        lines.append("  to publish it anyway, repeat the command with `\(words.joined(separator: " "))`")
         return lines
     }
 
@@ -142,7 +145,7 @@ struct PublishingOptions: ParsableArguments {
     private func show(_ publication: PublicationAnswer) {
         if json { return Self.write(publication) }
         let terminal = Terminal.standardOutput
-        terminal.write("version \(publication.version) decides from now on (publication \(publication.publication))")
+        terminal.write("version \(publication.version) is in effect (publication \(publication.publication))")
         if publication.losing > 0 {
             terminal.write("  \(publication.losing) customers lost something; \(publication.ended) promises ended")
         }

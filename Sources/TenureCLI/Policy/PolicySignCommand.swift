@@ -7,12 +7,11 @@ import TenurePolicyFile
 struct PolicySignCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign",
-        abstract: "Sign a policy, so that apps take it from any web server.",
+        abstract: "Sign a policy, so that apps accept it from any web server.",
         discussion: """
-            Apps that pin the public half of the key (`tenure policy key` prints it) take the policy with the highest counter
-            that they ever saw, and never an older one. Without --counter the counter is the time in seconds since 1970.
-            With --force, --out may be the file with the policy that was signed before: then the new counter must be higher
-            than its own.
+            Apps pin the public key, which `tenure policy signing-key` prints. They accept the policy with the highest
+            counter, and never an older one. Without --counter, the counter is the time in seconds since 1970. With --force,
+            --out may replace the earlier signed policy; the new counter must then be higher.
 
             Exit codes: 0 written, 2 mistakes in the policy, 1 error, 64 wrong usage.
 
@@ -24,13 +23,13 @@ struct PolicySignCommand: AsyncParsableCommand {
     @Argument(help: "The policy, in YAML or JSON; - for standard input.")
     var file: String
 
-    @Option(help: ArgumentHelp("The private key, from `tenure policy key`.", valueName: "file"))
+    @Option(help: ArgumentHelp("The private key, from `tenure policy signing-key`.", valueName: "file"))
     var key: String
 
-    @Option(help: "A whole number that is higher than that of every policy signed before.")
+    @Option(help: "A whole number, higher than that of every earlier signed policy.")
     var counter: Int64?
 
-    @Option(help: ArgumentHelp("Where to write; without it, standard output.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file to write. Default: standard output.", valueName: "file"))
     var out: String?
 
     @OptionGroup var replacing: ReplaceOption
@@ -61,7 +60,7 @@ struct PolicySignCommand: AsyncParsableCommand {
             let counter = self.counter ?? Int64(now.timeIntervalSince1970)
             if let previous = try previousCounter(of: policy, signedBy: key), counter <= previous {
                 throw CommandError(
-                    "the counter \(counter) is not higher than that of `\(out ?? "")`, which is \(previous); write `--counter \(previous + 1)`"
+                    "the counter \(counter) isn't higher than that of `\(out ?? "")`, which is \(previous); write `--counter \(previous + 1)`"
                 )
             }
             let signed = try SignedPolicy(policy, counter: counter, issuedAt: now, by: key)
@@ -70,7 +69,7 @@ struct PolicySignCommand: AsyncParsableCommand {
         }
     }
 
-    /// Of the signed policy that is about to be replaced; nil where there is none.
+    /// The counter of the signed policy that `--out` replaces; nil if the file doesn't exist.
     private func previousCounter(of policy: Policy, signedBy key: P256.Signing.PrivateKey) throws -> Int64? {
         guard let out, FileManager.default.fileExists(atPath: out) else { return nil }
         let bytes = try InputFile(path: out).bytes(limit: 2 << 20)
@@ -80,7 +79,7 @@ struct PolicySignCommand: AsyncParsableCommand {
             ).counter
         } catch {
             throw CommandError(
-                "`\(out)` would be replaced, and is no earlier policy of this app and key (\(error)); remove it, or write elsewhere"
+                "`\(out)` isn't an earlier policy of this app and key (\(error)), so it isn't replaced; remove it, or write to another file"
             )
         }
     }

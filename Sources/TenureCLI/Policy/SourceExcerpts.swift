@@ -1,21 +1,21 @@
 import Foundation
 import TenurePolicyFile
 
-/// Lines of the files that findings speak of, each with a mark below the place.
+/// Lines of the files that findings are about, each with a mark below the position.
 struct SourceExcerpts {
     private var linesOfFile: [String: [String]] = [:]
 
-    /// More of one line than this says nothing.
+    /// The most characters to show of one line.
     private static let width = 120
 
-    /// The line, and the mark; nothing where the file cannot be read again, as standard input.
+    /// Returns the line and the mark; nothing if the file can't be read again, such as standard input.
     mutating func lines(of path: String, at position: SourcePosition) -> [String] {
         if linesOfFile[path] == nil { linesOfFile[path] = Self.read(path) }
         guard let lines = linesOfFile[path], lines.indices.contains(position.line - 1) else { return [] }
         let scalars = Array(
             Terminal.clean(lines[position.line - 1].replacingOccurrences(of: "\t", with: " ")).unicodeScalars)
         let column = min(max(position.column - 1, 0), scalars.count)
-        // Compact JSON is one line: what is shown of it lies around the place.
+        // Compact JSON is one long line, so this shows only the part around the position.
         let start = scalars.count <= Self.width ? 0 : max(0, min(column - Self.width / 2, scalars.count - Self.width))
         let end = min(scalars.count, start + Self.width)
         var shown = String.UnicodeScalarView()

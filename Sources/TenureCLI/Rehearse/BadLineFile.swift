@@ -4,7 +4,8 @@ import TenureCore
 import TenureJSON
 import TenureRehearsal
 
-/// The lines that do not count, each with its number and why: JSON, one to a line. Made when the first one comes.
+/// Writes the lines that don't count to a file: one JSON object per line, with the line's number and the reason. Creates
+/// the file for the first such line.
 ///
 /// A small compressed file can hold millions of bad lines, so only the first ones are written; the report counts all.
 final class BadLineFile {
@@ -12,15 +13,15 @@ final class BadLineFile {
     private var handle: FileHandle?
     private var buffer: [UInt8] = []
     private var written = (lines: 0, bytes: 0)
-    /// How many came and were not written.
+    /// The number of bad lines that weren't written.
     private(set) var omitted = 0
 
     static let mostLines = 10_000
     static let mostBytes = 16_000_000
-    /// Of those bytes, for the line that says how many were omitted.
+    /// The bytes reserved for the last line, which says how many were omitted.
     private static let lastLineSize = 200
 
-    /// Whether a file that is already there is replaced.
+    /// Whether to replace an existing file.
     private let replaces: Bool
 
     init(path: String, replaces: Bool = false) {
@@ -62,7 +63,7 @@ final class BadLineFile {
                 $0.key("omitted")
                 $0.value(omitted)
                 $0.key("detail")
-                $0.value("only the first ones are listed; the report counts all of them by reason")
+                $0.value("the file lists only the first bad lines; the report counts all of them by reason")
             }
             append(Self.line(writer))
         }
@@ -81,7 +82,7 @@ final class BadLineFile {
     }
 
     private func make() throws {
-        // What people bought is nobody else's.
+        // Only the owner may read what customers bought.
         handle = try OutputFile.opened(at: path, replacing: replaces, permissions: 0o600)
     }
 
@@ -89,7 +90,7 @@ final class BadLineFile {
         do {
             try handle?.write(contentsOf: Data(buffer))
         } catch {
-            throw CommandError("`\(path)` cannot be written; make room, or name another file by `--rejected`")
+            throw CommandError("`\(path)` can't be written; make room, or pass another file with `--rejected`")
         }
         buffer.removeAll(keepingCapacity: true)
     }

@@ -1,10 +1,10 @@
 import Foundation
+import TenureCore
 
-/// The first Ctrl-C asks for what is known so far; a second one ends the command as it always does.
+/// The first Ctrl-C asks for the results so far. A second one ends the command at once.
 final class Interruption: @unchecked Sendable {
-    // Sound: `requested` is touched between `lock.lock()` and `lock.unlock()` only; `source` never changes.
-    private let lock = NSLock()
-    private var requested = false
+    // `source` never changes, and its methods may be called from any thread; Dispatch doesn't declare it sendable.
+    private let requested = Locked(false)
     private let source: any DispatchSourceSignal
 
     init() {
@@ -20,16 +20,13 @@ final class Interruption: @unchecked Sendable {
     }
 
     var isRequested: Bool {
-        lock.lock()
-        defer { lock.unlock() }
-        return requested
+        requested.withLock { $0 }
     }
 
     private func request() {
-        lock.lock()
-        requested = true
-        lock.unlock()
+        requested.withLock { $0 = true }
         signal(SIGINT, SIG_DFL)
-        Terminal.standardError.write("\nstopping: what was seen so far is counted; press Ctrl-C again to give up")
+        Terminal.standardError.write(
+            "\nstopping: the report will contain the results so far; press Ctrl-C again to stop without a report")
     }
 }

@@ -1,50 +1,56 @@
 import Foundation
+import TenureCore
 import TenureRehearsal
 
-/// How far a rehearsal is: a bar with rate and time left on a terminal, a line every ten seconds elsewhere.
-final class RehearsalProgress: @unchecked Sendable {
-    // Sound: what changes is touched between `lock.lock()` and `lock.unlock()` only.
-    private let lock = NSLock()
-    private let start = ContinuousClock.now
-    private var lastShown: ContinuousClock.Instant
-    private var judgingSince: ContinuousClock.Instant?
-    private var isShown = false
+/// Prints a rehearsal's progress: on a terminal a bar with rate and remaining time, otherwise a line every ten seconds.
+final class RehearsalProgress: Sendable {
+    private let start: ContinuousClock.Instant
+    private let state: Locked<State>
     private let unit: String
     private let isSeen = isatty(STDERR_FILENO) == 1
 
+    private struct State {
+        var lastShown: ContinuousClock.Instant
+        var decidingSince: ContinuousClock.Instant?
+        var isShown = false
+    }
+
     init(stepUnit: String) {
         unit = stepUnit
-        lastShown = start
+        start = .now
+        state = Locked(State(lastShown: start))
     }
 
     func show(_ progress: EvidenceRehearsal.Progress) {
-        lock.lock()
-        defer { lock.unlock() }
-        let now = ContinuousClock.now
-        if progress.isJudging, judgingSince == nil { judgingSince = now }
-        guard now - lastShown >= (isSeen ? .milliseconds(200) : .seconds(10)) else { return }
-        lastShown = now
-        let text = text(progress, at: now)
-        if isSeen {
-            isShown = true
-            Terminal.standardError.write(bytes: Array("\r\(text)\u{1B}[K".utf8))
-        } else {
-            Terminal.standardError.write(text)
+        state.withLock { state in
+            let now = ContinuousClock.now
+            if progress.isDeciding, state.decidingSince == nil { state.decidingSince = now }
+            guard now - state.lastShown >= (isSeen ? .milliseconds(200) : .seconds(10)) else { return }
+            state.lastShown = now
+            let text = text(progress, since: state.decidingSince ?? start, at: now)
+            if isSeen {
+                state.isShown = true
+                Terminal.standardError.write(bytes: Array("\r\(text)\u{1B}[K".utf8))
+            } else {
+                Terminal.standardError.write(text)
+            }
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     func end() {
-        lock.lock()
-        defer { lock.unlock() }
-        if isShown { Terminal.standardError.write(bytes: Array("\r\u{1B}[K".utf8)) }
-        isShown = false
+        state.withLock { state in
+            if state.isShown { Terminal.standardError.write(bytes: Array("\r\u{1B}[K".utf8)) }
+            state.isShown = false
+        }
     }
 
-    private func text(_ progress: EvidenceRehearsal.Progress, at now: ContinuousClock.Instant) -> String {
-        let seconds = (now - (judgingSince ?? start)) / .seconds(1)
-        var text = progress.isJudging ? "deciding" : "\(progress.lines.grouped) \(unit)"
-        if !progress.isJudging, seconds > 0 { text += ", \(Int(Double(progress.lines) / seconds).grouped)/s" }
+    private func text(
+        _ progress: EvidenceRehearsal.Progress, since start: ContinuousClock.Instant, at now: ContinuousClock.Instant
+    ) -> String {
+        let seconds = (now - start) / .seconds(1)
+        var text = progress.isDeciding ? "deciding" : "\(progress.lines.grouped) \(unit)"
+        if !progress.isDeciding, seconds > 0 { text += ", \(Int(Double(progress.lines) / seconds).grouped)/s" }
         guard let share = progress.share else { return text }
         let bounded = min(max(share, 0), 1)
         if isSeen {
@@ -53,7 +59,7 @@ final class RehearsalProgress: @unchecked Sendable {
                 "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: 24 - filled) + "] " + text
         }
         text += ", \(Int(bounded * 100))%"
-        // The first seconds tell little.
+        // An estimate from the first two seconds would be too inaccurate.
         if bounded > 0.01, seconds > 2 { text += ", \(Self.time(seconds / bounded * (1 - bounded))) left" }
         return text
     }

@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureCore
 import TenureRehearsal
 
-/// The population that a command named, and what is known of it once it was seen.
+/// Reads the customers that a command selected.
 struct RehearsalSource {
     struct Population {
         let input: RehearsalReport.Input
@@ -23,7 +23,7 @@ struct RehearsalSource {
         let name = command.evidence ?? "-"
         let source = try EvidenceSource(path: name)
         let app = comparison.new.app
-        // Who decides as of next year may have customers who were signed by then.
+        // With --at in the future, artifacts signed until then count too.
         let rehearsal = EvidenceRehearsal(
             comparison, app: AppIdentity(bundleID: app.bundleID, appAppleID: app.appleID),
             trust: try trust.configuration(), now: max(comparison.instant, Date()),
@@ -35,7 +35,7 @@ struct RehearsalSource {
             over: source, isStopped: { interruption.isRequested }, progress: progress.show, report: badLines.add)
         try badLines.close()
         if let rejected = command.rejected, !badLines.isUsed {
-            // What an earlier rehearsal rejected isn't this one's.
+            // Removes the bad lines of an earlier rehearsal.
             try OutputFile.opened(at: rejected, replacing: command.replacing.force).close()
         }
         return Population(
@@ -45,7 +45,7 @@ struct RehearsalSource {
             tally: outcome.tally, isPartial: outcome.isPartial, problem: outcome.problem)
     }
 
-    /// Real customers are those of production, unless the command names others.
+    /// Accepts production only, unless the command names other environments: only production has real customers.
     private var trust: TrustOptions {
         var trust = command.trust
         if trust.environment.isEmpty {
@@ -55,15 +55,15 @@ struct RehearsalSource {
     }
 
     private func recorded(
-        in database: RecordDatabase, interruption: Interruption, progress: RehearsalProgress
+        in database: DatabaseArgument, interruption: Interruption, progress: RehearsalProgress
     ) async throws -> Population {
         let trust = trust
-        return try await withRecord(database) { store in
-            let outcome = try await RecordRehearsal(
+        return try await withDatabase(database) { store in
+            let outcome = try await DatabaseRehearsal(
                 comparison, environments: trust.environments, withTests: !trust.trust.isEmpty
             ).run(over: store, isStopped: { interruption.isRequested }, progress: progress.show)
             return Population(
-                input: .record(name: database.name, passedOver: outcome.passedOver), tally: outcome.tally,
+                input: .database(name: database.name, skipped: outcome.skipped), tally: outcome.tally,
                 isPartial: outcome.isPartial, problem: nil)
         }
     }

@@ -10,26 +10,28 @@ import TenureRehearsal
 struct RehearseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rehearse",
-        abstract: "Say what a policy would do to every real customer, before anything ships.",
+        abstract: "Show what a policy would change for every real customer, before you ship it.",
         discussion: """
-            The customers come from a file of lines, as an app that only listens collects them: a JWS, a receipt in \
-            Base64, or a JSON object as POST /v1/sync takes it, with an `id` of your own if you like. Or from the record \
-            of a service. Each artifact is verified; bad lines are counted, listed with their numbers in a file beside \
-            the evidence, and stop nothing. Lines of one customer count once, wherever they stand.
+            The customers come from a service's database or from a file of lines. A line is a JWS, a receipt in Base64, \
+            or the JSON of POST /v1/sync, optionally with an `id` from your own system. Tenure verifies each artifact. \
+            It counts bad lines and lists them in a file beside the evidence. Lines of one customer count once, in any order.
 
-            Without --database, what the lines of a customer hold counts as all that they have; with --incomplete, \
-            purchases may be missing.
+            For --evidence, each customer's lines count as all of their purchases. With --incomplete, purchases may be \
+            missing.
 
-            A condition of --fail-if is a measure, >, >=, < or <=, and a number or percentage of customers: lost, \
-            gained, changed (all whose outcome differs; with --against), granted, denied, undetermined, contradicting (the \
-            version and the date prove different eras), a reason's code, or rejected (of lines). \
-            `everything.denied>0.5%` speaks of one entitlement, `denied>0.5%` of each.
+            A condition of --fail-if is a measure, then >, >=, < or <=, then a number or percentage. Measures:
+            lost, gained, changed          customers with another outcome than under --against.
+            granted, denied, undetermined  customers with this outcome.
+            contradicting                  customers with a version and a date that prove different eras.
+            rejected                       lines with a rejected artifact.
+            CODE                           customers with this deciding reason, such as `eraHonored`.
+            `everything.denied>0.5%` is about one entitlement, `denied>0.5%` about each.
 
             A rehearsal without customers fails. So does one in which more than 5% of the lines have a rejected artifact, \
             unless --allow-rejected allows more.
 
-            Exit codes: 0 rehearsed, 2 it failed or a condition of --fail-if holds, 1 error, 64 wrong usage, 130 stopped by Ctrl-C: \
-            then the report speaks of what was seen by then.
+            Exit codes: 0 rehearsed, 2 it failed or a condition of --fail-if holds, 1 error, 64 wrong usage, 130 stopped \
+            by Ctrl-C with a report of the results so far.
 
             Examples:
               tenure rehearse --policy new.yaml --evidence collected.ndjson.gz
@@ -42,28 +44,28 @@ struct RehearseCommand: AsyncParsableCommand {
     var policy: String
 
     @Option(
-        help: ArgumentHelp("The policy to compare with: who gains, who loses, who changes reason.", valueName: "file"))
+        help: ArgumentHelp("The policy to compare with, to show who gains and who loses.", valueName: "file"))
     var against: String?
 
     @Option(
         help: ArgumentHelp(
-            "Lines of what the App Store signed for customers, plain or compressed by gzip; - for standard input.",
+            "A file of lines with signed App Store artifacts, plain or gzip-compressed; - for standard input.",
             valueName: "file"))
     var evidence: String?
 
-    @Option(help: RecordDatabase.help)
-    var database: RecordDatabase?
+    @Option(help: DatabaseArgument.help)
+    var database: DatabaseArgument?
 
-    @Option(help: ArgumentHelp("Decide as of this instant; a day is its midnight in UTC.", valueName: "date"))
+    @Option(help: ArgumentHelp("Decide as of this instant. A day means 00:00 UTC.", valueName: "date"))
     var at: Instant?
 
     @Flag(help: "Purchases may be missing from the evidence.")
     var incomplete = false
 
-    @Option(help: ArgumentHelp("Writes the report as one page of HTML, to read, print and send.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file for the report, one page of HTML.", valueName: "file"))
     var report: String?
 
-    @Flag(help: "Write JSON, with everything that the terminal says.")
+    @Flag(help: "Write JSON with the same content as the text.")
     var json = false
 
     @Option(
@@ -77,13 +79,13 @@ struct RehearseCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Where bad lines are listed. Default: a new file beside the evidence, with `.rejected.ndjson` behind its name.",
+            "The file for bad lines. Default: a new file beside the evidence, with `.rejected.ndjson` appended to its name.",
             valueName: "file"))
     var rejected: String?
 
     @Option(
         help: ArgumentHelp(
-            "How many percent of the lines may have a rejected artifact.", valueName: "percent"))
+            "The percentage of lines that may have a rejected artifact.", valueName: "percent"))
     var allowRejected = Percentage(RehearsalReport.usualAllowedRejected)
 
     @OptionGroup var replacing: ReplaceOption
@@ -92,7 +94,7 @@ struct RehearseCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (evidence == nil) != (database == nil) else {
-            throw ValidationError("say where the customers come from: `--evidence FILE` or `--database`")
+            throw ValidationError("no customers are selected; pass `--evidence FILE` or `--database`")
         }
         if database != nil, incomplete || rejected != nil {
             throw ValidationError("`--incomplete` and `--rejected` apply only to `--evidence`; remove them")
@@ -144,7 +146,7 @@ struct RehearseCommand: AsyncParsableCommand {
 
     private func findings(against old: Policy?) throws -> [LintFinding] {
         let file = PolicyOnDisk(path: policy)
-        // Standard input was read already.
+        // The policy came from standard input, which can't be read again.
         guard policy != "-" else { return [] }
         let draft = PolicyFile.draft(try file.bytes(), named: policy, releaseList: file.releaseList)
         return Linter.findings(in: draft, against: old, at: at?.date ?? Date())
@@ -159,7 +161,7 @@ struct RehearseCommand: AsyncParsableCommand {
     }
 }
 
-/// A number of percent, such as `7.5` or `7.5%`.
+/// A percentage such as `7.5` or `7.5%`.
 struct Percentage: ExpressibleByArgument {
     let value: Double
 

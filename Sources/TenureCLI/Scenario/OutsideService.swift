@@ -3,27 +3,27 @@ import LocalAppStore
 import TenureCore
 import TenureServer
 
-/// A service that somebody else runs, and pointed at the local App Store of the rehearsal.
+/// A running service that uses the local App Store of the scenario.
 ///
-/// It goes by its own time, or by the file that is its `clock`.
+/// It uses real time, or the time in the file of its setting `clock`.
 struct OutsideService: EntitlementService {
     let client: RehearsedService
-    /// With which it signs its tokens for the App Store.
+    /// Signs its tokens for the App Store.
     let key: ServerAPIKey
     let storePort: Int
-    /// Nil: it goes by its own time.
+    /// Nil: it uses real time.
     let clock: String?
 
     func accompany(
-        _ founding: Founding, signer: StoreSigner,
+        _ header: JournalHeader, signer: StoreSigner,
         _ story: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
     ) async throws -> [ScenarioRun.Outcome] {
-        var founding = founding
-        for index in founding.apps.indices { founding.apps[index].notificationURL = client.notificationURL }
+        var header = header
+        for index in header.apps.indices { header.apps[index].notificationURL = client.notificationURL }
         let store = LocalAppStore(
-            founding.world, signer: signer,
+            header.state, signer: signer,
             clock: { [clock] now in if let clock { try? RehearsalClock.set(clock, to: now) } },
-            courier: HTTPCourier().carry)
+            sender: HTTPNotificationSender().send)
         return try await StoreServer(store: store, key: key, port: storePort).serve { _ in try await story(store) }
     }
 
@@ -36,20 +36,20 @@ struct OutsideService: EntitlementService {
     func known(_ customer: KnownCustomer, at now: Date) async throws -> [String: Decision.Outcome]? {
         guard client.adminKey != nil else {
             throw CommandError(
-                "what a service knows is told to its owner only; start it with `tenure scenario settings`, and name the folder"
+                "only an admin key can read what a service knows; start it with `tenure scenario settings`, and name the folder"
             )
         }
         guard let id = customer.appTransactionID else { return nil }
         return try await client.customer(id)?.outcomes
     }
 
-    /// It is sent all that the App Store ever told of: from here nobody can make it ask.
+    /// Sends the service all notifications again, because this command can't make it ask for them.
     func catchUp(from store: LocalAppStore) async throws {
-        let world = await store.world
-        let carry = HTTPCourier().carry
-        for notification in world.notifications {
-            _ = await carry(
-                try store.signer.notification(notification, in: world), client.notificationURL, notification)
+        let state = await store.state
+        let send = HTTPNotificationSender().send
+        for notification in state.notifications {
+            _ = await send(
+                try store.signer.notification(notification, in: state), client.notificationURL, notification)
         }
     }
 }

@@ -6,13 +6,13 @@ import TenureCore
 import TenureMint
 import TenureServer
 
-/// A service of the rehearsal's own, as `tenure serve` runs it: on a port of this machine, pointed at the local App
-/// Store by its settings and by nothing else, with a record that goes when the rehearsal is over.
+/// A service in this process, as `tenure serve` runs it, on a port of this machine. Its settings alone make it use the
+/// local App Store. Its database is deleted when the scenario ends.
 actor OwnService: EntitlementService {
     private let policy: String
     private let authority: TestAuthority
     private let logger: Logger
-    /// Of Apple's hourly numbers of requests to the App Store.
+    /// The share of Apple's hourly numbers of requests.
     private let rateLimitShare: Double
     private let change: @Sendable (inout ServiceConfiguration) -> Void
     private let (lives, births) = AsyncStream.makeStream(of: Life.self)
@@ -27,7 +27,7 @@ actor OwnService: EntitlementService {
         let ended = Gate()
     }
 
-    /// `policy`: the path of its file.
+    /// - Parameter policy: the path of its file.
     init(
         policy: String, authority: TestAuthority, logger: Logger, rateLimitShare: Double = 1,
         change: @escaping @Sendable (inout ServiceConfiguration) -> Void = { _ in }
@@ -40,21 +40,21 @@ actor OwnService: EntitlementService {
     }
 
     nonisolated func accompany(
-        _ founding: Founding, signer: StoreSigner,
+        _ header: JournalHeader, signer: StoreSigner,
         _ story: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
-    ) async throws -> [ScenarioRun.Outcome] { try await run(founding.world, signer: signer, story) }
+    ) async throws -> [ScenarioRun.Outcome] { try await run(header.state, signer: signer, story) }
 
     /// Runs store and service for as long as `body` takes.
     nonisolated func run<Result: Sendable>(
-        _ world: World, signer: StoreSigner,
+        _ state: AppStoreState, signer: StoreSigner,
         _ body: @escaping @Sendable (LocalAppStore) async throws -> Result
     ) async throws -> Result {
-        let folder = try RehearsalFolder.temporary(world, authority: authority)
+        let folder = try RehearsalFolder.temporary(state, authority: authority)
         defer { folder.remove() }
         let clock = folder.clock
         let store = LocalAppStore(
-            world, signer: signer, clock: { try? RehearsalClock.set(clock, to: $0) },
-            courier: HTTPCourier().carry)
+            state, signer: signer, clock: { try? RehearsalClock.set(clock, to: $0) },
+            sender: HTTPNotificationSender().send)
         let server = StoreServer(store: store, key: folder.key, port: 0, rateLimitShare: rateLimitShare)
         return try await server.serve { port in
             let configuration = try await self.configuration(folder, storePort: port)
@@ -67,8 +67,8 @@ actor OwnService: EntitlementService {
                 tasks.addTask {
                     try await self.begin()
                     let url = await self.client.notificationURL
-                    for app in world.apps {
-                        try await store.perform(Act(.notifyAt, [.app: app.bundleID, .url: url]))
+                    for app in state.apps {
+                        try await store.perform(AppStoreOperation(.notifyAt, [.app: app.bundleID, .url: url]))
                     }
                     let result = try await body(store)
                     await self.end()
@@ -97,7 +97,7 @@ actor OwnService: EntitlementService {
 
     // MARK: Lives
 
-    /// One after the other, on one port and one record.
+    /// Starts and ends one after the other, on one port and with one database.
     private func live(_ configuration: ServiceConfiguration) async throws {
         var configuration = configuration
         let adminKey = configuration.adminKey
@@ -136,7 +136,7 @@ actor OwnService: EntitlementService {
 
     var running: RehearsedService { client }
 
-    // MARK: What scenarios ask
+    // MARK: Requests of scenarios
 
     func open(_ device: DeviceArtifacts, at now: Date) async throws -> [String: Decision.Outcome] {
         let outcomes = try await client.open(device)
@@ -149,16 +149,16 @@ actor OwnService: EntitlementService {
         return try await client.customer(id)?.outcomes
     }
 
-    /// It starts again: then it looks for what it missed.
+    /// Starts the service again, which then fetches what it missed.
     func catchUp(from store: LocalAppStore) async throws {
-        let world = await store.world
+        let state = await store.state
         await end()
         try await begin()
-        try await client.caughtUp(to: world.now, in: world.environment)
+        try await client.caughtUp(to: state.now, in: state.environment)
     }
 }
 
-/// Opens once; who waits goes on then, or when their task is cancelled.
+/// Opens once. Callers wait until then, or until their task is canceled.
 final class Gate: Sendable {
     private let stream: AsyncStream<Never>
     private let continuation: AsyncStream<Never>.Continuation

@@ -3,12 +3,12 @@ import LocalAppStore
 import TenureMint
 import TenureServer
 
-/// What a service needs in order to go by a local App Store: whom to trust, a key with which to ask, the world's clock,
-/// and the key of its own admin interface.
+/// The files that a service needs to use a local App Store: the test authority, the API key, the local clock, and the
+/// admin key of the service.
 struct RehearsalFolder {
     let path: String
     let authority: TestAuthority
-    /// With which the service signs its tokens for the store.
+    /// Signs the service's tokens for the store.
     let key: ServerAPIKey
 
     var clock: String { path + "/clock" }
@@ -16,8 +16,9 @@ struct RehearsalFolder {
     private var authorityPath: String { path + "/authority" }
     private var privateKeyFile: String { path + "/SubscriptionKey.p8" }
 
-    /// What is missing is made, what is there is kept; the clock is set. `authority`: of a folder that has none yet;
-    /// nil: a new one.
+    /// Creates missing files, keeps existing ones, and sets the clock.
+    ///
+    /// - Parameter authority: for a folder without an authority; nil for a new one.
     init(at path: String, seed: String, now: Date, authority: TestAuthority? = nil) throws {
         self.path = path
         let files = FileManager.default
@@ -25,26 +26,22 @@ struct RehearsalFolder {
             try files.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw CommandError("the folder `\(path)` cannot be made; choose another, or make it writable")
+            throw CommandError("the folder `\(path)` can't be created; make it writable, or choose another one")
         }
         let folder = URL(fileURLWithPath: path + "/authority")
-        if files.fileExists(atPath: folder.path + "/roots.pem") {
-            self.authority = try TestAuthority(directory: folder)
-        } else {
-            self.authority = try authority ?? TestAuthority(seed: seed)
-            try self.authority.save(to: folder)
-        }
+        if let authority, !files.fileExists(atPath: folder.path + "/roots.pem") { try authority.save(to: folder) }
+        self.authority = try TestAuthority(keptIn: folder)
         key = try ServerAPIKey(seed: seed)
         try SecretFile(path: privateKeyFile).replace(with: Array(key.pem.utf8))
         _ = try SecretFile(path: adminKeyFile).contents { Array(KeySecret().text.utf8) }
         try RehearsalClock.set(clock, to: now)
     }
 
-    /// One that goes when the rehearsal is over.
-    static func temporary(_ world: World, authority: TestAuthority) throws -> RehearsalFolder {
+    /// A folder that the caller removes after the scenario.
+    static func temporary(_ state: AppStoreState, authority: TestAuthority) throws -> RehearsalFolder {
         let path = NSTemporaryDirectory() + "tenure-rehearsal-\(UUID().uuidString)"
         do {
-            return try RehearsalFolder(at: path, seed: world.seed, now: world.now, authority: authority)
+            return try RehearsalFolder(at: path, seed: state.seed, now: state.now, authority: authority)
         } catch {
             try? FileManager.default.removeItem(atPath: path)
             throw error
@@ -53,7 +50,7 @@ struct RehearsalFolder {
 
     func remove() { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Options of `tenure serve`, beside the policy, the port and the record.
+    /// Options of `tenure serve`, besides the policy, the port and the database.
     func settings(storePort: Int) -> [(option: String, value: String)] {
         let store = "http://127.0.0.1:\(storePort)"
         let values: [(Setting, String)] = [

@@ -7,10 +7,10 @@ import TenureAPI
 import TenureAppStore
 import TenureCore
 
-/// A service over HTTP: as apps speak to it, and as its owner does.
+/// A service over HTTP, with the requests of apps and of its operator.
 struct RehearsedService: Sendable {
     let url: String
-    /// Without it only the apps' part.
+    /// Nil: only the requests of apps are possible.
     private let secretAdminKey: Secret<String>?
     var adminKey: String? { secretAdminKey?.revealed }
 
@@ -21,7 +21,7 @@ struct RehearsedService: Sendable {
 
     var notificationURL: String { url + "/v1/notifications/apple" }
 
-    /// What an app does when it is opened; nil where it has nothing that proves anything.
+    /// What an app sends when it is opened; nil if it has no artifact.
     func sync(_ device: DeviceArtifacts) async throws -> CustomerResponse? {
         let sync = SyncRequest(
             appTransaction: device.appTransaction, transactions: device.transactions,
@@ -37,14 +37,14 @@ struct RehearsedService: Sendable {
         return customer
     }
 
-    /// What the app knows then. One that was told nothing does not know.
+    /// What the app knows from the response. Without a customer it knows nothing.
     func open(_ device: DeviceArtifacts) async throws -> [String: Decision.Outcome] {
         if let customer = try await sync(device) { return customer.outcomes }
         let products: ProductsResponse = try await decoded(.GET, "/v1/products")
         return Dictionary(products.entitlements.map { ($0.name, .undetermined) }) { first, _ in first }
     }
 
-    /// The customer of that id of the App Store; nil where there is none.
+    /// The customer with that ID of the App Store; nil if the service has no such customer.
     func customer(_ id: String) async throws -> CustomerResponse? {
         let found: Found = try await decoded(.GET, "/v1/admin/customers?id=\(id)")
         guard let customer = found.customers.first else { return nil }
@@ -65,14 +65,14 @@ struct RehearsedService: Sendable {
 
     // MARK: Waiting
 
-    /// Until it has asked the App Store for everybody whose history it wants.
+    /// Waits until it has fetched every history that it needs.
     func settle() async throws {
         try await wait(for: "it goes on asking for histories") { metrics in
             metrics["tenure_app_store_histories_waiting"].map { $0 == 0 } ?? true
         }
     }
 
-    /// Until it misses no notification of before that instant.
+    /// Waits until it has every notification from before that instant.
     func caughtUp(to instant: Date, in environment: AppStoreEnvironment) async throws {
         try await wait(for: "it has not caught up with the App Store's notifications") { metrics in
             metrics["tenure_app_store_notifications_reached_seconds{environment=\"\(environment.rawValue)\"}"]
@@ -82,7 +82,7 @@ struct RehearsedService: Sendable {
 
     private func wait(for complaint: String, until isOver: ([String: Double]) -> Bool) async throws {
         let clock = ContinuousClock()
-        // It counts from the last thing that changed: a long queue takes its time.
+        // The timeout begins again with each change, because a long queue takes time.
         var (last, since) = ([String: Double](), clock.now)
         while true {
             let metrics = try await self.metrics()
@@ -96,7 +96,7 @@ struct RehearsedService: Sendable {
         }
     }
 
-    /// By name and labels, as they stand.
+    /// By name and labels, as the text has them.
     private func metrics() async throws -> [String: Double] {
         let text = String(decoding: try await send(.GET, "/metrics").body, as: UTF8.self)
         var metrics: [String: Double] = [:]
@@ -143,7 +143,7 @@ struct RehearsedService: Sendable {
         do {
             answer = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
         } catch {
-            throw CommandError("no service answers at `\(url)`; start one with `tenure serve`")
+            throw CommandError("no service responds at `\(url)`; start one with `tenure serve`")
         }
         return (answer.status.code, Data(try await answer.body.collect(upTo: 1 << 24).readableBytesView))
     }

@@ -10,8 +10,8 @@ import TenureServer
 struct ScenarioCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scenario",
-        abstract: "Rehearse a story: customers of every era, and what each must be able to use.",
-        subcommands: [ScenarioRunCommand.self, ScenarioSettingsCommand.self, SoakCommand.self]
+        abstract: "Test a scenario: customers of every era, and what each must be able to use.",
+        subcommands: [ScenarioRunCommand.self, ScenarioSettingsCommand.self]
     )
 }
 
@@ -20,17 +20,17 @@ struct ScenarioRunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Play scenarios against a policy, and check what they expect.",
         discussion: """
-            A local App Store goes through the story and signs everything. Beside it runs a service of the rehearsal's \
-            own, as `tenure serve` runs it, with the store in Apple's place and the world's clock for its own: customers \
-            sync, notifications arrive and histories are fetched over HTTP, on this machine. \
-            Docs/scenarios.md describes the file.
+            A local App Store performs the scenario's operations and signs everything. A service runs beside it, as \
+            `tenure serve` runs it. It uses the store instead of Apple's, and the store's clock. Customers sync, \
+            notifications arrive and histories are fetched over HTTP, on this machine. Docs/scenarios.md describes the \
+            file.
 
-            With --service the story is played against a running service, which decides under its own policy. It must \
-            trust the test authority that signs, in --folder or --authority. Started with what `tenure scenario \
-            settings` writes for that folder and --store-port, it asks the store and goes by the world's time. \
-            Otherwise it knows what it is sent, and goes by its own time: then what the story expects must hold then.
+            --service names a running service, which has its own policy. It must trust the test authority in --folder or \
+            --authority. If it was started with the settings that `tenure scenario settings` writes for the folder and \
+            --store-port, it asks the store and uses the store's clock. Otherwise it knows only what it receives, and \
+            uses real time, at which the expectations must be true.
 
-            Exit codes: 0 all as expected, 2 something is not, 1 error, 64 wrong usage.
+            Exit codes: 0 all as expected, 2 something differs, 1 error, 64 wrong usage.
 
             Examples:
               tenure scenario run Examples/scenarios/calculator-disaster.yaml
@@ -42,34 +42,38 @@ struct ScenarioRunCommand: AsyncParsableCommand {
     @Argument(help: "The scenarios; - for standard input.")
     var files: [String]
 
-    @Option(help: ArgumentHelp("The policy; without it the one that a scenario names.", valueName: "file"))
+    @Option(help: ArgumentHelp("The policy; without it, the one that the scenario names.", valueName: "file"))
     var policy: String?
 
-    @Option(help: ArgumentHelp("A running service, instead of one of the rehearsal's own.", valueName: "url"))
+    @Option(help: ArgumentHelp("A running service; without it, the command runs one.", valueName: "url"))
     var service: String?
 
-    @Option(help: ArgumentHelp("The folder that `tenure scenario settings` made for that service.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The folder that `tenure scenario settings` wrote for that service.", valueName: "dir"))
     var folder: String?
 
-    @Option(help: "The port on which that service finds the local App Store; 0 for any free one.")
+    @Option(help: "The port of the local App Store, which that service uses; 0 for any free one.")
     var storePort = 0
 
-    @Option(help: ArgumentHelp("The folder of the test authority that signs; without it a new one.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp(
+            "The folder of the test authority that signs; without it, a new authority.", valueName: "dir"))
     var authority: String?
 
-    @Flag(name: .shortAndLong, help: "Name what is as expected, too.")
+    @Flag(name: .shortAndLong, help: "List met expectations too.")
     var verbose = false
 
     func validate() throws {
         if service != nil, policy != nil {
-            throw ValidationError("a service decides under its own policy; leave `--policy` out")
+            throw ValidationError("a running service has its own policy; leave out `--policy`")
         }
         if service != nil, (authority == nil) == (folder == nil) {
             throw ValidationError(
-                "name whom the service trusts: the folder with its settings by `--folder`, or a test authority by `--authority`"
+                "name what the service trusts: the folder with its settings by `--folder`, or a test authority by `--authority`"
             )
         }
-        if service == nil, folder != nil { throw ValidationError("`--folder` is of a service; name it by `--service`") }
+        if service == nil, folder != nil {
+            throw ValidationError("`--folder` needs a service; name one by `--service`")
+        }
     }
 
     func run() async throws {
@@ -77,7 +81,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
             var hasDifferences = false
             let authority =
                 try (self.authority ?? folder.map { $0 + "/authority" })
-                .map { try TestAuthority(directory: URL(fileURLWithPath: $0)) } ?? TestAuthority(seed: Self.seed)
+                .map { try TestAuthority(directory: URL(fileURLWithPath: $0)) } ?? TestAuthority()
             for file in files {
                 let disk = ScenarioOnDisk(path: file)
                 let scenario = try disk.read()
@@ -95,7 +99,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
         let signer = StoreSigner(authority: authority)
         if let service {
             let folder = try folder.map {
-                try RehearsalFolder(at: $0, seed: Self.seed, now: scenario.founding.now, authority: authority)
+                try RehearsalFolder(at: $0, seed: Self.seed, now: scenario.header.now, authority: authority)
             }
             let adminKey = try folder.map { folder in
                 String(decoding: try InputFile(path: folder.adminKeyFile).bytes(limit: 1 << 16), as: UTF8.self)
@@ -108,13 +112,13 @@ struct ScenarioRunCommand: AsyncParsableCommand {
         guard let path = policy ?? scenario.policy.map(disk.neighbor) else {
             throw CommandError("`\(disk.path)` names no policy; name one by --policy")
         }
-        // What is wrong with it is told at its place, before anything runs.
+        // Reports mistakes in the policy before anything runs.
         _ = try PolicyOnDisk(path: path).read()
         let service = OwnService(policy: path, authority: authority, logger: logger) { $0.appStoreIdle = 0.02 }
         return try await ScenarioRun(scenario, signer: signer, service: service).play()
     }
 
-    /// Of what is invented where nobody says otherwise.
+    /// The seed of keys and IDs, unless the scenario has one.
     static let seed = "scenarios"
 
     private var logger: Logger {
@@ -123,7 +127,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
         return logger
     }
 
-    /// Whether anything was otherwise than expected.
+    /// Prints the outcomes. Returns whether any differs.
     private func tell(_ scenario: Scenario, _ outcomes: [ScenarioRun.Outcome]) -> Bool {
         let terminal = Terminal.standardOutput
         let differences = outcomes.filter { $0.difference != nil }

@@ -5,12 +5,12 @@ import LocalAppStore
 struct ScenarioSettingsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings",
-        abstract: "Make what a service needs to go by a scenario's App Store, and write its settings.",
+        abstract: "Write the settings and files with which a service uses a scenario's App Store.",
         discussion: """
             The folder gets a test authority, the key with which the service asks the App Store, an admin key, and the \
-            clock; what is there is kept. Printed are options of `tenure serve`, as they stand on its command line.
+            clock. Existing files are kept. The command prints options for the command line of `tenure serve`.
 
-            Exit codes: 0 made, 1 error, 64 wrong usage.
+            Exit codes: 0 written, 1 error, 64 wrong usage.
 
             Example:
               tenure serve --policy policy.yaml $(tenure scenario settings --folder var/scenario --store-port 8090)
@@ -21,7 +21,7 @@ struct ScenarioSettingsCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where it lies.", valueName: "dir"))
     var folder = "var/scenario"
 
-    @Option(help: "The port on which scenarios will have their App Store.")
+    @Option(help: "The port of the local App Store of scenarios.")
     var storePort = 8090
 
     func run() async throws {

@@ -10,16 +10,16 @@ import TenureStore
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Run the service: it verifies, records, decides and answers over HTTP.",
+        abstract: "Run the service, which verifies artifacts, stores them and decides, over HTTP.",
         usage: "tenure serve --policy <file> [--database <file>] [--config <file>] [--check] [settings ...]",
         discussion: """
-            Every setting can stand in a configuration file (YAML or JSON), in the environment and on the command \
-            line; the command line wins, then the environment. Docs/configuration.md has the table. SIGINT and SIGTERM end \
-            the service after it has finished what it accepted; SIGHUP reads the certificate and the secrets of \
-            `content.s3` again.
+            Every setting can be in a configuration file (YAML or JSON), in the environment and on the command line. \
+            The command line overrides the environment, which overrides the file. Docs/configuration.md lists all \
+            settings. SIGINT and SIGTERM stop the service after it has completed accepted requests. SIGHUP reads the \
+            TLS certificate and the secrets of `content.s3` again.
 
-            Exit codes: 0 stopped by a signal, or nothing wrong with --check; 1 could not start, failed, or something \
-            wrong with --check; 64 wrong usage.
+            Exit codes: 0 stopped by a signal, or --check found no mistakes; 1 couldn't start, failed, or --check found \
+            mistakes; 64 wrong usage.
 
             Examples:
               tenure serve --policy policy.yaml --database var/tenure.sqlite
@@ -31,7 +31,7 @@ struct ServeCommand: AsyncParsableCommand {
             """
     )
 
-    // The table of settings knows them; see `Setting.all`.
+    // `Setting.all` parses them and describes them in the help.
     @Argument(parsing: .captureForPassthrough, help: .hidden)
     var settings: [String] = []
 
@@ -59,7 +59,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// What the linter reports about a policy, without its notes and what the policy acknowledges.
+    /// The linter's errors and warnings about a policy, without acknowledged ones.
     private static func objections(to policy: Policy) -> [LintFinding] {
         Linter.findings(in: policy, at: Date()).unacknowledged(.warning)
     }
@@ -71,9 +71,9 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// Nil for a file of SQLite, which the service opens itself.
-    private static func store(of configuration: ServiceConfiguration) async throws -> (any Store)? {
-        let database = RecordDatabase(argument: configuration.databasePath)
+    /// Nil for an SQLite file, which the service opens itself.
+    private static func store(of configuration: ServiceConfiguration) async throws -> Store? {
+        let database = DatabaseArgument(argument: configuration.databasePath)
         return database.isPostgres ? try await database.open(making: true) : nil
     }
 
@@ -92,7 +92,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// Listens to nothing and makes nothing.
+    /// Checks the settings without opening a port or creating a file.
     private func check(_ settings: ServiceSettings) throws {
         let mistakes = settings.mistakes + settings.warnings
         guard mistakes.isEmpty, let configuration = settings.configuration else {

@@ -7,7 +7,7 @@ import Yams
 struct ServiceFile {
     private let path: String
     private let folder: String
-    /// Known once it is read.
+    /// Whether other users can read the file. Set by `read`.
     private var isOpenToOthers = false
 
     init(path: String) {
@@ -15,12 +15,12 @@ struct ServiceFile {
         folder = (path as NSString).deletingLastPathComponent
     }
 
-    /// Adds what the file says; what is wrong with it becomes mistakes, one line each with its place.
+    /// Adds the file's settings to `values`, and its mistakes, one line each with its place.
     mutating func read(into values: inout SettingValues) {
         let node: Node?
         do {
             guard let contents = try SecretFile(path: path).contentsIfAny(upTo: 1 << 20) else {
-                throw CommandError("there is no file `\(path)`")
+                throw CommandError("there is no file `\(path)`; check the path")
             }
             isOpenToOthers = contents.isOpenToOthers
             node = try Yams.compose(yaml: String(decoding: contents.bytes, as: UTF8.self))
@@ -31,15 +31,15 @@ struct ServiceFile {
             values.note("`\(path)` cannot be read: \(detail)")
             return
         } catch let error as YamlError {
-            // Its own words show the line that is wrong, which may hold a password.
-            values.note("`\(path)` is no YAML: \(Self.words(for: error))")
+            // The parser's own message quotes the line, which may contain a password.
+            values.note("`\(path)` isn't valid YAML: \(Self.words(for: error))")
             return
         } catch {
-            values.note("`\(path)` is no YAML")
+            values.note("`\(path)` isn't valid YAML; check its syntax")
             return
         }
         guard let mapping = node?.mapping else {
-            values.note("`\(path)` holds no settings; write one a line, such as `port: 8081`")
+            values.note("`\(path)` has no settings; write one per line, such as `port: 8081`")
             return
         }
         read(mapping, under: "", as: Setting.configurable, into: &values)
@@ -56,7 +56,7 @@ struct ServiceFile {
                 values.webhooks = reading.webhooks
                 reading.mistakes.forEach { values.note($0) }
             } else if name == Setting.apps.name, settings.contains(where: { $0.name == name }) {
-                // After the rest; see `readApps`.
+                // `readApps` reads the apps after the other settings.
                 continue
             } else if let setting = settings.first(where: { $0.name == name }) {
                 read(setting, from: node, into: &values)
@@ -78,12 +78,12 @@ struct ServiceFile {
     private func readApps(_ mapping: Node.Mapping, into values: inout SettingValues) {
         guard let node = mapping["apps"] else { return }
         guard let apps = node.mapping, !apps.isEmpty else {
-            values.note("\(place(node)): `apps` names each app, with its settings below it")
+            values.note("\(place(node)): `apps` isn't a mapping; write each app's name, with its settings below it")
             return
         }
         for name in ["policy", "database", "keys", "webhooks"] {
             if let node = mapping[Node(name)] {
-                values.note("\(place(node)): beside `apps`, each app has its own `\(name)`")
+                values.note("\(place(node)): each app of `apps` has its own `\(name)`; move it there")
             }
         }
         for (key, node) in apps {
@@ -113,13 +113,13 @@ struct ServiceFile {
             values.note("\(place(node)): `\(setting.name)` has the wrong shape; see `tenure serve --help`")
             return
         }
-        // `port:` and nothing after it.
+        // `port:` without a value.
         if node.null != nil, words == [""] {
-            values.note("\(place(node)): `\(setting.name)` has no value; leave it out, or write one")
+            values.note("\(place(node)): `\(setting.name)` has no value; write one, or remove the setting")
             return
         }
         if isOpenToOthers, words.contains(where: PostgresAddress.holdsPassword) {
-            values.note("\(place(node)): `\(setting.name)` holds a password, and \(SecretFile.openToOthers)")
+            values.note("\(place(node)): `\(setting.name)` contains a password, and \(SecretFile.openToOthers)")
         }
         values.set(setting, to: words.map { setting.kind.resolved($0, in: folder) }, at: place(node))
     }
@@ -130,12 +130,12 @@ struct ServiceFile {
             .composer(_, let problem, let mark, _):
             "\(problem) in line \(mark.line), column \(mark.column)"
         case .duplicatedKeysInMapping(let names, _):
-            "\(names.map { "`\($0)`" }.joined(separator: ", ")) stands twice"
-        default: "it cannot be parsed"
+            "\(names.map { "`\($0)`" }.joined(separator: ", ")) is written twice"
+        default: "it can't be parsed"
         }
     }
 
-    /// A path as it stands in the file, seen from where the command runs.
+    /// Resolves a path from the file, which is relative to the file's folder.
     func beside(_ path: String) -> String { Setting.Kind.path.resolved(path, in: folder) }
 
     /// `tenure.yaml:3:7`

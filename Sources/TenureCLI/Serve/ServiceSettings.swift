@@ -6,19 +6,19 @@ import TenureCore
 import TenureServer
 import TenureStore
 
-/// What `tenure serve` was told, by file, environment and command line, and all that is wrong with it.
+/// The settings of `tenure serve` from file, environment and command line, with all mistakes in them.
 struct ServiceSettings {
-    /// nil where too little is known to make one. Of several apps that of the first, whose address is theirs.
+    /// Nil if required settings are missing. With several apps, the first app's, which has the address of the service.
     let configuration: ServiceConfiguration?
-    /// Several apps behind one address; empty where there is one without a name.
+    /// Several apps behind one address; empty for a single app without a name.
     let apps: [AppConfiguration]
     let logLevel: Logger.Level
     let logsJSON: Bool
     let isCheck: Bool
     /// One line each.
     private(set) var mistakes: [String]
-    /// What has no effect, such as variables that look like ours: a mistake to `--check`, a warning to a service that
-    /// starts.
+    /// Settings without effect, such as variables with unknown names. `--check` fails on them, and a starting service
+    /// prints them.
     let warnings: [String]
 
     /// Throws `ValidationError` for wrong usage of the command line.
@@ -69,7 +69,7 @@ struct ServiceSettings {
                     "the app `\(app.name)`: \($0)"
                 }
             }
-            // Each app's own are told with the rest; here it is how they go together.
+            // The mistakes of each app are in the list already. These are conflicts between apps.
             for app in apps {
                 mistakes += app.configuration.findingsOfApp.map { "the app `\(app.name)`: \($0)" }
             }
@@ -81,19 +81,19 @@ struct ServiceSettings {
         self.warnings = warnings
     }
 
-    /// Nobody asks an App Store without a key, wherever it is.
+    /// Warnings about hosts of the App Store Server API, which have no effect without a key.
     private static func idleHosts(_ values: SettingValues) -> [String] {
         guard !hasKey(values) else { return [] }
         return [Setting.productionHost, .sandboxHost].filter { values.says($0) }.map {
-            "`\($0.name)` has no effect without a key; name one by `\(Setting.keyID.name)`, or leave it out"
+            "`\($0.name)` has no effect without a key; set one with `\(Setting.keyID.name)`, or leave it out"
         }
     }
 
-    /// What keeps content from being delivered, although the service starts.
+    /// Warnings about problems that prevent the delivery of content, but not the start of the service.
     private static func contentWarnings(_ values: SettingValues, _ configuration: ServiceConfiguration?) -> [String] {
         guard values.says(.contentFolder) else {
             return ([.linkLifetime] + Setting.s3).filter { values.says($0) }.map {
-                "`\($0.name)` has no effect without content; name its folder by `\(Setting.contentFolder.name)`"
+                "`\($0.name)` has no effect without content; set its folder with `\(Setting.contentFolder.name)`"
             }
         }
         return configuration?.content?.catalogProblem(of: configuration?.policy.app.bundleID ?? "").map { ["\($0)"] }
@@ -115,12 +115,13 @@ struct ServiceSettings {
                 mistakes.append(error.description)
             }
         } else {
-            mistakes.append("there is no policy; name one by `--policy`, or by `policy` in the configuration")
+            mistakes.append("there is no policy; set it with `--policy`, or with `policy` in the configuration")
         }
-        // Without a policy the rest is looked at all the same, so that one run tells everything.
-        guard let known = policy ?? (try? standIn) else { return nil }
+        // Checks the other settings also without a policy, so that one run reports every mistake.
+        guard let known = policy ?? ServiceConfiguration.withoutPolicy?.policy else { return nil }
         var configuration = ServiceConfiguration(databasePath: values.text(.database) ?? "", policy: known)
         configuration.set(from: values)
+        configuration.setServers(from: values)
         configuration.webhooks = values.webhooks
         do {
             configuration.anchors = try TrustOptions(values).configuration().anchors
@@ -141,14 +142,14 @@ struct ServiceSettings {
                 ).trimmingCharacters(in: .whitespacesAndNewlines)
             } catch {
                 mistakes.append(describe(error))
-                // That there is none would be said beside it.
+                // A placeholder, so that the missing key isn't reported too.
                 configuration.adminKey = KeySecret().text
             }
         }
         for text in values.list(.behindProxy) ?? [] {
             guard let block = AddressBlock(text) else {
                 mistakes.append(
-                    "`behindProxy` lists addresses such as 127.0.0.1 and networks such as 10.0.0.0/8, and `\(text)` is none"
+                    "`\(text)` in `behindProxy` isn't an address or a network; write one such as 127.0.0.1 or 10.0.0.0/8"
                 )
                 continue
             }
@@ -157,32 +158,17 @@ struct ServiceSettings {
         switch (values.text(.certificate), values.text(.certificateKey)) {
         case (let certificate?, let key?):
             configuration.certificateFiles = CertificateFiles(certificate: certificate, key: key)
-        case (_?, nil): mistakes.append("`tls.certificate` needs its key; name it by `tls.key`")
-        case (nil, _?): mistakes.append("`tls.key` needs its certificate; name it by `tls.certificate`")
+        case (_?, nil): mistakes.append("`tls.certificate` needs its key; set it with `tls.key`")
+        case (nil, _?): mistakes.append("`tls.key` needs its certificate; set it with `tls.certificate`")
         case (nil, nil): break
         }
         return configuration
     }
-
-    private static var standIn: Policy {
-        get throws {
-            try Policy(
-                app: Policy.App(bundleID: "com.example.unknown", appleID: 1),
-                eras: [Era(name: "unknown", model: .free)], entitlements: [Entitlement(name: "unknown")])
-        }
-    }
 }
 
 extension ServiceConfiguration {
-    /// What needs no reading of files and cannot be wrong any more. A new setting ends here.
-    fileprivate mutating func set(from values: SettingValues) {
-        host = values.text(.host) ?? host
-        port = values.number(.port) ?? port
-        keysFolder = values.text(.keys)
-        transfer = values.text(.transfer).flatMap { Transfer(rawValue: $0) } ?? transfer
-        deviceLimit = values.number(.deviceLimit) ?? deviceLimit
-        webhookTerms.expiringDays = values.number(.expiringDays) ?? webhookTerms.expiringDays
-        webhookTerms.retentionDays = values.number(.webhookRetentionDays) ?? webhookTerms.retentionDays
+    /// Sets what takes several settings together.
+    fileprivate mutating func setServers(from values: SettingValues) {
         if ServiceSettings.hasKey(values) {
             var settings = AppStoreSettings(
                 issuerID: values.text(.issuerID) ?? "", keyID: values.text(.keyID) ?? "",
@@ -196,24 +182,11 @@ extension ServiceConfiguration {
             content?.linkLifetime = values.length(.linkLifetime) ?? 86_400
             if Setting.s3.contains(where: { values.says($0) }) { content?.s3 = S3Settings(values) }
         }
-        allowsTestAnchorsBeyondLoopback = values.isOn(.testAnchorsBeyondLoopback)
-        metrics = values.text(.metrics).flatMap { MetricsAccess(rawValue: $0) } ?? metrics
-        limits.bodySize = values.number(.bodySize) ?? limits.bodySize
-        limits.connections = values.number(.connections) ?? limits.connections
-        limits.connectionsPerAddress = values.number(.connectionsPerAddress) ?? limits.connectionsPerAddress
-        limits.bodyRate = values.number(.bodyRate) ?? limits.bodyRate
-        timeouts.head = values.number(.headTimeout) ?? timeouts.head
-        timeouts.body = values.number(.bodyTimeout) ?? timeouts.body
-        timeouts.response = values.number(.responseTimeout) ?? timeouts.response
-        timeouts.idle = values.number(.idleTimeout) ?? timeouts.idle
-        timeouts.shutdown = values.number(.shutdownTimeout) ?? timeouts.shutdown
-        rateLimits.perAddress = Rate(values.number(.addressRate), burst: values.number(.addressBurst))
-        rateLimits.perToken = Rate(values.number(.tokenRate), burst: values.number(.tokenBurst))
     }
 }
 
 extension S3Settings {
-    /// What is missing is empty, and becomes a mistake of the configuration.
+    /// A missing setting becomes an empty text, which the checks of the configuration report.
     fileprivate init(_ values: SettingValues) {
         self.init(
             region: values.text(.s3Region) ?? "", bucket: values.text(.s3Bucket) ?? "",
@@ -226,16 +199,8 @@ extension S3Settings {
     }
 }
 
-extension ServiceConfiguration.Rate {
-    /// nil: no limit.
-    fileprivate init?(_ perSecond: Int?, burst: Int?) {
-        guard let perSecond, let burst, perSecond > 0 else { return nil }
-        self.init(perSecond: Double(perSecond), burst: Double(burst))
-    }
-}
-
 extension TrustOptions {
-    /// Throws what is wrong with it.
+    /// Throws the mistake in these settings.
     fileprivate init(_ values: SettingValues) throws {
         self.init()
         trust = values.list(.trust) ?? []

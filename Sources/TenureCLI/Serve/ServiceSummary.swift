@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureCore
 import TenureServer
 
-/// Where a service is reached.
+/// The address of a service.
 struct ServiceAddress {
     private let scheme: String
     private let host: String
@@ -16,13 +16,13 @@ struct ServiceAddress {
     func url(_ port: Int) -> String { "\(scheme)://\(host):\(port)" }
 }
 
-/// What a service with this configuration would do, for `tenure serve --check`. Says no secret.
+/// A description of a service with this configuration, for `tenure serve --check`. Contains no secret.
 struct ServiceSummary {
     let lines: [String]
 
     init(_ configuration: ServiceConfiguration) {
-        func rate(_ rate: ServiceConfiguration.Rate?) -> String {
-            rate.map { "\(Int($0.perSecond)) a second, \(Int($0.burst)) at once" } ?? "no limit"
+        func rate(_ rate: ServiceConfiguration.Rate) -> String {
+            rate.perSecond > 0 ? "\(Int(rate.perSecond)) a second, \(Int(rate.burst)) at once" : "no limit"
         }
         func seconds(_ name: String, _ number: Int) -> String { "\(name) \(number) s" }
         let isNew =
@@ -30,7 +30,7 @@ struct ServiceSummary {
             && !FileManager.default.fileExists(atPath: configuration.databasePath)
         let database =
             configuration.databasePath.contains("://")
-            ? "a database server (not asked whether it answers)" : configuration.databasePath
+            ? "a database server (connection not tested)" : configuration.databasePath
         let timeouts = configuration.timeouts
         let environments = AppStoreEnvironment.allCases.filter { configuration.anchors[$0] != nil }
         lines = [
@@ -38,14 +38,14 @@ struct ServiceSummary {
                 + (configuration.port == 0
                     ? "any free port of \(configuration.host)" : ServiceAddress(configuration).url(configuration.port)),
             "  policy: \(configuration.policy.eras.count) eras, \(configuration.policy.entitlements.count) entitlements",
-            "  record: \(database)\(isNew ? " (would be made)" : "")",
+            "  database: \(database)\(isNew ? " (would be created)" : "")",
             "  signing key: "
                 + (configuration.hasSigningKey
                     ? "found" : "would be created; a database with customers needs the one that their apps trust"),
             "  environments: \(environments.map(\.rawValue).joined(separator: ", "))",
             "  trusted beside Apple: "
                 + (configuration.testAuthorities.isEmpty
-                    ? "nobody" : configuration.testAuthorities.joined(separator: ", ")),
+                    ? "none" : configuration.testAuthorities.joined(separator: ", ")),
             "  webhooks: "
                 + (configuration.webhooks.isEmpty
                     ? "none" : configuration.webhooks.map(\.name).joined(separator: ", ")),

@@ -9,26 +9,29 @@ struct WebhookReading {
 
     private static let keys = ["name", "url", "secretFile", "events", "allowPrivate"]
 
-    /// `place` names a node's file and line; `beside` is a path as seen from the file.
+    /// - Parameters:
+    ///   - place: returns a node's file, line and column.
+    ///   - beside: resolves a path relative to the file.
     init(_ node: Node, place: (Node) -> String, beside: (String) -> String) {
         guard let sequence = node.sequence else {
-            mistakes.append("\(place(node)): `webhooks` is a list; write `- name: …` below it")
+            mistakes.append("\(place(node)): `webhooks` isn't a list; write `- name: …` below it")
             return
         }
         for node in sequence {
             guard let mapping = node.mapping else {
-                mistakes.append("\(place(node)): a webhook has `name`, `url` and `secretFile`")
+                mistakes.append("\(place(node)): a webhook isn't a mapping; write `name`, `url` and `secretFile`")
                 continue
             }
             let before = mistakes.count
             for (key, _) in mapping where !Self.keys.contains(key.string ?? "") {
                 mistakes.append(
-                    "\(place(key)): a webhook has no `\(key.string ?? "")`; it has \(Self.keys.joined(separator: ", "))"
+                    "\(place(key)): a webhook has no `\(key.string ?? "")`; its keys are \(Self.keys.joined(separator: ", "))"
                 )
             }
             func required(_ key: String) -> String {
                 if let text = mapping[Node(key)]?.string, !text.isEmpty { return text }
-                mistakes.append("\(place(mapping[Node(key)] ?? node)): a webhook needs `\(key)`, a text")
+                mistakes.append(
+                    "\(place(mapping[Node(key)] ?? node)): `\(key)` of a webhook is missing or isn't a text; write it")
                 return ""
             }
             var webhook = Webhook(name: required("name"), url: required("url"), secrets: [])
@@ -38,14 +41,15 @@ struct WebhookReading {
                 if let sequence = events.sequence, names.count == sequence.count {
                     webhook.events = names
                 } else {
-                    mistakes.append("\(place(events)): `events` is a list of types, such as entitlement.granted")
+                    mistakes.append(
+                        "\(place(events)): `events` isn't a list; write types such as `[entitlement.granted]`")
                 }
             }
             if let flag = mapping["allowPrivate"] {
                 if let value = flag.bool {
                     webhook.allowsPrivate = value
                 } else {
-                    mistakes.append("\(place(flag)): `allowPrivate` is true or false")
+                    mistakes.append("\(place(flag)): `allowPrivate` isn't a Boolean; write `true` or `false`")
                 }
             }
             if mistakes.count == before {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import TenureCore
 
-/// What a command says before it gives up: one line, or one for each mistake.
+/// The message of a command that fails: one line, or one for each mistake.
 struct CommandError: Error, CustomStringConvertible {
     let description: String
 
@@ -26,6 +26,6 @@ func reportingErrors<Result>(_ work: () async throws -> Result) async throws -> 
 }
 
 func describe(_ error: any Error) -> String {
-    // Foundation's own errors describe themselves by their innards; ours in words.
+    // The description of an `NSError` shows its internals. Tenure's errors describe themselves as messages.
     type(of: error) == NSError.self ? error.localizedDescription : String(describing: error)
 }

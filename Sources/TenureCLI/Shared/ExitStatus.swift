@@ -1,9 +1,9 @@
 import ArgumentParser
 import TenureCore
 
-/// The one table of exit codes. Wrong usage exits with 64, by ArgumentParser.
+/// All exit codes. ArgumentParser adds 64 for wrong usage.
 extension ExitCode {
-    /// Something could not be read, written or started.
+    /// A file couldn't be read or written, or a service couldn't start.
     static let error = ExitCode(1)
     /// `inspect`: rejected or unsigned. `decide`: something is denied. `policy`: the file has mistakes, a case failed.
     static let refused = ExitCode(2)

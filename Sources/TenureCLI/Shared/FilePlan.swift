@@ -2,47 +2,47 @@ import ArgumentParser
 import Foundation
 import TenureStore
 
-/// Whether a command may replace files that are already there.
+/// The option that lets a command replace existing files.
 struct ReplaceOption: ParsableArguments {
-    @Flag(help: "Replace output files that are already there. A file that the command reads is never replaced.")
+    @Flag(help: "Replace existing output files. A file that the command reads is never replaced.")
     var force = false
 }
 
-/// The files that a command reads and writes, checked before it starts: an output must be no input, no other output,
-/// and no file that is already there unless the command may replace it.
+/// The files that a command reads and writes, checked before it starts. An output can't be an input or another output.
+/// An existing file is refused unless the command may replace it.
 struct FilePlan {
     private var inputs: [String] = []
     private var outputs: [String] = []
 
-    /// `-` is standard input; nil is no file.
+    /// Adds an input; `-` is standard input, and nil adds nothing.
     mutating func reads(_ path: String?) {
         if let path { inputs.append(path) }
     }
 
-    /// A file, or all files of a folder.
+    /// Adds a file, or all files of a folder, as inputs.
     mutating func reads(filesAt path: String) {
         inputs.append(path)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         inputs += names.map { "\(path)/\($0)" }
     }
 
-    /// The policy, and the release list that it names.
+    /// Adds the policy and the release list that it names as inputs.
     mutating func reads(_ policy: PolicyOnDisk) {
         inputs += policy.files
     }
 
-    /// A SQLite database, with what lies beside it while it is open.
-    mutating func reads(_ database: RecordDatabase) {
+    /// Adds an SQLite database as an input, with the files that SQLite keeps beside it.
+    mutating func reads(_ database: DatabaseArgument) {
         guard !database.isPostgres else { return }
         inputs += ["", "-wal", "-shm", "-journal"].map { database.text + $0 }
     }
 
-    /// Nil is no file.
+    /// Adds an output; nil adds nothing.
     mutating func writes(_ path: String?) {
         if let path { outputs.append(path) }
     }
 
-    /// Throws where a file would be lost.
+    /// Throws if the command would overwrite a file by mistake.
     func check(replacing: Bool) throws {
         var inputs: [FileIdentity: String] = [:]
         for path in self.inputs {
@@ -55,13 +55,13 @@ struct FilePlan {
         if let output = FileIdentity(descriptor: STDOUT_FILENO), output.kind == .file {
             if let input = inputs[output] {
                 throw CommandError(
-                    "standard output goes to \(input), which this command reads; send it to another file")
+                    "standard output goes to \(input), which this command reads; redirect it to another file")
             }
             written.insert(.file(output))
         }
         for path in outputs {
             guard path != "-" else {
-                throw CommandError("`-` names no output file; name one, or write `./-` if it has that name")
+                throw CommandError("`-` isn't an output file; pass a name, or `./-` for a file with that name")
             }
             let identity = FileIdentity(path: path)
             if let identity, identity.kind == .folder {
@@ -70,10 +70,10 @@ struct FilePlan {
             if let input = identity.flatMap({ inputs[$0] }) {
                 throw CommandError("`\(path)` is \(input), which this command reads; write to another file")
             }
-            // What is written to a device or a pipe replaces nothing.
+            // Writing to a device or a pipe replaces no file.
             if identity?.kind == .other { continue }
             guard written.insert(Target(path, identity)).inserted else {
-                throw CommandError("`\(path)` would be written twice; name another file for each output")
+                throw CommandError("`\(path)` would be written twice; pass a different file for each output")
             }
             if !replacing, FileIdentity.exists(path) {
                 throw CommandError("`\(path)` is already there; choose another name, or replace it with --force")
@@ -81,7 +81,7 @@ struct FilePlan {
         }
     }
 
-    /// A file that is written, whether or not it is there yet.
+    /// Identifies an output file, whether it exists or not.
     private enum Target: Hashable {
         case file(FileIdentity)
         case new(folder: FileIdentity?, name: String)
@@ -96,7 +96,7 @@ struct FilePlan {
             }
         }
 
-        /// Where links lead, also to a file that isn't there yet: `resolvingSymlinksInPath` keeps such links.
+        /// Follows links, also to a file that doesn't exist yet. `resolvingSymlinksInPath` doesn't follow those.
         private static func target(of url: URL) -> URL {
             var url = url
             for _ in 0..<32 {
@@ -107,7 +107,7 @@ struct FilePlan {
         }
     }
 
-    /// `start.end`, or with a number where that is already there or is to be written.
+    /// Returns `start.end`, with a number in between if that file exists or is another output.
     func freeName(_ start: String, _ end: String) -> String {
         var number = 1
         while true {

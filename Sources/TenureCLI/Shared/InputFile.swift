@@ -1,13 +1,13 @@
 import Foundation
 import TenureAppStore
 
-/// A file that a command was given; `-` is standard input.
+/// A file that a command reads; `-` is standard input.
 struct InputFile {
     let path: String
 
     var name: String { path == "-" ? "standard input" : path }
 
-    /// Throws where it cannot be read, or is larger than `limit` bytes: then no more than that is read.
+    /// Throws if it can't be read or is larger than `limit` bytes. Never reads more than that.
     func bytes(limit: Int = AppStoreArtifact.maximumSize) throws -> [UInt8] {
         let handle: FileHandle
         if path == "-" {
@@ -15,11 +15,11 @@ struct InputFile {
         } else {
             var isDirectory: ObjCBool = false
             guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
-                throw CommandError("there is no file `\(path)`")
+                throw CommandError("there is no file `\(path)`; check the path")
             }
             guard !isDirectory.boolValue else { throw CommandError("`\(path)` is a folder; name a file in it") }
             guard let opened = FileHandle(forReadingAtPath: path) else {
-                throw CommandError("`\(path)` cannot be opened; check who may read it")
+                throw CommandError("`\(path)` can't be opened; check that you may read it")
             }
             handle = opened
         }
@@ -28,7 +28,9 @@ struct InputFile {
         while let chunk = try handle.read(upToCount: 1 << 20), !chunk.isEmpty {
             bytes += chunk
             guard bytes.count <= limit else {
-                throw CommandError("`\(name)` is larger than \(limit / 1_048_576) MB, and nothing of this kind is")
+                throw CommandError(
+                    "`\(name)` is larger than \(limit / 1_048_576) MB, which no valid file of this kind is; check the path"
+                )
             }
         }
         return bytes

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import TenureCore
 
-/// An instant on the command line: RFC 3339, or a day, which is its midnight in UTC.
+/// An instant on the command line: RFC 3339, or a day, which means 00:00 UTC.
 struct Instant: ExpressibleByArgument {
     let date: Date
 

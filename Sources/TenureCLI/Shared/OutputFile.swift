@@ -1,16 +1,16 @@
 import Foundation
 import TenureStore
 
-/// A file that a command writes; nil is standard output.
+/// A file that a command writes. Without a path, it's standard output.
 struct OutputFile {
     let path: String?
-    /// Whether a file that is already there is replaced.
+    /// Whether to replace an existing file.
     var replaces = false
 
-    /// Whole or not at all.
+    /// Writes the complete bytes or nothing.
     func write(_ bytes: [UInt8], newlineAtEnd: Bool = true) throws {
         guard let path else {
-            // A person reads it there; elsewhere it is data.
+            // Escapes control characters for a person at a terminal. Elsewhere the bytes are data.
             if isatty(STDOUT_FILENO) == 1 {
                 return Terminal.standardOutput.write(String(decoding: bytes, as: UTF8.self))
             }
@@ -18,7 +18,7 @@ struct OutputFile {
             return
         }
         if FileIdentity(path: path)?.kind == .other {
-            // A device or a pipe is written to; a file in its place would break whoever uses it next.
+            // Writes into a device or a pipe. Replacing it by a file would break its other users.
             guard let handle = FileHandle(forWritingAtPath: path) else { throw Self.unwritable(path) }
             do {
                 try handle.write(contentsOf: Data(bytes))
@@ -28,7 +28,7 @@ struct OutputFile {
             }
             return
         }
-        // Where a link leads, so that the link stays one.
+        // Follows a link, so that the link itself isn't replaced.
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         let aside = "\(target).\(UInt64.random(in: .min ... .max)).partial"
         defer { unlink(aside) }
@@ -37,13 +37,13 @@ struct OutputFile {
             guard rename(aside, target) == 0 else { throw Self.unwritable(path) }
         } else if link(aside, target) != 0 {
             guard errno != EEXIST else { throw Self.exists(path) }
-            // Some file systems have no links.
+            // Some file systems have no hard links.
             guard !FileIdentity.exists(target) else { throw Self.exists(path) }
             guard rename(aside, target) == 0 else { throw Self.unwritable(path) }
         }
     }
 
-    /// To be written piece by piece.
+    /// Opens a file to be written piece by piece.
     static func opened(at path: String, replacing: Bool, permissions: mode_t = 0o666) throws -> FileHandle {
         let mayExist = replacing || FileIdentity(path: path)?.kind == .other
         let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (mayExist ? O_TRUNC : O_EXCL), permissions)
@@ -56,6 +56,6 @@ struct OutputFile {
     }
 
     private static func unwritable(_ path: String) -> CommandError {
-        CommandError("`\(path)` cannot be written; check the folder and who may write to it")
+        CommandError("`\(path)` can't be written; check that the folder exists and that you may write to it")
     }
 }

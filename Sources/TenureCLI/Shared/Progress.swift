@@ -1,10 +1,9 @@
 import Foundation
+import TenureCore
 
-/// One line on a terminal that says how far a long work is; nothing where nobody looks.
-final class Progress: @unchecked Sendable {
-    // Sound: `lastShown` is touched between `lock.lock()` and `lock.unlock()` only.
-    private let lock = NSLock()
-    private var lastShown: ContinuousClock.Instant?
+/// The progress of long work, as one line on a terminal. Without a terminal it prints nothing.
+final class Progress: Sendable {
+    private let lastShown = Locked<ContinuousClock.Instant?>(nil)
     private let unit: String
     private let isSeen = isatty(STDERR_FILENO) == 1
 
@@ -14,19 +13,19 @@ final class Progress: @unchecked Sendable {
 
     func show(_ done: Int64, of total: Int64) {
         guard isSeen else { return }
-        lock.lock()
-        defer { lock.unlock() }
-        let now = ContinuousClock.now
-        if let lastShown, done < total, now - lastShown < .milliseconds(200) { return }
-        lastShown = now
-        Terminal.standardError.write(bytes: Array("\r\(done) of \(total) \(unit)\u{1B}[K".utf8))
+        lastShown.withLock { lastShown in
+            let now = ContinuousClock.now
+            if let lastShown, done < total, now - lastShown < .milliseconds(200) { return }
+            lastShown = now
+            Terminal.standardError.write(bytes: Array("\r\(done) of \(total) \(unit)\u{1B}[K".utf8))
+        }
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     func end() {
-        lock.lock()
-        defer { lock.unlock() }
-        guard isSeen, lastShown != nil else { return }
-        Terminal.standardError.write(bytes: Array("\r\u{1B}[K".utf8))
+        lastShown.withLock { lastShown in
+            guard isSeen, lastShown != nil else { return }
+            Terminal.standardError.write(bytes: Array("\r\u{1B}[K".utf8))
+        }
     }
 }

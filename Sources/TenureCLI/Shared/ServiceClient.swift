@@ -13,11 +13,11 @@ import TenureServer
 struct ServiceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Where the service answers, with /apps/NAME behind it for one of several.", valueName: "URL"))
+            "The URL of the service, with /apps/NAME at its end for one of several apps.", valueName: "URL"))
     var service = "http://127.0.0.1:8080"
 
     @Option(
-        help: "A key of `tenure key create`, or the operator's. Others on this machine may see it: use --key-file.")
+        help: "A key from `tenure admin-key`. Others on this machine may see it: prefer --key-file.")
     var key: Secret<String>?
 
     @Option(help: ArgumentHelp("A file with the key, mode 600; - for standard input.", valueName: "file"))
@@ -25,13 +25,14 @@ struct ServiceOptions: ParsableArguments {
 
     func validate() throws {
         guard (key == nil) != (keyFile == nil) else {
-            throw ValidationError("name a key by --key-file, or by --key")
+            throw ValidationError("the admin key is missing; pass --key-file or --key")
         }
     }
 
     func client() throws -> ServiceClient {
         guard !service.contains("@") else {
-            throw CommandError("a service takes no user and no password in its URL; leave them out, and name a key")
+            throw CommandError(
+                "the URL of the service contains a user or a password; remove them, and pass a key with --key-file")
         }
         let text: String
         if let key {
@@ -46,29 +47,29 @@ struct ServiceOptions: ParsableArguments {
         let key = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard KeySecret(key) != nil else {
             throw CommandError(
-                "the admin key is invalid or incomplete; `tenure key create` makes a new one")
+                "the admin key is invalid or incomplete; `tenure admin-key create` makes a new one")
         }
         return ServiceClient(url: service.hasSuffix("/") ? String(service.dropLast()) : service, key: key)
     }
 }
 
-/// Talks to a running service as somebody with a key does.
+/// Sends requests with an admin key to a running service.
 struct ServiceClient {
     let url: String
     private let key: Secret<String>
 
-    /// Seconds. A rehearsal goes over the whole record before it answers.
-    private static let patience: TimeInterval = 3600
+    /// In seconds. A rehearsal decides for all customers before the service responds.
+    private static let timeout: TimeInterval = 3600
 
     init(url: String, key: String) {
         self.url = url
         self.key = Secret(key)
     }
 
-    /// What a service answered that did not do it.
+    /// A service's response that it didn't do what was asked.
     struct Refusal: Error, CustomStringConvertible {
         let problem: Problem
-        /// As it came.
+        /// The response body, unchanged.
         let body: Data
 
         var description: String { problem.detail }
@@ -95,9 +96,9 @@ struct ServiceClient {
 
     func send(_ method: String, _ path: String, _ body: Data? = nil) async throws -> Data {
         guard let target = URL(string: url + path), target.host != nil else {
-            throw CommandError("`\(url)` is no address of a service")
+            throw CommandError("`\(url)` isn't a URL; pass the service's, such as `http://127.0.0.1:8080`")
         }
-        var request = URLRequest(url: target, timeoutInterval: Self.patience)
+        var request = URLRequest(url: target, timeoutInterval: Self.timeout)
         request.httpMethod = method
         request.setValue("Bearer \(key.revealed)", forHTTPHeaderField: "Authorization")
         if let body {
@@ -108,11 +109,12 @@ struct ServiceClient {
         do {
             answer = try await URLSession.shared.data(for: request)
         } catch {
-            throw CommandError("no service answers at `\(url)`; name it by --service, or start it with `tenure serve`")
+            throw CommandError(
+                "no service responds at `\(url)`; pass its URL with --service, or start it with `tenure serve`")
         }
         guard (answer.response as? HTTPURLResponse)?.statusCode == 200 else {
             guard let problem = try? JSONDecoder().decode(Problem.self, from: answer.data) else {
-                throw CommandError("what answers at `\(url)` is no service of Tenure")
+                throw CommandError("the server at `\(url)` isn't a Tenure service; pass the right URL with --service")
             }
             throw Refusal(problem: problem, body: answer.data)
         }
@@ -123,11 +125,13 @@ struct ServiceClient {
         do {
             return try JSONDecoder().decode(Answer.self, from: data)
         } catch {
-            throw CommandError("the service at `\(url)` answers what this release does not know; use its own release")
+            throw CommandError(
+                "this release can't read the response of the service at `\(url)`; use the command of the service's release"
+            )
         }
     }
 
-    /// A part of a path.
+    /// Percent-encodes one component of a path.
     static func escaped(_ text: String) -> String {
         var allowed = CharacterSet.urlPathAllowed
         allowed.remove("/")

@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// Where a command writes. Color stands only on a terminal, and never where `NO_COLOR` is set.
+/// Standard output or standard error. Colors appear only on a terminal, and never if `NO_COLOR` is set.
 struct Terminal {
     enum Style: String, CaseIterable {
         case bold = "1"
@@ -24,12 +24,12 @@ struct Terminal {
             isatty(descriptor) == 1 && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
     }
 
-    /// Writes a line, or several. What would alter how the text is shown is escaped, except line breaks and our styles.
+    /// Writes one line or several. Escapes all control characters except line breaks and the sequences of `styled`.
     func write(_ line: String) {
         write(bytes: Array(Self.visible(line, keepingStyles: hasColor).utf8) + [UInt8(ascii: "\n")])
     }
 
-    /// Writes JSON: such characters are escaped as JSON does.
+    /// Writes JSON, with JSON's escapes for control characters.
     func write(json bytes: [UInt8]) {
         write(bytes: Array(String(decoding: bytes, as: UTF8.self).escapedJSONForDisplay.utf8) + [UInt8(ascii: "\n")])
     }
@@ -48,15 +48,15 @@ struct Terminal {
         return result + rest.escapedLinesForDisplay
     }
 
-    /// All that `styled` writes.
+    /// The escape sequences that `styled` writes.
     private static let sequences = (Style.allCases.map(\.rawValue) + ["0"]).map { "\u{1B}[\($0)m" }
 
-    /// Whole, or not at all once the reader has gone.
+    /// Writes all bytes, or nothing more once the reader has closed the pipe.
     func write(bytes: [UInt8]) {
         _ = writes(bytes)
     }
 
-    /// Whether all of it could be written.
+    /// Writes the bytes, and returns whether all of them were written.
     func writes(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -68,10 +68,10 @@ struct Terminal {
         return true
     }
 
-    /// Text from outside, for one line.
+    /// Escapes untrusted text for one line.
     static func clean(_ text: String) -> String { text.escapedForDisplay }
 
-    /// The same for text that may have several lines.
+    /// Escapes untrusted text and keeps its line breaks.
     static func cleanLines(_ text: String) -> String { text.escapedLinesForDisplay }
 
     func styled(_ text: String, _ style: Style) -> String {

@@ -3,12 +3,12 @@ import Foundation
 import TenureAppStore
 import TenureCore
 
-/// Which signers count. An artifact never chooses.
+/// The options that select trusted signers. An artifact never selects its own checks.
 struct TrustOptions: ParsableArguments {
     @Option(
         name: .long, parsing: .singleValue,
         help: ArgumentHelp(
-            "Certificates to trust beside Apple's roots: PEM or DER, or the folder of a test authority; for one environment only as `sandbox=FILE`. For xcode: the very certificate with which your Xcode signs.",
+            "Certificates to trust beside Apple's roots: a PEM or DER file, or the folder of a test authority. For one environment only: `sandbox=FILE`. For xcode: the certificate with which your Xcode signs.",
             valueName: "file"))
     var trust: [String] = []
 
@@ -69,17 +69,17 @@ struct TrustOptions: ParsableArguments {
         let named = trust.map(Named.init)
         guard named.contains(where: { $0.environment == nil || $0.environment == .xcode }) else {
             throw ValidationError(
-                "nothing that Xcode signed is trusted by itself: export the certificate in Xcode (Editor, Save Public Certificate) and name it by `--trust xcode=FILE`"
+                "`--environment xcode` needs your Xcode's certificate: export it in Xcode (Editor, Save Public Certificate) and pass `--trust xcode=FILE`"
             )
         }
         if environments.count > 1, let vague = named.first(where: { $0.environment == nil && !$0.isFolder }) {
             throw ValidationError(
-                "say whether `\(vague.path)` speaks for Xcode or for the others: write `--trust xcode=\(vague.path)`, or the name of another environment"
+                "the environment of `\(vague.path)` is ambiguous; write `--trust xcode=\(vague.path)`, or the name of another environment"
             )
         }
     }
 
-    /// Apple's roots and the ones that were named, for each environment that is accepted.
+    /// Apple's roots and the certificates from `--trust`, for each accepted environment.
     func configuration() throws -> TrustConfiguration {
         var byEnvironment: [AppStoreEnvironment: TrustAnchors] = [:]
         for environment in environments {
@@ -99,7 +99,7 @@ struct TrustOptions: ParsableArguments {
         do {
             return try TrustAnchors(bytes)
         } catch {
-            throw CommandError("`\(file)` holds no certificates that can be trusted: \(error.detail)")
+            throw CommandError("`\(file)` has no certificates that can be trusted: \(error.detail)")
         }
     }
 }

@@ -24,7 +24,7 @@ struct KeysFolderOption: ParsableArguments {
     var signingKeys: SigningKeyAdministration { SigningKeyAdministration(folder: keys) }
 }
 
-/// Says that apps with these keys need an update, if there are any.
+/// Warns that apps with these pinned keys need an update. Does nothing without keys.
 func warn(ofStranded keys: [String]) {
     guard !keys.isEmpty else { return }
     Terminal.standardError.write(

@@ -46,8 +46,8 @@ struct SigningKeyRootSignCommand: AsyncParsableCommand {
         commandName: "sign",
         abstract: "Let a signing key sign for a limited period, and print the statement to install.",
         discussion: """
-            Choose a period that you can keep: whoever steals the key can use it until the period ends against customers \
-            who don't hear of the revocation, and without a new statement the service stops issuing tokens.
+            Choose a period after which you can sign again: the service stops issuing tokens when it ends. Until then, a \
+            thief can use a stolen key against customers with devices that don't receive its revocation.
 
             Exit codes: 0 printed, 1 a file can't be read, 64 wrong usage.
 

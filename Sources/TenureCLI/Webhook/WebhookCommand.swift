@@ -8,24 +8,24 @@ import TenureStore
 struct WebhookCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "webhook",
-        abstract: "Try a webhook, see what became of messages, and send them again.",
-        discussion: "Docs/webhooks.md says what is sent, and how a receiver verifies it.",
+        abstract: "Test a webhook, list messages and their deliveries, and send messages again.",
+        discussion: "Docs/webhooks.md explains what the service sends and how a receiver verifies it.",
         subcommands: [Test.self, Log.self, Replay.self]
     )
 
     struct Test: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Send a signed message of the type `test` to a URL, once, as the service would.",
-            discussion: "Exit codes: 0 delivered, 2 not delivered, 1 something could not be read."
+            abstract: "Send one signed message of the type `test` to a URL, as the service would.",
+            discussion: "Exit codes: 0 delivered, 2 not delivered, 1 a file can't be read, 64 wrong usage."
         )
 
-        @Argument(help: "Where to send it: https://…")
+        @Argument(help: "The URL to send it to: https://…")
         var url: String
 
         @Option(help: ArgumentHelp("The file with the endpoint's secret, mode 600.", valueName: "file"))
         var secretFile: String
 
-        @Flag(help: "The host may lie in a private network, or be loopback without TLS.")
+        @Flag(help: "Allow hosts in a private network, and loopback without TLS.")
         var allowPrivate = false
 
         func run() async throws {
@@ -41,19 +41,20 @@ struct WebhookCommand: AsyncParsableCommand {
 
     struct Log: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show messages, the latest first, with every attempt to deliver them.")
+            abstract: "List messages, the latest first, with every delivery attempt.")
 
-        @OptionGroup var record: RecordDatabaseOption
+        @OptionGroup var databaseOption: DatabaseOption
         @OptionGroup var selection: SelectionOptions
 
-        @Option(help: "At most so many messages.")
+        @Option(help: "The maximum number of messages.")
         var limit = 100
 
         func run() async throws {
             try await reportingErrors {
-                try await withRecord(record.database) { store in
-                    let messages = try await store.messages(try selection.selection, limit: max(1, limit))
-                    if messages.isEmpty { Terminal.standardError.write("there is no such message") }
+                try await withDatabase(databaseOption.database) { store in
+                    let (selection, limit) = (try selection.selection, max(1, limit))
+                    let messages = try await store.read { try $0.messages(selection, limit: limit) }
+                    if messages.isEmpty { Terminal.standardError.write("no message matches") }
                     for (message, deliveries) in messages {
                         Terminal.standardOutput.write(
                             "\(message.event)  \(message.createdAt.rfc3339)  \(message.type)"
@@ -64,7 +65,7 @@ struct WebhookCommand: AsyncParsableCommand {
             }
         }
 
-        private func write(_ delivery: RecordedDelivery) {
+        private func write(_ delivery: StoredDelivery) {
             let end: String
             if let date = delivery.deliveredAt {
                 end = "delivered \(date.rfc3339)"
@@ -83,23 +84,25 @@ struct WebhookCommand: AsyncParsableCommand {
 
     struct Replay: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Queue messages anew, delivered or not, for every endpoint that wants them now.",
+            abstract: "Queue messages again, delivered or not, for every endpoint that subscribes to them.",
             discussion: """
-                The running service sends them within a second or so; a receiver knows by their id what it has seen. \
-                Endpoints are those with which the service last started.
+                The running service sends them within about a second. They keep their IDs, so a receiver recognizes \
+                repeats. The endpoints are those of the settings with which the service last started.
                 """
         )
 
-        @OptionGroup var record: RecordDatabaseOption
+        @OptionGroup var databaseOption: DatabaseOption
         @OptionGroup var selection: SelectionOptions
 
         func run() async throws {
             try await reportingErrors {
-                let count = try await withRecord(record.database) { store in
-                    try await store.replay(try selection.selection, at: Date())
+                let count = try await withDatabase(databaseOption.database) { store in
+                    let selection = try selection.selection
+                    return try await store.write { try $0.replay(selection) }
                 }
                 guard count > 0 else {
-                    throw CommandError("no message was found that an endpoint wants; see `tenure webhook log`")
+                    throw CommandError(
+                        "no endpoint subscribes to a matching message; `tenure webhook log` lists the messages")
                 }
                 Terminal.standardOutput.write(count == 1 ? "1 delivery is queued" : "\(count) deliveries are queued")
             }
@@ -107,24 +110,24 @@ struct WebhookCommand: AsyncParsableCommand {
     }
 }
 
-/// Which messages.
+/// The options that select messages.
 struct SelectionOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("One message, by its id.", valueName: "id"))
+    @Option(help: ArgumentHelp("The ID of one message.", valueName: "id"))
     var event: String?
 
-    @Option(help: ArgumentHelp("All since a day or an instant.", valueName: "date"))
+    @Option(help: ArgumentHelp("All messages since a day or an instant.", valueName: "date"))
     var since: Instant?
 
     func validate() throws {
         guard (event == nil) != (since == nil) else {
-            throw ValidationError("say which messages: `--event` with an id, or `--since` with a date")
+            throw ValidationError("no messages are selected; pass `--event` with an ID, or `--since` with a date")
         }
     }
 
     var selection: MessageSelection {
         get throws {
             if let event { return .event(event) }
-            guard let since else { throw ValidationError("say since when") }
+            guard let since else { throw ValidationError("`--since` is missing; pass a day or an instant") }
             return .since(since.date)
         }
     }

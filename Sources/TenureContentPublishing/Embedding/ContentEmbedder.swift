@@ -81,11 +81,41 @@ package struct ContentEmbedder: Sendable {
         guard state.kind == .folder else { throw .unwritable(path: folder, reason: "not a folder") }
         let json = FileManager.default.contents(atPath: "\(folder)/\(EmbeddedContent.fileName)")
         let earlier = json.flatMap { try? EmbeddedContent(json: $0) }
-        let known = earlier.map { [EmbeddedContent.fileName, ".DS_Store"] + $0.packs.map(\.name) } ?? [".DS_Store"]
-        for name in try FolderListing.names(in: folder) where !known.contains(name ?? "") {
-            throw .foreignFiles(folder: folder, name: name ?? "a name that isn't UTF-8")
-        }
+        var known: Set<String> = earlier == nil ? [] : [EmbeddedContent.fileName]
+        for pack in earlier?.packs ?? [] { known.formUnion(pack.files.map { "\(pack.name)/\($0.path)" }) }
+        try check(folder, as: "", against: Self.withFolders(known))
         return true
+    }
+
+    /// Paths of files, with the folders that enclose them.
+    private static func withFolders(_ files: Set<String>) -> Set<String> {
+        var paths = files
+        for file in files {
+            var rest = file[...]
+            while let slash = rest.lastIndex(of: "/") {
+                rest = rest[..<slash]
+                guard paths.insert(String(rest)).inserted else { break }
+            }
+        }
+        return paths
+    }
+
+    /// Throws for a file or a folder that an earlier call didn't write.
+    ///
+    /// - Parameter prefix: the path below the embedder's folder, with `/` at its end.
+    private func check(_ folder: String, as prefix: String, against known: Set<String>) throws(PublishingError) {
+        for name in try FolderListing.names(in: folder) {
+            guard let name else {
+                throw .foreignFiles(folder: self.folder, name: "\(prefix)(a name that isn't UTF-8)")
+            }
+            // Finder writes these.
+            if name == ".DS_Store" || name.hasPrefix("._") { continue }
+            let path = prefix + name.precomposedStringWithCanonicalMapping
+            guard known.contains(path) else { throw .foreignFiles(folder: self.folder, name: prefix + name) }
+            if FileState(path: "\(folder)/\(name)")?.kind == .folder {
+                try check("\(folder)/\(name)", as: path + "/", against: known)
+            }
+        }
     }
 
     private func write(

@@ -91,7 +91,7 @@ package struct ContentFolder: Sendable {
 
     // MARK: Catalogs
 
-    /// The current catalog's text; nil if there is none.
+    /// The current catalog's text; nil if it doesn't exist.
     package func catalogText() throws(PublishingError) -> [UInt8]? {
         guard let state = FileState(path: catalogPath) else {
             guard errno == ENOENT || errno == ENOTDIR else { throw .reading(catalogPath) }

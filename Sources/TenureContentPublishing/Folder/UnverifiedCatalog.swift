@@ -3,7 +3,7 @@ package import TenureContent
 import TenureCore
 import TenureJSON
 
-/// The contents of a catalog whose signature isn't checked, for `list` and `prune`. Clients never use it.
+/// The contents of a catalog without a check of its signature, for `list` and `prune`. Clients never use it.
 package struct UnverifiedCatalog: Sendable {
     package let catalog: ContentCatalog
     package let counter: Int64

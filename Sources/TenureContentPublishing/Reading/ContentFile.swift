@@ -88,7 +88,7 @@ private struct ContentFileReader {
     private mutating func packs(_ part: Part) -> [PackSource] {
         guard case .mapping(let entries) = part.node.content else {
             reading.report(
-                "\(part.node.kindInWords) cannot stand here; write packs by name, such as `levels: { entitlement: pro, files: levels/ }`",
+                "\(part.node.kindInWords) is not allowed here; write packs by name, such as `levels: { entitlement: pro, files: levels/ }`",
                 at: part.position)
             return []
         }
@@ -178,7 +178,7 @@ private struct ContentFileReader {
             } else if parts.contains("..") {
                 "has `..`; put the files of packs into folders beside this file"
             } else if parts.isEmpty {
-                "is the folder of this file; put the files of each pack into a folder of its own"
+                "is the folder of this file; put the files of each pack into a separate folder"
             } else {
                 nil
             }

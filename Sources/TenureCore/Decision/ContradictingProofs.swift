@@ -1,13 +1,13 @@
 import Foundation
 
 extension Evidence {
-    /// Whether the version and the date of some acquisition prove different eras, whichever reason decides.
+    /// Whether the version and the date of an acquisition prove different eras.
     ///
-    /// A decision names the contradiction only where the era is what decides; somebody who also bought a product, or
-    /// for whom no entitlement honors an era, has the same contradicting proofs.
+    /// A decision reports a contradiction only if the era decides it. This also finds contradictions of customers who
+    /// bought a product, and under policies that honor no era.
     package func hasContradictingProofs(under policy: Policy) -> Bool {
         guard environment.isProduction else { return false }
-        // Proofs don't depend on the present.
+        // Proofs don't depend on the current time, so any date works.
         return acquisitions.contains {
             EraSource($0, under: policy, at: .distantPast).possible.contradiction != nil
         }

@@ -7,26 +7,26 @@ public import Foundation
 public func decide(
     _ evidence: Evidence, promises: [Promise] = [], under policy: Policy, at now: Date
 ) -> [Decision] {
-    let judge = Judge(evidence, promises: promises, policy: policy, now: now)
+    let evaluator = Evaluator(evidence, promises: promises, policy: policy, now: now)
     var decisions: [Decision] = []
     decisions.reserveCapacity(policy.entitlements.count)
-    // By place: a copy of an entitlement retains what all cores count.
+    // By index: copying an entitlement changes a reference count that all cores share.
     let entitlements = policy.entitlements
-    for index in entitlements.indices { decisions.append(judge.decision(on: entitlements[index])) }
+    for index in entitlements.indices { decisions.append(evaluator.decision(on: entitlements[index])) }
     // Renaming or deleting an entitlement is a policy edit: a promise under the old name binds.
     var orphans: Set<String> = []
-    for promise in judge.promises where !entitlements.contains(where: { $0.name == promise.entitlement }) {
+    for promise in evaluator.promises where !entitlements.contains(where: { $0.name == promise.entitlement }) {
         orphans.insert(promise.entitlement)
     }
     for name in orphans.sorted() {
-        let title = judge.promises.lazy.compactMap { $0.policy.entitlement(named: name)?.title }.first
-        decisions.append(judge.decision(on: Entitlement(name: name, title: title)))
+        let title = evaluator.promises.lazy.compactMap { $0.policy.entitlement(named: name)?.title }.first
+        decisions.append(evaluator.decision(on: Entitlement(name: name, title: title)))
     }
     return decisions
 }
 
-/// Everything that the entitlements of one customer have in common.
-private struct Judge {
+/// The facts about one customer that the decisions on all entitlements share.
+private struct Evaluator {
     let evidence: Evidence
     let promises: [Promise]
     let policy: Policy
@@ -41,16 +41,16 @@ private struct Judge {
         self.policy = policy
         self.now = now
         var notes: [Finding] = []
-        var judged = evidence.acquisitions
+        var evaluated = evidence.acquisitions
         if evidence.environment.isProduction {
             self.promises = promises
-            eraSources = judged.enumerated().map { EraSource($0.element, index: $0.offset, under: policy, at: now) }
+            eraSources = evaluated.enumerated().map { EraSource($0.element, index: $0.offset, under: policy, at: now) }
             if evidence.persona != nil { notes.append(.personaRefused) }
         } else {
             // Rules I1 and H5: eras are never read in test environments, which neither make nor use promises.
             self.promises = []
             if let acquisition = evidence.personaAcquisition, !evidence.isEmpty {
-                judged = [acquisition]
+                evaluated = [acquisition]
                 eraSources = [EraSource(acquisition, under: policy, at: now)]
                 notes.append(.persona)
             } else {
@@ -59,10 +59,10 @@ private struct Judge {
             }
         }
         self.notes = notes
-        context = Reason.Context(evidence, judged: judged, under: policy)
+        context = Reason.Context(evidence, evaluated: evaluated, under: policy)
     }
 
-    /// Rule G.
+    /// Rule G: combines the sources.
     func decision(on entitlement: Entitlement) -> Decision {
         let support = supportAnswer(on: entitlement)
         if case .nothing(.supportRevocation) = support {
@@ -73,7 +73,7 @@ private struct Judge {
         let products = productAnswer(on: entitlement)
         let promised = promiseAnswer(on: entitlement)
 
-        // Sources combine by OR; the one that gives longest leads.
+        // One source that grants is enough; the one that grants longest is the leading reason.
         let best = SourceAnswer.best(SourceAnswer.best(eras.best, products.best), SourceAnswer.best(support, promised))
         var findings: [Finding] = []
         findings.reserveCapacity(8)
@@ -117,7 +117,7 @@ private struct Judge {
 
     // MARK: The sources
 
-    /// What the customer's acquisitions give, each judged apart.
+    /// What the customer's acquisitions give. Each is decided separately.
     private struct EraAnswers {
         /// Nil where eras are no source of the entitlement.
         var best: SourceAnswer?
@@ -135,7 +135,7 @@ private struct Judge {
             return
         }
         guard !eraSources.isEmpty else {
-            // However the app was acquired, no honor gives it.
+            // Without honors, no acquisition can give it.
             answers.best = honors.isEmpty ? .nothing(.noHonors) : .undetermined(.noAcquisition)
             if !honors.isEmpty { answers.nextSteps = [.appTransaction, .refreshedReceipt] }
             return
@@ -156,7 +156,7 @@ private struct Judge {
         if rights.isEmpty { rights = [right] } else { rights.append(right) }
     }
 
-    /// Rule I2.
+    /// Rule I2: what eras give in Sandbox and Xcode.
     private func testEnvironmentAnswer(on entitlement: Entitlement) -> SourceAnswer {
         let finding = Finding.testEnvironment
         switch policy.testEnvironments {
@@ -170,7 +170,7 @@ private struct Judge {
         }
     }
 
-    /// Rule F: the best purchase, and its place.
+    /// Rule F: the best purchase, and its index.
     private func productAnswer(on entitlement: Entitlement) -> (best: SourceAnswer?, place: PurchaseIndex?) {
         var result: (best: SourceAnswer?, place: PurchaseIndex?)
         for product in entitlement.products {
@@ -184,7 +184,7 @@ private struct Judge {
         return result
     }
 
-    /// Why none of the purchases gives, the latest first.
+    /// Why no purchase grants the entitlement, the latest purchase first.
     private func refusals(on entitlement: Entitlement) -> [Finding] {
         entitlement.products.flatMap { product in
             evidence.purchases.indices.reversed().filter { evidence.purchases[$0].isOf(product) }
@@ -193,16 +193,16 @@ private struct Judge {
     }
 
     private func supportAnswer(on entitlement: Entitlement) -> SourceAnswer? {
-        guard let act = evidence.support.first(where: { $0.entitlement == entitlement.name }) else { return nil }
-        switch act.kind {
+        guard let action = evidence.support.first(where: { $0.entitlement == entitlement.name }) else { return nil }
+        switch action.kind {
         case .revocation: return .nothing(.supportRevocation)
         case .grant:
-            if let until = act.until, until <= now { return .nothing(.supportGrantEnded(at: until)) }
-            return .gives(until: act.until, .supportGrant(until: act.until))
+            if let until = action.until, until <= now { return .nothing(.supportGrantEnded(at: until)) }
+            return .gives(until: action.until, .supportGrant(until: action.until))
         }
     }
 
-    /// Rule H.
+    /// Rule H: the best answer of the customer's promises.
     private func promiseAnswer(on entitlement: Entitlement) -> SourceAnswer? {
         var best: SourceAnswer?
         for promise in promises where promise.entitlement == entitlement.name {

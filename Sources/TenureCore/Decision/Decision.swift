@@ -1,20 +1,26 @@
 public import Foundation
 
-/// The answer for one entitlement, with why.
+/// The answer for one entitlement, with its reasons.
 public struct Decision: Sendable, Hashable {
+    /// The three possible outcomes of a decision.
     public enum Outcome: String, Sendable, Hashable, CaseIterable {
-        case granted, denied
-        /// The evidence doesn't decide it. Never an error, and never a denial.
+        /// The customer may use the entitlement.
+        case granted
+        /// The customer may not use it, and no missing evidence could change that.
+        case denied
+        /// The evidence isn't sufficient. This is neither an error nor a denial.
         case undetermined
     }
 
+    /// The name of the entitlement in the policy.
     public let entitlement: String
+    /// Whether the customer may use it, as far as the evidence decides.
     public let outcome: Outcome
-    /// The instant at which a granted right no longer holds; nil: for good.
+    /// The instant at which a granted right no longer holds; nil if it is permanent.
     public let until: Date?
-    /// The deciding one first, then what it rests on.
+    /// The deciding reason first, then the facts that support it.
     public var reasons: [Reason] { findings.map { Reason(finding: $0, context: context) } }
-    /// The same one after the other, without a list of them.
+    /// Passes each reason to `body` without allocating an array.
     package func forEachReason(_ body: (Reason) -> Void) {
         for finding in findings { body(Reason(finding: finding, context: context)) }
     }
@@ -26,10 +32,10 @@ public struct Decision: Sendable, Hashable {
     public let eraRights: [EraRight]
     /// Whether a promise holds at least as long as this right, so that a later version of the policy can't end it.
     package private(set) var isPromised: Bool
-    /// What customers call the entitlement. Nil: its name.
+    /// What customers call the entitlement. Without one, sentences use its name.
     let title: Title?
 
-    /// Whether what gives it ends without anybody's doing: a subscription, or a purchase for a length of time.
+    /// Whether the right ends by itself at `until`: it comes from a subscription or a purchase of limited length.
     public var endsByItself: Bool {
         guard until != nil else { return false }
         switch findings.first {
@@ -56,7 +62,7 @@ public struct Decision: Sendable, Hashable {
         self.isPromised = isPromised
     }
 
-    /// Takes note that its era rights are recorded as promises.
+    /// Notes that the service stored its era rights as promises.
     package mutating func recordPromises() {
         if outcome == .granted, eraRights.contains(where: { !until.outlasts($0.until) }) { isPromised = true }
     }
@@ -76,7 +82,8 @@ public struct Decision: Sendable, Hashable {
 
 /// A right that an era gives to one acquisition.
 public struct EraRight: Sendable, Hashable {
+    /// The acquisition that has the right.
     public let acquisition: AcquisitionKey
-    /// Nil: for good.
+    /// When the right ends, exclusive; nil if it is permanent.
     public let until: Date?
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Rule E: how a refund of the app and the end of a license end what eras give.
+/// Rule E: how a refund of the app, or the end of a license, ends the rights that eras give.
 struct Endings {
     let acquisition: Acquisition
     /// Where the app can have been acquired.
@@ -44,8 +44,9 @@ struct Endings {
         return possible.map { .possible(signed: $0) } ?? .none
     }
 
-    /// Until when the right of someone lasts who gets the app at that instant: nil where that can also be in an era that
-    /// isn't honored; `.some(nil)` without end. In a changeover window all of its eras count.
+    /// Returns when a right ends that begins with a purchase at this instant: `.some(nil)` if never.
+    ///
+    /// Nil if such a purchase may lie in an era that isn't honored. In a changeover window, all of its eras count.
     private func end(ofBuyingAt date: Date, _ entitlement: Entitlement) -> Date?? {
         var end: Date??
         for timeline in timelines {
@@ -69,7 +70,7 @@ struct Endings {
                     guard honor.era == name, !honor.end(of: era, on: timeline, at: now).hasPassed(at: now) else {
                         return false
                     }
-                    // Its own first instant counts, its last doesn't; of the refund's and the signing it's the reverse.
+                    // The sale includes its first instant, not its last. The time from refund to signing includes its last, not its first.
                     let first = max(sale.begin, honor.boughtSince ?? .distantPast)
                     let last = min(sale.end, honor.boughtBefore ?? .distantFuture)
                     return first < last && first <= end && start < last && start < end

@@ -2,7 +2,7 @@ import Foundation
 
 /// Rule D: what the eras of one acquisition give of an entitlement.
 ///
-/// A class, since every entitlement of a decision asks the same one.
+/// A class, because the decisions on all entitlements share it.
 final class EraSource {
     let acquisition: Acquisition
     let policy: Policy
@@ -11,7 +11,7 @@ final class EraSource {
     let timelines: [Timeline]
     private let index: AcquisitionIndex
     let possible: PossibleEras
-    /// Rule C read for each platform alone, in the order of `timelines`; empty where there is one platform.
+    /// Rule C for each platform alone, in the order of `timelines`; empty if there is only one platform.
     private let possibleOnPlatform: [PossibleEras]
 
     init(_ acquisition: Acquisition, index: AcquisitionIndex = 0, under policy: Policy, at now: Date) {
@@ -34,7 +34,7 @@ final class EraSource {
         self.possibleOnPlatform = possibleOnPlatform
     }
 
-    /// What the eras give, endings included, and what the proofs say.
+    /// Returns what the eras give, endings included, and the findings of the proofs.
     func answer(for entitlement: Entitlement) -> (answer: SourceAnswer, findings: [Finding]) {
         let yields = possible.isVersionAuthoritative && versionYields(in: possible, for: entitlement, on: nil)
         let eras = yields ? possible.erasOfBoth : possible.eras
@@ -57,7 +57,7 @@ final class EraSource {
                 continue
             }
             for timeline in platforms(allowing: era, for: entitlement) {
-                verdict.note(judge(era, on: timeline, for: entitlement), of: era, under: policy)
+                verdict.note(answer(for: era, on: timeline, for: entitlement), of: era, under: policy)
             }
         }
         guard !verdict.honored.isEmpty else {
@@ -72,13 +72,13 @@ final class EraSource {
             ? .gives(until: verdict.end ?? nil, doubt) : .undetermined(doubt)
     }
 
-    private func judge(_ era: Int, on timeline: Timeline, for entitlement: Entitlement) -> SourceAnswer {
+    private func answer(for era: Int, on timeline: Timeline, for entitlement: Entitlement) -> SourceAnswer {
         entitlement.answer(
             for: acquisition.originalPurchaseDate, inEra: era, on: timeline, under: policy, at: now)
     }
 
-    /// The platforms on which an era is judged: those on which rule C, read for each alone, leaves it possible; if there
-    /// is none, all of them.
+    /// The platforms on which an era is evaluated (Rule D3): those on which rule C, read for each alone, leaves it
+    /// possible. If no platform does, all of them.
     private func platforms(allowing era: Int, for entitlement: Entitlement) -> [Timeline] {
         guard timelines.count > 1 else { return timelines }
         let likely = timelines.indices.filter { place in
@@ -90,8 +90,10 @@ final class EraSource {
         return likely.isEmpty ? timelines : likely.map { timelines[$0] }
     }
 
-    /// Rule C1: under `favorCustomer` an authoritative version yields where its eras give the entitlement nothing and
-    /// those of the date may. `timeline`: the only platform that counts, if any.
+    /// Rule C1: under `favorCustomer` an authoritative version yields to the date if its eras give nothing and the date's
+    /// eras may give the entitlement.
+    ///
+    /// - Parameter timeline: the only platform to compare; nil for all.
     private func versionYields(
         in possible: PossibleEras, for entitlement: Entitlement, on timeline: Timeline?
     ) -> Bool {
@@ -99,14 +101,14 @@ final class EraSource {
         func mayGive(_ eras: EraSet) -> Bool {
             eras.intersection(entitlement.honoredEras).contains { era in
                 (timeline.map { [$0] } ?? platforms(allowing: era, for: entitlement)).contains {
-                    if case .nothing = judge(era, on: $0, for: entitlement) { false } else { true }
+                    if case .nothing = answer(for: era, on: $0, for: entitlement) { false } else { true }
                 }
             }
         }
         return !mayGive(possible.version.eras) && mayGive(possible.date.eras)
     }
 
-    /// What the proofs say, in the order in which it is told.
+    /// Returns what the proofs show, in the order of the reasons.
     private func proofs(_ eras: EraSet, versionYields: Bool) -> [Finding] {
         var findings: [Finding] = []
         findings.reserveCapacity(4)
@@ -133,10 +135,10 @@ final class EraSource {
     }
 }
 
-/// What the possible eras give, gathered over eras and platforms.
+/// What the possible eras give, collected over eras and platforms.
 private struct HonorVerdict {
     var honored = EraSet()
-    /// Those that don't honor the entitlement on some platform, or may not.
+    /// The eras that don't honor the entitlement on some platform, or possibly don't.
     var others = EraSet()
     var end: Date??
     var unclear: Finding?

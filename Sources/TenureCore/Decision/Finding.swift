@@ -1,22 +1,22 @@
 import Foundation
 
-/// A fact that made a decision, as the rules hand it to each other: numbers, places and dates only, so that weighing
-/// facts costs nothing. `Reason` puts names to it.
+/// A fact that made a decision, in the form that the rules use: numbers, indexes and dates only, so that comparing
+/// findings is cheap. `Reason` adds the names.
 enum Finding: Sendable, Hashable {
-    // What gave or did not give.
+    // The sources that grant the entitlement or don't.
     /// Every era in which the app can have been acquired honors the entitlement.
     case eraHonored(EraSet)
     /// No era in which the app can have been acquired honors the entitlement.
     case eraNotHonored(EraSet)
-    /// Some eras honor it and some do not, and `inDoubt` decided.
+    /// Some eras honor it and some don't, and `inDoubt` decided.
     case inDoubt(honored: EraSet, others: EraSet)
-    /// The entitlement honors no era: how the app was acquired is no source of it.
+    /// The entitlement honors no era, so the app's acquisition can't grant it.
     case noHonors
-    /// The evidence meets no boundary of the policy.
+    /// The evidence has no version or date that can be compared with a boundary of the policy.
     case nothingToCompare
-    /// No artifact says how the app was acquired.
+    /// No artifact proves how the app was acquired.
     case noAcquisition
-    /// Bought in an honored era, but outside the dates that the honor asks for.
+    /// Bought in an honored era, but outside the honor's dates.
     case outsideWindow(era: Int)
     case windowNeedsDate(era: Int)
     case honorEnded(era: Int, at: Date)
@@ -46,22 +46,22 @@ enum Finding: Sendable, Hashable {
     /// Newer signed facts about the acquisition ended a promise.
     case promiseEnded
 
-    // What the proofs say.
+    // The proofs, and the eras that they allow.
     case version(AcquisitionIndex, eras: EraSet)
     case versionMissing
     case versionMalformed(AcquisitionIndex)
     case versionNotListed(AcquisitionIndex)
-    /// Build numbers began again, or nobody said that they did not.
+    /// The policy has neither a release list nor `buildNumbers: increasing`.
     case versionNotComparable(AcquisitionIndex)
     case platformNotInPolicy(Platform)
     case date(Date, eras: EraSet)
     case dateMissing
     case changeover(Date, eras: EraSet)
-    /// Proofs contradict: nobody has an early date without an early acquisition.
+    /// The proofs contradict (Rule C1): an early date implies an early acquisition.
     case dateBeforeVersion
-    /// Proofs contradict, and the version is the one to believe.
+    /// The proofs contradict, and the version overrides the date (Rule C2).
     case versionAuthoritative
-    /// Proofs contradict, and neither is the one to believe.
+    /// The proofs contradict, and neither overrides the other.
     case contradiction
     case preorder(Date)
     case testEnvironment
@@ -69,7 +69,7 @@ enum Finding: Sendable, Hashable {
     case personaRefused
 }
 
-/// The place of a purchase in the evidence.
+/// The index of a purchase in the evidence.
 typealias PurchaseIndex = Int
-/// The place of an acquisition among those that were judged.
+/// The index of an acquisition in `Reason.Context`.
 typealias AcquisitionIndex = Int

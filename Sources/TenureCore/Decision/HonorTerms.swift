@@ -1,11 +1,11 @@
 import Foundation
 
-/// Rules D2 to D5: what one honor asks for, and when it ends.
+/// Rules D2 to D5: the conditions of one honor, and when it ends.
 extension Honor {
     /// When an honor ends on a platform.
     enum End {
         case known(Date)
-        /// No end, or no next era yet.
+        /// The honor has no end, or its era still runs.
         case never
         case unknown
 
@@ -14,7 +14,7 @@ extension Honor {
         }
     }
 
-    /// Whether the honor asks for a purchase date.
+    /// Whether the honor depends on the purchase date.
     var needsDate: Bool { boughtSince != nil || boughtBefore != nil }
 
     /// Whether the purchase date is within the limits, tolerance included.
@@ -36,16 +36,16 @@ extension Honor {
         switch end {
         case .known(let date): return .known(min(date, until))
         case .never: return .known(until)
-        // It ends by then, and may have ended before.
+        // It ends at `until` at the latest, and may have ended earlier.
         case .unknown: return until <= now ? .known(until) : .unknown
         }
     }
 
-    /// What the honor gives to a purchase on that date in the era on a platform.
+    /// Returns what the honor gives to a purchase on that date in the era on a platform.
     func answer(for date: Date?, inEra era: Int, on timeline: Timeline, at now: Date) -> SourceAnswer {
         if let date, !covers(date) { return .nothing(.outsideWindow(era: era)) }
         let end = end(of: era, on: timeline, at: now)
-        // Before the missing date: what has ended honors nothing, whatever the date.
+        // This precedes the check for a missing date: an honor that has ended gives nothing, whatever the date.
         if case .known(let date) = end, date <= now { return .nothing(.honorEnded(era: era, at: date)) }
         if date == nil, needsDate { return .undetermined(.windowNeedsDate(era: era)) }
         let eras = EraSet(from: era, to: era + 1)
@@ -58,8 +58,8 @@ extension Honor {
 }
 
 extension Entitlement {
-    /// What acquiring the app on that date in the era on a platform gives: the best of the honors of the era, a certain
-    /// one before an unclear one.
+    /// Returns what an acquisition on that date in the era gives on a platform. The best honor of the era counts, and a
+    /// certain one before an unclear one.
     func answer(for date: Date?, inEra era: Int, on timeline: Timeline, under policy: Policy, at now: Date)
         -> SourceAnswer
     {
@@ -76,7 +76,7 @@ extension Entitlement {
 }
 
 extension Policy {
-    /// Of two ends that eras or platforms give, the one that counts.
+    /// Returns which of two ends counts, if eras or platforms give different ones (Rule D4).
     func favored(_ one: Date?, _ other: Date?) -> Date? {
         one.outlasts(other) == (inDoubt == .favorCustomer) ? one : other
     }

@@ -2,11 +2,11 @@
 public enum NextStep: String, Sendable, Hashable, CaseIterable {
     /// An app transaction of the customer (`AppTransaction.shared`).
     case appTransaction
-    /// A receipt refreshed on a tap, which has version and date.
+    /// A refreshed receipt, which has version and date. Refreshing needs a tap by the customer.
     case refreshedReceipt
     /// The complete list of purchases: StoreKit's enumeration, or a tap on Restore Purchases.
     case purchases
-    /// A person: signed facts can't resolve it.
+    /// A support person, because no signed artifact can resolve it.
     case support
 }
 

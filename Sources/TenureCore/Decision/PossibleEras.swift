@@ -2,9 +2,9 @@
 struct PossibleEras {
     let version: VersionProof
     let date: DateProof
-    /// Without those that rule C1 adds where a version yields.
+    /// The possible eras, without the eras that rule C1 adds if the version yields to the date.
     let eras: EraSet
-    /// How the proofs contradict each other; nil where they don't, or where a changeover window leaves both.
+    /// How the proofs contradict each other; nil if they don't, or if a changeover window allows both.
     let contradiction: Finding?
 
     init(version: VersionProof, date: DateProof) {
@@ -31,8 +31,8 @@ struct PossibleEras {
             ? (version.eras, .versionAuthoritative) : (version.eras.union(date.eras), .contradiction)
     }
 
-    /// Whether the version was believed over a later date.
+    /// Whether the version overrode a later date.
     var isVersionAuthoritative: Bool { contradiction == .versionAuthoritative }
-    /// The eras where an authoritative version yields to the date.
+    /// The possible eras if an authoritative version yields to the date.
     var erasOfBoth: EraSet { eras.union(date.eras) }
 }

@@ -17,12 +17,12 @@ extension Purchase {
     private func answerByType(as product: Entitlement.Product, at index: PurchaseIndex, now: Date) -> SourceAnswer {
         switch type {
         case .consumable: return .nothing(.consumable(index))
-        // Rule F3: what has an end that can't be known is undetermined.
+        // Rule F3: if the end can't be known, the answer is undetermined.
         case .unknown: return .undetermined(.unknownProductType(index))
         case .nonConsumable: return .gives(until: nil, .product(index, until: nil))
         case .autoRenewable: return subscription(at: index, now: now)
         case .nonRenewing: return nonRenewing(for: product.length, at: index, now: now)
-        // Old receipts do not name the type: what expires is a subscription, and what the policy gives a length runs.
+        // Old receipts don't name the type. A purchase that expires is a subscription; one with a length in the policy has it.
         case nil:
             if expiresDate != nil { return subscription(at: index, now: now) }
             return product.length == nil

@@ -7,16 +7,16 @@ public struct Reason: Sendable {
     let finding: Finding
     let context: Context
 
-    /// What a decision was about: the places in findings are places in these.
+    /// The values to which a decision's findings refer by index.
     final class Context: Sendable {
         let policy: Policy
         let environment: AppStoreEnvironment
         let purchases: [Purchase]
-        /// Those that were judged: the customer's, or the one that a persona stands for.
+        /// The acquisitions that were decided on: the customer's, or the persona's.
         let acquisitions: [Acquisition]
         let personaName: String
 
-        init(_ evidence: Evidence, judged acquisitions: [Acquisition], under policy: Policy) {
+        init(_ evidence: Evidence, evaluated acquisitions: [Acquisition], under policy: Policy) {
             self.policy = policy
             self.acquisitions = acquisitions
             environment = evidence.environment
@@ -25,10 +25,10 @@ public struct Reason: Sendable {
         }
     }
 
-    /// Whether it is the same finding of the same decisions: quicker than `==`, and false now and then where that is true.
+    /// Whether it is the same finding of the same decision. Quicker than `==`, but sometimes false for equal reasons.
     package func isSame(as other: Reason) -> Bool { context === other.context && finding == other.finding }
 
-    /// Every code that there is.
+    /// The codes of all reasons.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         case eraHonored, eraNotHonored, inDoubt, noHonors, nothingToCompare, noAcquisition, outsideWindow
         case windowNeedsDate, honorEnded, endUnknown, appRefunded, boughtAgain, boughtAgainInDoubt, licenseEnded
@@ -39,7 +39,7 @@ public struct Reason: Sendable {
         case contradiction, preorder, testEnvironment, persona, personaRefused
     }
 
-    /// Stable: programs may compare it.
+    /// A stable code such as `eraHonored`, which programs may compare.
     public var code: String { finding.code.rawValue }
 
     package var codeValue: Code { finding.code }
@@ -58,7 +58,7 @@ public struct Reason: Sendable {
         case names([String])
     }
 
-    /// The one table of facts.
+    /// The facts of each reason. Every output reads this table.
     package func forEachFact(_ body: (_ name: String, _ fact: Fact) -> Void) {
         switch finding {
         case .eraHonored(let eras), .eraNotHonored(let eras): body("eras", names(eras))
@@ -118,7 +118,7 @@ public struct Reason: Sendable {
 }
 
 extension Finding {
-    /// The one table of codes.
+    /// The code of each finding.
     fileprivate var code: Reason.Code {
         switch self {
         case .eraHonored: .eraHonored
@@ -188,7 +188,7 @@ extension Policy {
     }
 }
 
-/// Two reasons are the same where they say the same.
+/// Two reasons are equal if their code and facts are.
 extension Reason: Hashable {
     public static func == (left: Reason, right: Reason) -> Bool {
         left.codeValue == right.codeValue && left.facts.elementsEqual(right.facts) { $0 == $1 }
@@ -198,6 +198,7 @@ extension Reason: Hashable {
 }
 
 extension Reason: CustomStringConvertible {
+    /// The code with its facts, for logs.
     public var description: String {
         let facts = facts.map { "\($0.name): \($0.fact)" }
         return facts.isEmpty ? code : "\(code)(\(facts.joined(separator: ", ")))"

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What one source (an acquisition, a product, support, a promise) gives of one entitlement.
+/// Whether one source (an acquisition, a product, support, a promise) gives one entitlement, and until when.
 enum SourceAnswer {
-    /// `until` nil: for good.
+    /// The source gives the entitlement. Without `until` it does so permanently.
     case gives(until: Date?, Finding)
     case undetermined(Finding)
     case nothing(Finding)
@@ -13,27 +13,27 @@ enum SourceAnswer {
         }
     }
 
-    /// The one that serves the customer better; the first where neither does.
+    /// The answer that is better for the customer; the first if they are equally good.
     static func best(_ first: SourceAnswer?, _ second: SourceAnswer?) -> SourceAnswer? {
         guard let second else { return first }
         guard let first else { return second }
         return second.isBetter(than: first) ? second : first
     }
 
-    /// The same, but no longer than until that instant.
+    /// The same answer, but with an end no later than this instant.
     func ending(at end: Date?) -> SourceAnswer {
         guard let end, case .gives(let until, let finding) = self, until.outlasts(end) else { return self }
         return .gives(until: end, finding)
     }
 
-    /// Whether both give nothing, and this one had something to lose: that is what a customer asks about.
+    /// Whether both give nothing, but this one once did. Customers ask about the right that ended.
     func isMoreTelling(than other: SourceAnswer) -> Bool {
         guard case .nothing(let mine) = self, case .nothing(.eraNotHonored) = other else { return false }
         if case .eraNotHonored = mine { return false }
         return true
     }
 
-    /// Whether this serves the customer better than the other: gives longer, or at least leaves hope.
+    /// Whether this is better for the customer: it gives the right for longer, or is undetermined instead of nothing.
     func isBetter(than other: SourceAnswer) -> Bool {
         switch (self, other) {
         case (.gives(let mine, _), .gives(let others, _)): mine.outlasts(others)
@@ -45,14 +45,14 @@ enum SourceAnswer {
 }
 
 extension Date? {
-    /// As the end of a right: nil is for good.
+    /// Whether this end of a right is later than the other; nil means permanent.
     func outlasts(_ other: Date?) -> Bool {
         guard let other else { return false }
         guard let self else { return true }
         return self > other
     }
 
-    /// Whether a right with this end still holds: at the instant of its end it no longer does.
+    /// Whether a right with this end still holds. At the instant of its end it doesn't.
     func holds(at now: Date) -> Bool {
         self.map { now < $0 } ?? true
     }

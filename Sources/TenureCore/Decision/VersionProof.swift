@@ -1,11 +1,11 @@
 /// Rule A: the eras in which a version can have been acquired, on one platform or on several.
 struct VersionProof {
     private(set) var eras = EraSet()
-    /// Whether the version met a boundary on some platform.
+    /// Whether the version was compared with a boundary on at least one platform.
     private(set) var wasCompared = false
-    /// Rule C2: whether the version counts on every platform, should the date contradict it.
+    /// Rule C2: whether the version overrides a contradicting date, on every possible platform.
     private(set) var isAuthoritative = true
-    /// Whether some platform has a release list, and not this version in it.
+    /// Whether a platform has a release list without this version.
     private(set) var isUnlisted = false
 
     init() {}

@@ -1,16 +1,19 @@
 public import Foundation
 
-/// Something that a customer may use, and what gives it.
+/// Something that a customer may use, such as `premium`, and what grants it.
 public struct Entitlement: Sendable, Hashable {
+    /// A product that grants the entitlement while its purchase is valid (Rule F1).
     public struct Product: Sendable, Hashable {
+        /// The product ID in App Store Connect.
         public let id: String
-        /// Equal ids have equal ones: most ids are told apart by it alone.
+        /// A hash of the ID, which is compared first. Equal IDs have equal hashes.
         let fingerprint: Int
-        /// What customers call it. Nil: "your purchase" or "your subscription".
+        /// What customers call it. Without one, sentences say "your purchase" or "your subscription".
         public let title: Title?
-        /// How long a non-renewing purchase of it runs.
+        /// How long a non-renewing purchase of it lasts; nil for other types.
         public let length: CalendarPeriod?
 
+        /// - Parameter length: how long a non-renewing purchase lasts. Without it, the end is unknown (Rule F3).
         public init(id: String, title: Title? = nil, length: CalendarPeriod? = nil) {
             self.id = id
             fingerprint = id.hashValue
@@ -19,19 +22,25 @@ public struct Entitlement: Sendable, Hashable {
         }
     }
 
+    /// The key in the policy, which apps pass to `allows`.
     public let name: String
-    /// What customers call it. Nil: its name.
+    /// What customers call it. Without one, sentences use the name.
     public let title: Title?
+    /// The products that grant it; empty if only eras do.
     public let products: [Product]
-    /// What having acquired the app in an era gives. Nil: eras are no source of this entitlement.
+    /// What customers get for having acquired the app in an era. Nil if no era gives this entitlement.
     public let honors: [Honor]?
+    /// How customers without the entitlement may try it; nil if they can't.
     public let trial: Trial?
 
-    /// The eras that some honor names.
+    /// The eras of all honors.
     package private(set) var honoredEras = EraSet()
-    /// Those of them that some honor names without a limit.
+    /// The eras with an honor that has no limit.
     package private(set) var unlimitedEras = EraSet()
 
+    /// - Parameters:
+    ///   - name: not empty, and unique in the policy.
+    ///   - honors: leave it out if no era gives this entitlement (Rule D6).
     public init(
         name: String, title: Title? = nil, products: [Product] = [], honors: [Honor]? = nil, trial: Trial? = nil
     ) {
@@ -53,18 +62,22 @@ public struct Entitlement: Sendable, Hashable {
     }
 }
 
-/// That those who acquired the app in an era have an entitlement, perhaps only some of them, perhaps for a time.
+/// The rule that customers who acquired the app in an era have the entitlement. Limits may apply.
 public struct Honor: Sendable, Hashable {
+    /// The name of the honored era.
     public let era: String
-    /// Inclusive. Of a day, the instant at which it begins first anywhere.
+    /// The earliest purchase date, inclusive. A day begins at 00:00 in UTC+14 (Rule D5).
     public let boughtSince: Date?
-    /// Exclusive. Of a day, the instant at which it begins last anywhere.
+    /// The end of the purchase dates, exclusive. A day begins at 00:00 in UTC-12 (Rule D5).
     public let boughtBefore: Date?
-    /// Counted from the dated beginning of the next era.
+    /// How long the right lasts, counted from the beginning of the next era (Rule D3).
     public let length: CalendarPeriod?
-    /// Exclusive. Of a day, the instant at which it ends last anywhere.
+    /// When the right ends, exclusive. A day ends at 24:00 in UTC-12 (Rule D5).
     public let until: Date?
 
+    /// - Parameters:
+    ///   - era: the name of an era of the same policy.
+    ///   - length: with `until` too, the earlier end counts.
     public init(
         era: String, boughtSince: Date? = nil, boughtBefore: Date? = nil, length: CalendarPeriod? = nil,
         until: Date? = nil
@@ -76,17 +89,18 @@ public struct Honor: Sendable, Hashable {
         self.until = until
     }
 
-    /// Whether everybody who acquired the app in the era has it for good.
+    /// Whether everyone who acquired the app in the era has the entitlement permanently.
     package var isUnlimited: Bool {
         boughtSince == nil && boughtBefore == nil && length == nil && until == nil
     }
 }
 
-/// How others may try an entitlement.
+/// How customers without an entitlement may try it.
 public enum Trial: Sendable, Hashable {
     case sessions(Int)
     case days(Int)
 
-    /// Seconds. A session is one sitting: an app that repeats one for ever is not trying any more.
+    /// The longest session of a trial, in seconds. Without this limit, one session that never ends would be an endless
+    /// trial.
     package static let longestSession: TimeInterval = 86_400
 }

@@ -2,33 +2,37 @@ public import Foundation
 
 /// One account getting the app, once: the facts of all artifacts that belong to it.
 ///
-/// Each original field comes from the earliest-signed artifact in which it can be read. Acquisitions are judged apart and
-/// never complete each other's proofs.
+/// Each original field comes from the earliest-signed artifact in which it can be read. Each acquisition is decided
+/// separately and never completes another one's proofs.
 public struct Acquisition: Sendable, Hashable {
+    /// Identifies the acquisition, also in promises.
     public let key: AcquisitionKey
-    /// Nil also where the original purchase date contradicts the signed platform.
+    /// Nil if it is absent or unknown, or if the original purchase date contradicts it (Rule A9).
     public let originalPlatform: Platform?
+    /// The version as signed: a marketing version on macOS, elsewhere a build (Rule A1).
     public let originalAppVersion: String?
+    /// When the account first got the app; stable across reinstalls and devices.
     public let originalPurchaseDate: Date?
+    /// When the app was preordered. It proves nothing (Rule B2).
     public let preorderDate: Date?
-    /// What the App Store last reported of a refund of the app; nil while it never reported one.
+    /// The latest refund of the app that the App Store reported; nil if it never reported one.
     package let refund: Refund?
     /// When a volume-purchase license ends, according to the latest-signed receipt.
     public let expirationDate: Date?
 
-    /// The version, read; nil where it is absent or malformed.
+    /// The parsed version; nil if it is absent or malformed.
     package let version: AppVersion?
 
-    /// The latest revoked artifact, and what was signed after it.
+    /// The latest revoked artifact, and the later ones that may restore the right.
     package struct Refund: Sendable, Hashable {
         let revocationDate: Date
         /// When the latest revoked artifact was signed.
         let signedDate: Date
-        /// The signing instants of later artifacts, of a kind that can carry a revocation, without one. Ascending.
+        /// The signing instants of later artifacts without a revocation, of a kind that can carry one. Ascending.
         let restorations: [Date]
     }
 
-    /// The facts of artifacts that belong to one acquisition. `proofs` is not empty.
+    /// Collects the facts of one acquisition. `proofs` isn't empty.
     init(of proofs: [AppProof]) {
         let bySigning = proofs.count > 1 ? proofs.sorted(by: AppProof.areInSigningOrder) : proofs
         key = AcquisitionKey(of: bySigning)
@@ -58,7 +62,7 @@ public struct Acquisition: Sendable, Hashable {
             ($0.signingOrder, $0.revocationDate ?? .distantPast) < ($1.signingOrder, $1.revocationDate ?? .distantPast)
         }
         guard let last, let revocationDate = last.revocationDate else { return nil }
-        // A kind that carried a revocation once can carry one, whatever was known of it: then its later ones count too.
+        // If an artifact of some kind was revoked, that kind can carry a revocation: its later artifacts count too.
         let revoking = Set(revoked.map(\.kind))
         let restorations =
             proofs.filter {
@@ -73,17 +77,20 @@ public struct Acquisition: Sendable, Hashable {
 }
 
 extension Platform {
-    /// Rule A9: nobody acquired an app on a platform before its store opened.
+    /// Rule A9: an app can't be acquired on a platform before its store opened.
     fileprivate func isPossible(on date: Date?) -> Bool {
         guard let date, let storeOpening else { return true }
         return date >= storeOpening.addingTimeInterval(-Tolerance.seconds)
     }
 }
 
-/// By what an acquisition is known: Apple's ids, and the date where there is none.
+/// Identifies an acquisition: Apple's IDs, or the date without them.
 public struct AcquisitionKey: Sendable, Hashable {
+    /// `appTransactionId`, one per Apple Account and app.
     public let appTransactionID: String?
+    /// `download_id` of receipts (attribute 15).
     public let downloadID: String?
+    /// When the account first got the app; stable across reinstalls and devices.
     public let originalPurchaseDate: Date?
 
     package init(appTransactionID: String?, downloadID: String?, originalPurchaseDate: Date?) {
@@ -109,17 +116,17 @@ public struct AcquisitionKey: Sendable, Hashable {
         )
     }
 
-    /// Whether they have different ids of one kind.
+    /// Whether they have different IDs of one kind.
     package func contradicts(_ other: AcquisitionKey) -> Bool {
         if let mine = appTransactionID, let others = other.appTransactionID, mine != others { return true }
         if let mine = downloadID, let others = other.downloadID, mine != others { return true }
         return false
     }
 
-    /// Whether anything tells this acquisition from others: without that, nothing can be promised to it.
+    /// Whether it has an ID or a date that tells it from others. Without one, no promise can name it.
     package var isKnown: Bool { appTransactionID != nil || downloadID != nil || originalPurchaseDate != nil }
 
-    /// Whether both speak of one acquisition: the same id, or dates that agree and no different ids of one kind.
+    /// Whether both are about one acquisition: they have the same ID, or matching dates and no contradicting IDs.
     package func matches(_ other: AcquisitionKey) -> Bool {
         if contradicts(other) { return false }
         if appTransactionID != nil, appTransactionID == other.appTransactionID { return true }
@@ -129,17 +136,17 @@ public struct AcquisitionKey: Sendable, Hashable {
     }
 }
 
-/// How far a purchase date may be off: the App Store's dates of one purchase differ by a second now and then.
+/// The accepted difference between two purchase dates. The App Store's dates of one purchase sometimes differ by a second.
 package enum Tolerance {
     package static let seconds: TimeInterval = 2
 }
 
 extension AppProof {
-    /// An artifact that does not say when it was signed counts as the oldest for what it says of the state.
+    /// An artifact without a signing date counts as the oldest.
     fileprivate var signingOrder: Date { signedDate ?? .distantPast }
 
-    /// Earliest-signed first; one without a date last. Artifacts signed at one instant stand in an order of their
-    /// content, so that the order in which they came never matters.
+    /// Sorts the earliest-signed first, and those without a date last. Artifacts signed at one instant are sorted by
+    /// content, so that the order of their arrival never matters.
     static func areInSigningOrder(_ left: AppProof, _ right: AppProof) -> Bool {
         let signings = (left.signedDate ?? .distantFuture, right.signedDate ?? .distantFuture)
         if signings.0 != signings.1 { return signings.0 < signings.1 }
@@ -166,15 +173,15 @@ extension AppProof {
 
 /// Groups the artifacts of one customer into acquisitions.
 ///
-/// First by id. Then groups whose dates agree join, the closest pair first, unless that would put two different ids
-/// of one kind into one group; where pairs are equally close, an order of their content decides.
+/// They are grouped by ID first. Then groups with matching dates join, the nearest pair first, unless a group would have
+/// two different IDs of one kind. Equally near pairs are sorted by content.
 package func acquisitions(in proofs: [AppProof]) -> [Acquisition] {
     if proofs.count == 1 { return [Acquisition(of: proofs)] }
     var groups: [[AppProof]] = []
     var groupOfID: [AcquisitionID: Int] = [:]
     var groupOfDate: [Date: Int] = [:]
     for proof in Set(proofs).sorted(by: AppProof.areInSigningOrder) {
-        // Without an id, those with one date are the closest there can be: however many there are, they are one group.
+        // Proofs without an ID that share a date form one group, however many there are.
         let known: Int? =
             if let id = proof.id { groupOfID[id] } else { proof.originalPurchaseDate.flatMap { groupOfDate[$0] } }
         if let group = known {
@@ -209,7 +216,7 @@ private func closestPair(in groups: [[AppProof]]) -> (Int, Int)? {
     return best.map { ($0.0, $0.1) }
 }
 
-/// The smallest distance of two dates, one of each group, where it is within the tolerance.
+/// The smallest difference between a date of one group and a date of the other; nil if it exceeds the tolerance.
 private func distance(_ left: [AppProof], _ right: [AppProof]) -> TimeInterval? {
     var smallest = TimeInterval.infinity
     for mine in left.lazy.compactMap(\.originalPurchaseDate) {

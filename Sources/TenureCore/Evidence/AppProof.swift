@@ -2,30 +2,33 @@ public import Foundation
 
 /// What one verified artifact proves about the app itself: one app transaction, or the app's part of one receipt.
 public struct AppProof: Sendable, Hashable {
-    /// What kind of artifact it was: kinds differ in what they can carry.
+    /// The kind of artifact. Kinds differ in the facts that they can carry.
     public enum Kind: String, Sendable, Hashable {
         case appTransaction
-        /// The variant that the App Store Server API gives: bound to no device, and without a revocation date.
+        /// The variant from the App Store Server API: it has no device and no revocation date.
         case serverAppTransaction
         case receipt
 
-        /// Whether an artifact of this kind says so when the app was refunded. Only the device's app transaction does.
+        /// Whether an artifact of this kind reports a refund of the app. Only the device's app transaction does.
         package var canCarryRevocation: Bool { self == .appTransaction }
 
         /// Whether an artifact of this kind carries the end of a volume-purchase license. Only receipts do.
         package var canCarryExpiration: Bool { self == .receipt }
     }
 
+    /// The kind of artifact, which determines whether it can carry a revocation.
     public let kind: Kind
     /// When the App Store signed it: `receiptCreationDate`, or attribute 12 of a receipt.
     public let signedDate: Date?
-    /// Who acquired the app, as far as the artifact names it.
+    /// The acquisition's ID; nil if the artifact has none.
     public let id: AcquisitionID?
-    /// The signed `originalPlatform`; nil where the artifact has none or names one that nobody knows.
+    /// The signed `originalPlatform`; nil if it's absent or unknown (Rule A2).
     public let originalPlatform: Platform?
-    /// As signed, not yet read as a version; nil where it is absent or empty.
+    /// The text as signed, which may be malformed; nil if it is absent or empty.
     public let originalAppVersion: String?
+    /// When the account first got the app, as signed.
     public let originalPurchaseDate: Date?
+    /// When the app was preordered. It proves nothing (Rule B2).
     public let preorderDate: Date?
     /// When the purchase of the app was refunded or revoked.
     public let revocationDate: Date?
@@ -55,7 +58,7 @@ public struct AppProof: Sendable, Hashable {
     }
 }
 
-/// Apple's name for one account's getting the app.
+/// Apple's ID for one account's acquisition of the app.
 public enum AcquisitionID: Sendable, Hashable {
     /// `appTransactionId`: one per Apple Account and app, stable across devices, refunds and repurchases.
     case appTransaction(String)

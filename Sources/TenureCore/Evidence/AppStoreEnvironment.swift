@@ -6,6 +6,6 @@ public enum AppStoreEnvironment: String, CaseIterable, Sendable, Hashable, Codab
     /// StoreKit testing in Xcode: signed by a certificate of the developer's machine.
     case xcode = "Xcode"
 
-    /// Eras are read from production evidence only: Sandbox always says "1.0" and 2013-08-01.
+    /// Only production evidence proves an era: Sandbox always reports "1.0" and 2013-08-01.
     public var isProduction: Bool { self == .production }
 }

@@ -6,15 +6,15 @@ import Foundation
 /// - the last 64, unless they are of receipts;
 /// - the first and the last of each month (UTC).
 ///
-/// Rule E2 asks for any signing after the last revoked one. The revoked one may arrive later, so this doesn't look at
-/// revocations: the result is the same in any order of arrival, and for any grouping.
+/// Rule E2 needs a signing after the last revoked one, which may arrive later. So this ignores revocations, and the
+/// result is the same for any order of arrival and any grouping.
 package func condensed(_ proofs: some Collection<AppProof>) -> [AppProof] {
     guard proofs.count > 1 else { return Array(proofs) }
     let rows = Dictionary(grouping: Set(proofs), by: \.withoutSigning)
     return rows.values.flatMap(essential).sorted(by: AppProof.areInOrder)
 }
 
-/// So many of the latest signings are kept.
+/// How many of the latest signings are kept.
 private let latestSignings = 64
 
 private func essential(_ row: [AppProof]) -> [AppProof] {
@@ -36,7 +36,7 @@ extension AppProof {
         return signings.0 == signings.1 ? areInSigningOrder(left, right) : signings.0 < signings.1
     }
 
-    /// The same facts, whenever they were signed.
+    /// The same proof without its signing date, to compare facts.
     package var withoutSigning: AppProof {
         AppProof(
             kind: kind, signedDate: nil, id: id, originalPlatform: originalPlatform,

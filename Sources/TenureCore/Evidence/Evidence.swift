@@ -1,21 +1,23 @@
 import Foundation
 
-/// What verified artifacts prove of one customer in one environment. Only verification makes it.
+/// What verified artifacts prove about one customer in one environment. Only verification creates it.
 ///
-/// Made once and judged often: artifacts are grouped into acquisitions and purchases when the evidence is made, so
-/// that the order in which they came never matters.
+/// The initializer groups artifacts into acquisitions and purchases. So the order in which they arrived never matters,
+/// and later decisions on the same evidence are quick.
 public struct Evidence: Sendable, Hashable {
+    /// The environment in which the App Store signed all of it.
     public let environment: AppStoreEnvironment
+    /// How the customer got the app: one for each account that acquired it.
     public let acquisitions: [Acquisition]
-    /// One per `transactionID`, as its latest-signed artifact says.
+    /// One per `transactionID`, with the facts of its latest-signed artifact.
     public let purchases: [Purchase]
     /// Whether StoreKit's enumeration or the full history of the App Store Server API was seen.
     public let purchasesAreComplete: Bool
-    /// The latest act of support on each entitlement.
-    public let support: [SupportAct]
-    /// Offered to stand in for the customer; refused beside production evidence.
+    /// The latest grant or revocation by support for each entitlement.
+    public let support: [SupportGrant]
+    /// The test customer to decide for instead. Production evidence overrides it (Rule I4).
     public let persona: Persona?
-    /// Whether any artifact was verified at all: a persona stands beside verified evidence only.
+    /// Whether no artifact was verified. A persona then replaces no customer: that needs verified evidence (Rule I4).
     package let isEmpty: Bool
 
     package init(
@@ -24,36 +26,37 @@ public struct Evidence: Sendable, Hashable {
         transactions: [Purchase] = [],
         renewals: [Renewal] = [],
         purchasesAreComplete: Bool = false,
-        support: [SupportAct] = [],
+        support: [SupportGrant] = [],
         persona: Persona? = nil
     ) {
         self.environment = environment
         acquisitions = TenureCore.acquisitions(in: proofs)
         purchases = TenureCore.purchases(from: transactions, renewals: renewals)
         self.purchasesAreComplete = purchasesAreComplete
-        self.support = latestActs(of: support)
+        self.support = latest(of: support)
         self.persona = persona
         isEmpty = proofs.isEmpty && transactions.isEmpty
     }
 
-    /// The acquisition that a persona stands for.
+    /// The acquisition that the persona describes.
     package var personaAcquisition: Acquisition? {
         persona.map { Acquisition(of: [$0.proof]) }
     }
 }
 
-private func latestActs(of acts: [SupportAct]) -> [SupportAct] {
-    guard !acts.isEmpty else { return [] }
-    var latest: [String: SupportAct] = [:]
-    for act in acts {
-        if let known = latest[act.entitlement], !act.isLaterWord(than: known) { continue }
-        latest[act.entitlement] = act
+private func latest(of grants: [SupportGrant]) -> [SupportGrant] {
+    guard !grants.isEmpty else { return [] }
+    var latest: [String: SupportGrant] = [:]
+    for grant in grants {
+        if let known = latest[grant.entitlement], !grant.supersedes(known) { continue }
+        latest[grant.entitlement] = grant
     }
     return latest.values.sorted { $0.entitlement < $1.entitlement }
 }
 
-extension SupportAct {
-    fileprivate func isLaterWord(than other: SupportAct) -> Bool {
+extension SupportGrant {
+    /// Whether this one counts instead of the other. Of two at one instant, a revocation counts, then the longer grant.
+    fileprivate func supersedes(_ other: SupportGrant) -> Bool {
         if date != other.date { return date > other.date }
         if kind != other.kind { return kind == .revocation }
         return (until ?? .distantFuture) > (other.until ?? .distantFuture)

@@ -1,5 +1,6 @@
-/// A customer to rehearse with: stands in for the one who came, and only beside evidence verified as non-production.
+/// A test customer. Beside verified evidence of a test environment it replaces the real one (Rule I4).
 public struct Persona: Sendable, Hashable {
+    /// The name in lists and responses, such as `owner`.
     public let name: String
     /// What this customer's app transaction would prove in production.
     public let proof: AppProof

@@ -2,11 +2,13 @@ public import Foundation
 
 /// A right that an era gave in production, recorded so that later policy edits can't take it.
 public struct Promise: Sendable, Hashable {
+    /// The name of the entitlement when the promise was made (Rule H2).
     public let entitlement: String
+    /// The acquisition that has the right. Only its refund or the end of its license ends a promise early (Rule H3).
     public let acquisition: AcquisitionKey
-    /// The version of the policy that gave it. Under it, a refund of the app or the end of a license ends the promise.
+    /// The version of the policy that gave the right. It also decides whether a refund or the end of a license ends it.
     public let policy: Policy
-    /// Nil: permanent.
+    /// When the right ends, exclusive; nil if it is permanent.
     public let until: Date?
 
     package init(entitlement: String, acquisition: AcquisitionKey, policy: Policy, until: Date?) {

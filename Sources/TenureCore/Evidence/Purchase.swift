@@ -1,32 +1,41 @@
 public import Foundation
 
-/// What one verified transaction (or in-app purchase of a receipt) proves, with what the renewal info of its
-/// subscription adds.
+/// What one verified transaction, or one in-app purchase of a receipt, proves. It includes the renewal info of its
+/// subscription.
 public struct Purchase: Sendable, Hashable {
+    /// The type in App Store Connect, which decides how long a purchase grants (Rule F1).
     public enum ProductType: Sendable, Hashable {
         case nonConsumable, consumable, nonRenewing, autoRenewable
-        /// A type that the artifact names and nobody knows.
+        /// Another type, as the artifact names it.
         case unknown(String)
     }
 
+    /// Unique in the environment. An artifact with the same ID describes the same purchase.
     public let transactionID: String
+    /// The ID of the first purchase; the same for all periods of a subscription.
     public let originalTransactionID: String
+    /// The product ID in App Store Connect.
     public let productID: String
-    /// Equal product ids have equal ones: most are told apart by it alone.
+    /// A hash of the product ID, which is compared first. Equal IDs have equal hashes.
     let productFingerprint: Int
-    /// Nil where an old receipt does not say.
+    /// Nil in old receipts, which don't name the type.
     public let type: ProductType?
+    /// When the product was bought, restored or renewed.
     public let purchaseDate: Date?
+    /// When the period of a subscription ends; nil for other types.
     public let expiresDate: Date?
     /// When this transaction was refunded, or revoked from the family.
     public package(set) var revocationDate: Date?
-    /// Replaced by an upgrade: it no longer grants.
+    /// Whether the customer upgraded to another subscription; this one then grants nothing.
     public package(set) var isUpgraded: Bool
+    /// Whether a family member bought it and shares it.
     public let isFamilyShared: Bool
+    /// When the App Store signed it; the latest-signed form counts.
     public let signedDate: Date?
 
-    /// From the renewal info of the subscription, and only on its latest transaction.
+    /// When the billing grace period ends, from the renewal info. Only on the subscription's latest transaction.
     public package(set) var gracePeriodExpiresDate: Date?
+    /// Whether Apple still tries to charge for an expired subscription.
     public package(set) var isInBillingRetryPeriod = false
 
     package init(
@@ -55,13 +64,18 @@ public struct Purchase: Sendable, Hashable {
     }
 }
 
-/// What one verified renewal info says of a subscription. It counts only beside a verified transaction of the same
-/// `originalTransactionID`: renewal info names no app.
+/// The content of one verified renewal info. It counts only beside a verified transaction with the same
+/// `originalTransactionID`, because renewal info names no app.
 public struct Renewal: Sendable, Hashable {
+    /// The ID of the first purchase; the same for all periods of a subscription.
     public let originalTransactionID: String
+    /// The product that the subscription renews as; nil if the artifact names none.
     public let productID: String?
+    /// When the billing grace period ends; nil without one.
     public let gracePeriodExpiresDate: Date?
+    /// Whether Apple still tries to charge for an expired subscription.
     public let isInBillingRetryPeriod: Bool
+    /// When the App Store signed it; the latest-signed form counts.
     public let signedDate: Date?
 
     package init(

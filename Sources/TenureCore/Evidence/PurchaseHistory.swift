@@ -19,7 +19,7 @@ func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase]
 
     var renewalOf: [String: Renewal] = [:]
     for renewal in renewals {
-        if let known = renewalOf[renewal.originalTransactionID], !renewal.isLaterWord(than: known) { continue }
+        if let known = renewalOf[renewal.originalTransactionID], !renewal.supersedes(known) { continue }
         renewalOf[renewal.originalTransactionID] = renewal
     }
     // In the order of their dates.
@@ -28,7 +28,7 @@ func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase]
         periods[purchase.originalTransactionID, default: []].append(index)
     }
     for renewal in renewalOf.values {
-        // It speaks of the current period of its product: not of one before it, and not of what an upgrade replaced.
+        // Renewal info is about the current period of its product, never about an earlier or an upgraded one.
         let current = periods[renewal.originalTransactionID]?.last {
             result[$0].expiresDate != nil && !result[$0].isUpgraded
                 && (renewal.productID == nil || renewal.productID == result[$0].productID)
@@ -40,17 +40,17 @@ func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase]
     return result
 }
 
-/// An upgrade is told by the new product's transaction, and the old one's may never come again to say `isUpgraded`: a
-/// subscription runs one period at a time, so that one in which another product's begins was replaced by it.
+/// Marks upgraded subscriptions. Often only the new product's transaction arrives, and the old one never again with
+/// `isUpgraded`. But a subscription has one period at a time: another product's period that begins within it replaces it.
 ///
-/// `purchases` in the order of their dates.
+/// - Parameter purchases: sorted by date.
 private func markReplaced(in purchases: inout [Purchase]) {
     guard purchases.count > 1 else { return }
     let subscriptions = Dictionary(
         grouping: purchases.indices.filter { purchases[$0].type == .autoRenewable && purchases[$0].purchaseDate != nil }
     ) { purchases[$0].originalTransactionID }
     for periods in subscriptions.values where periods.count > 1 {
-        // From the last one backwards, so that thousands of periods take no longer than they are many.
+        // From the last one backward, so that the time grows only linearly with the number of periods.
         var later: Int?
         var ofAnother = [Int?](repeating: nil, count: periods.count)
         for place in periods.indices.dropLast().reversed() {
@@ -66,16 +66,16 @@ private func markReplaced(in purchases: inout [Purchase]) {
     }
 }
 
-/// An old receipt lists a restored purchase under a number of its own, beside the one under which it was bought: what is
-/// refunded is refunded in all its copies. Of a subscription each period is a purchase of its own.
+/// Applies a refund to all copies of a purchase. An old receipt lists a restored purchase with another transaction ID
+/// beside the original one. Each period of a subscription is a separate purchase.
 ///
-/// The latest word on any of them counts, so that a refund that was taken back, or a new purchase, ends nothing.
+/// The latest state of any copy counts, so a reversed refund or a new purchase ends nothing.
 private func endRefundedCopies(in purchases: inout [Purchase]) {
     guard purchases.contains(where: { $0.revocationDate != nil }) else { return }
     let copies = Dictionary(grouping: purchases.indices) { PurchasedThing(of: purchases[$0]) }
     for indices in copies.values where indices.count > 1 {
         let latest = indices.map { purchases[$0] }.reduce(nil) { latest, purchase in
-            latest.map { purchase.isLaterWord(than: $0) ? purchase : $0 } ?? purchase
+            latest.map { purchase.supersedes($0) ? purchase : $0 } ?? purchase
         }
         guard let refund = latest?.revocationDate else { continue }
         for index in indices where purchases[index].isRefunded(with: refund) {
@@ -84,11 +84,11 @@ private func endRefundedCopies(in purchases: inout [Purchase]) {
     }
 }
 
-/// What was bought, whatever number a copy of it has.
+/// Identifies a purchase without its transaction ID, in which copies differ.
 private struct PurchasedThing: Hashable {
     let originalTransactionID: String
     let productID: String
-    /// Receipts know whole seconds alone.
+    /// In whole seconds, because receipts have no fractions.
     let secondOfEnd: TimeInterval?
 
     init(of purchase: Purchase) {
@@ -99,17 +99,18 @@ private struct PurchasedThing: Hashable {
 }
 
 extension Purchase {
-    /// Whether it may be a copy of what was refunded then: nothing is bought, or restored, after its refund. Of a
-    /// subscription without an end nobody can tell which period it is.
+    /// Whether it may be a copy of the purchase that was refunded then: a copy isn't bought or restored after its refund.
+    /// A subscription without an end is never one, because its period is unknown.
     fileprivate func isRefunded(with refund: Date) -> Bool {
         revocationDate == nil && (purchaseDate ?? .distantPast) <= refund
             && (type != .autoRenewable || expiresDate != nil)
     }
 
-    /// On equal times the word that grants less counts; then an order of content, so that the order of arrival never does.
+    /// Whether this state of the transaction counts instead of the other. Of two signed at one instant, the one that
+    /// grants less counts, then the content decides, so that the order of arrival never matters.
     ///
-    /// Not `isUpgraded`, which both words share once they are joined: with it, it would matter who was joined first.
-    fileprivate func isLaterWord(than other: Purchase) -> Bool {
+    /// `isUpgraded` isn't compared, because joined states share it: the order of joining would matter.
+    fileprivate func supersedes(_ other: Purchase) -> Bool {
         let mine = (signedDate ?? .distantPast, revocationDate == nil ? 0 : 1)
         let others = (other.signedDate ?? .distantPast, other.revocationDate == nil ? 0 : 1)
         if mine != others { return mine > others }
@@ -117,9 +118,9 @@ extension Purchase {
         return ends.0 != ends.1 ? ends.0 < ends.1 : canonicalText < other.canonicalText
     }
 
-    /// Two artifacts of one transaction as one: the later word, but an upgrade stays one, since a receipt cannot tell of it.
+    /// Joins two states of one transaction: the later one counts, but an upgrade remains, because receipts don't report it.
     package func joined(with other: Purchase) -> Purchase {
-        var result = isLaterWord(than: other) ? self : other
+        var result = supersedes(other) ? self : other
         result.isUpgraded = isUpgraded || other.isUpgraded
         return result
     }
@@ -134,8 +135,8 @@ extension Purchase {
 }
 
 extension Renewal {
-    /// On equal times the word that grants less counts, and so on.
-    package func isLaterWord(than other: Renewal) -> Bool {
+    /// Whether this renewal info counts instead of the other. Of two signed at one instant, the one that grants less counts.
+    package func supersedes(_ other: Renewal) -> Bool {
         let signings = (signedDate ?? .distantPast, other.signedDate ?? .distantPast)
         if signings.0 != signings.1 { return signings.0 > signings.1 }
         let graces = (gracePeriodExpiresDate ?? .distantPast, other.gracePeriodExpiresDate ?? .distantPast)

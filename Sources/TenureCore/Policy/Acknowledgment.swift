@@ -1,12 +1,13 @@
-/// The developer's statement that one finding of the linter is intended. It changes no decision.
+/// The developer's statement that one finding of `tenure policy check` is intended. It changes no decision.
 public struct Acknowledgment: Sendable, Hashable {
     /// The finding's rule, such as `right-lost`.
     public let code: String
     /// The finding's place, as `tenure policy check` writes it: `eras/freemium/begins/iOS`.
     public let at: String
-    /// Why it is intended, for whoever reads the policy later.
+    /// Why it is intended, for later readers of the policy.
     public let reason: String
 
+    /// - Parameter reason: not empty.
     public init(code: String, at: String, reason: String) {
         self.code = code
         self.at = at

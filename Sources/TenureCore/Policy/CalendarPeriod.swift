@@ -3,15 +3,18 @@ import TenureJSON
 
 /// A length of calendar time such as `P1Y`, `P3M` or `P2W`, counted in UTC and the Gregorian calendar.
 public struct CalendarPeriod: Sendable, Hashable {
+    /// Whole months; a year is twelve.
     public let months: Int
+    /// Days beside the months; a week is seven.
     public let days: Int
 
+    /// Creates a period from whole months and days, neither of them negative.
     public init(months: Int = 0, days: Int = 0) {
         self.months = months
         self.days = days
     }
 
-    /// Reads ISO 8601 with years, months, weeks and days; nil for anything else, and for nothing at all (`P0D`).
+    /// Reads an ISO 8601 duration with years, months, weeks and days; nil for anything else, and for `P0D`.
     public init?(iso8601 text: String) {
         var rest = text.utf8[...]
         guard rest.popFirst() == UInt8(ascii: "P") else { return nil }
@@ -31,7 +34,7 @@ public struct CalendarPeriod: Sendable, Hashable {
             default: days += number
             }
         }
-        // Also put together, so that what is read can be written and read again.
+        // Their sums are limited too, so that `iso8601` can be read again.
         guard months > 0 || days > 0, months / 12 <= Self.largestNumber, days <= Self.largestNumber else { return nil }
         self.init(months: months, days: days)
     }
@@ -40,16 +43,17 @@ public struct CalendarPeriod: Sendable, Hashable {
     private static let mostDigits = 5
     private static let largestNumber = 99_999
 
+    /// The period as in ISO 8601, such as `P1Y6M` or `P14D`.
     public var iso8601: String {
         let (years, months) = months.quotientAndRemainder(dividingBy: 12)
         return "P" + (years > 0 ? "\(years)Y" : "") + (months > 0 ? "\(months)M" : "") + (days > 0 ? "\(days)D" : "")
     }
 
-    /// The same time of day that much later; a day that the month does not have becomes its last one.
+    /// The instant one period after `start`, at the same time of day. January 31 plus a month is the end of February.
     public func end(from start: Date) -> Date {
         let seconds = start.timeIntervalSince1970
         let dayNumber = (seconds / 86_400).rounded(.down)
-        // Outside of the years that anybody means the calendar does not matter, and an Int must not overflow.
+        // The limit keeps the arithmetic from overflowing. Dates beyond it have no meaning.
         guard abs(dayNumber) < 4_000_000 else { return start }
         let timeOfDay = seconds - dayNumber * 86_400
         var day = CivilDay(number: Int(dayNumber))
@@ -64,8 +68,11 @@ public struct CalendarPeriod: Sendable, Hashable {
 
 /// A day of the proleptic Gregorian calendar, in no time zone.
 public struct CivilDay: Sendable, Hashable, Comparable {
+    /// The year of the Gregorian calendar, 0 to 9999.
     public let year: Int
+    /// 1 to 12.
     public let month: Int
+    /// 1 to 31.
     public let day: Int
 
     package init(year: Int, month: Int, day: Int) {
@@ -74,7 +81,7 @@ public struct CivilDay: Sendable, Hashable, Comparable {
         self.day = day
     }
 
-    /// Reads `2015-06-10`; nil where there is no such day.
+    /// Reads `2015-06-10`; nil if the text has another form or the day doesn't exist.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-") else { return nil }
@@ -92,7 +99,7 @@ public struct CivilDay: Sendable, Hashable, Comparable {
         self.init(year: year, month: month, day: day)
     }
 
-    /// The day with a number: days since 1970-01-01.
+    /// - Parameter number: days since 1970-01-01.
     package init(number: Int) {
         (year, month, day) = GregorianCalendar.date(dayNumber: number)
     }
@@ -127,7 +134,7 @@ extension CivilDay: CustomStringConvertible {
 }
 
 extension Date {
-    /// Reads an instant from a command line: RFC 3339, or a day, which means its midnight in UTC.
+    /// Reads an instant from a command line: RFC 3339, or a day, which means 00:00 UTC.
     package init?(written text: String) {
         guard let date = Date(rfc3339: text) ?? CivilDay(text)?.midnight else { return nil }
         self = date

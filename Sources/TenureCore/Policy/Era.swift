@@ -2,6 +2,7 @@ public import Foundation
 
 /// A period in which the app had one business model.
 public struct Era: Sendable, Hashable {
+    /// How customers got the app in an era.
     public enum Model: String, Sendable, Hashable, CaseIterable {
         /// The app was sold for a price.
         case paid
@@ -9,11 +10,13 @@ public struct Era: Sendable, Hashable {
         case free
     }
 
+    /// The name in the policy, which honors refer to.
     public let name: String
+    /// How customers got the app at that time.
     public let model: Model
-    /// By platform. Empty for the first era, which has no beginning.
+    /// Where the era begins on each platform. Empty for the first era, which has no beginning.
     public let begins: [Platform: Beginning]
-    /// Around each dated beginning. Nil: the policy doesn't state it.
+    /// The window around each dated beginning; nil if the policy doesn't state it.
     public let changeover: Changeover?
 
     public init(name: String, model: Model, begins: [Platform: Beginning] = [:], changeover: Changeover? = nil) {
@@ -26,9 +29,9 @@ public struct Era: Sendable, Hashable {
 
 /// Where an era begins on a platform.
 public enum Beginning: Sendable, Hashable {
-    /// Inclusive: this version and this instant already belong to the new era. What is nil cannot separate the two.
+    /// Inclusive: this version and this instant belong to the new era. A nil value can't separate it from the earlier one.
     case at(version: AppVersion?, date: Date?)
-    /// The platform itself began in this era: nobody acquired the app there before.
+    /// The platform began in this era, so the app can't have been acquired there before (Rule A7).
     case new
 
     package var version: AppVersion? {
@@ -40,8 +43,8 @@ public enum Beginning: Sendable, Hashable {
     }
 }
 
-/// How long around each dated beginning price and version may disagree: price, storefronts and binary never change
-/// together.
+/// How long around each dated beginning price and version may disagree. The App Store never changes price, storefronts
+/// and binary at one instant.
 public enum Changeover: Sendable, Hashable {
     /// They changed at one instant: the policy says `none`.
     case noWindow
@@ -55,19 +58,22 @@ public enum Changeover: Sendable, Hashable {
 
 /// A release of the app on one platform.
 public struct Release: Sendable, Hashable {
+    /// When a release went on sale, as precisely as the list says (Rule A5).
     public enum Moment: Sendable, Hashable {
         case instant(Date)
         /// Some instant of that day in some time zone.
         case day(CivilDay)
-        /// Not known: some time between the releases listed around it.
+        /// Unknown: some time between its neighbors in the list.
         case undated
     }
 
+    /// The platform of the store that sold the release.
     public let platform: Platform
     /// CFBundleShortVersionString.
     public let version: AppVersion?
     /// CFBundleVersion.
     public let build: AppVersion?
+    /// When the release went on sale.
     public let releasedAt: Moment
     /// How the app was sold at that time, where the list says so.
     public let model: Era.Model?
@@ -82,7 +88,7 @@ public struct Release: Sendable, Hashable {
         self.model = model
     }
 
-    /// The number by which the App Store names this release on its platform.
+    /// This release's `originalAppVersion`: a version on macOS, elsewhere a build.
     package var originalAppVersion: AppVersion? {
         switch platform.versionKey {
         case .bundleVersion: build
@@ -92,7 +98,7 @@ public struct Release: Sendable, Hashable {
 }
 
 extension Release.Moment {
-    /// Whether it is before the other one, whatever the instants of days are. Two days compare as days.
+    /// Whether it is earlier than the other one at whatever instants their days mean. Two days compare as days.
     func isCertainlyEarlier(than other: Release.Moment) -> Bool {
         switch (self, other) {
         case (.instant(let mine), .instant(let others)): mine < others

@@ -1,4 +1,4 @@
-/// A set of eras of one policy, by their places in it.
+/// A set of eras of one policy, by their indexes.
 package struct EraSet: Sendable, Hashable {
     /// A policy has no more eras than this.
     package static let capacity = 64
@@ -39,7 +39,7 @@ package struct EraSet: Sendable, Hashable {
     package func isSubset(of other: EraSet) -> Bool { bits & ~other.bits == 0 }
     package func isDisjoint(with other: EraSet) -> Bool { bits & other.bits == 0 }
 
-    /// Whether every era of this set is earlier than every era of the other. Both have some.
+    /// Whether every era of this set is earlier than every era of the other set. Neither is empty.
     package func isWhollyEarlier(than other: EraSet) -> Bool {
         guard let last, let first = other.first else { return false }
         return last < first

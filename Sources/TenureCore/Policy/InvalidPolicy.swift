@@ -1,5 +1,6 @@
 /// Every mistake of a policy, each with its place.
 public struct InvalidPolicy: Error, Sendable, Hashable {
+    /// Not empty; in the order of the checks.
     public let mistakes: [PolicyMistake]
 
     public init(mistakes: [PolicyMistake]) {
@@ -7,6 +8,7 @@ public struct InvalidPolicy: Error, Sendable, Hashable {
     }
 }
 
+/// One mistake, with its place and how to correct it.
 public struct PolicyMistake: Sendable, Hashable {
     /// A step from a policy's root to the place of a mistake.
     public enum Step: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
@@ -17,12 +19,14 @@ public struct PolicyMistake: Sendable, Hashable {
         public init(integerLiteral value: Int) { self = .index(value) }
     }
 
+    /// The keys and indexes from the top of the policy to the mistake.
     public let path: [Step]
     /// What is wrong, and what to write instead.
     public let message: String
-    /// Stable; `mistake` where the linter has no rule of its own for it. Docs/policy-check.md has them all.
+    /// A stable code from Docs/policy-check.md; `mistake` if the linter has no rule for it.
     public let code: String
 
+    /// - Parameter message: the problem, then the fix, such as "the name is empty; give the era one, such as `paid`".
     public init(_ path: [Step], _ message: String, code: String = "mistake") {
         self.path = path
         self.message = message

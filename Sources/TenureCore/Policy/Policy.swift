@@ -1,55 +1,64 @@
 public import Foundation
 
-/// How an app's business changed, and what each customer keeps. What the developer writes.
+/// The developer's description of how the app's business model changed, and what each customer keeps.
 ///
-/// A policy that exists is sound: `init` throws every mistake at once.
+/// Every policy is valid: `init` throws all mistakes at once.
 public struct Policy: Sendable, Hashable {
+    /// The app that the policy is about. Artifacts of other apps are rejected.
     public struct App: Sendable, Hashable {
+        /// CFBundleIdentifier, such as `com.example.calculator`.
         public let bundleID: String
         /// The app's Apple ID (adam id). Production artifacts name it.
         public let appleID: Int64?
 
+        /// - Parameter appleID: leave it out for an app without a page in App Store Connect.
         public init(bundleID: String, appleID: Int64? = nil) {
             self.bundleID = bundleID
             self.appleID = appleID
         }
     }
 
-    /// Whether the build numbers of an iOS-like platform ever began again.
+    /// Whether every build number was higher than all earlier ones, or the numbers restarted. For all platforms but macOS.
     public enum BuildNumbers: String, Sendable, Hashable, CaseIterable {
         case increasing, restarted
     }
 
-    /// What a doubt that no proof resolves becomes.
+    /// The outcome if the proofs leave several eras possible and only some give the entitlement (Rule D1).
     public enum InDoubt: String, Sendable, Hashable, CaseIterable {
         case favorCustomer, undetermined
     }
 
-    /// What a yes-or-no question gets while the answer is undetermined.
+    /// What `allows` returns while a decision is undetermined.
     public enum WhileUndetermined: Sendable, Hashable {
-        /// Yes, for that long since the customer was first seen.
+        /// `true`, for so many seconds since the customer was first seen.
         case allow(TimeInterval)
         case deny
     }
 
-    /// What eras give in Sandbox and in Xcode, where every original version and date is invented.
+    /// What eras give in Sandbox and Xcode, which invent every original version and date (Rule I2).
     public enum TestEnvironments: String, Sendable, Hashable, CaseIterable {
-        /// Nothing: as App Review and TestFlight should meet the app.
+        /// Nothing: App Review and TestFlight see the app as new customers do.
         case newCustomer
-        /// What the first honored era gives.
+        /// What the oldest honored era gives.
         case owner
         case undetermined
     }
 
+    /// The app that the policy is about.
     public var app: App { contents.app }
     /// Oldest first; each runs until the next begins.
     public var eras: [Era] { contents.eras }
+    /// Whether builds can be compared without a release list (Rule A6); nil if no rule needs it.
     public var buildNumbers: BuildNumbers? { contents.buildNumbers }
     /// Every release ever shipped; empty where the policy has no list.
     public var releases: [Release] { contents.releases }
+    /// In the order of the policy, which is the order of decisions.
     public var entitlements: [Entitlement] { contents.entitlements }
+    /// The outcome if the proofs leave several eras possible and only some give the entitlement (Rule D1).
     public var inDoubt: InDoubt { contents.inDoubt }
+    /// What `allows` returns while a decision is undetermined.
     public var whileUndetermined: WhileUndetermined { contents.whileUndetermined }
+    /// What eras give in Sandbox and in Xcode (Rule I2).
     public var testEnvironments: TestEnvironments { contents.testEnvironments }
     /// Findings of the linter that the developer intends.
     public var acknowledgments: [Acknowledgment] { contents.acknowledgments }
@@ -57,7 +66,7 @@ public struct Policy: Sendable, Hashable {
     /// The eras as each platform saw them.
     package var timelines: Timelines { contents.timelines }
 
-    /// A policy is made once and stands beside every decision: a copy of it is a reference.
+    /// A reference, because every decision has a copy of its policy.
     private let contents: Contents
 
     /// - Throws: `InvalidPolicy` with every mistake, each with its place in the policy.
@@ -113,7 +122,7 @@ public struct Policy: Sendable, Hashable {
         }
     }
 
-    /// What was written; the timelines follow from it.
+    /// Compares what the developer wrote. The timelines follow from it.
     public static func == (left: Policy, right: Policy) -> Bool {
         left.contents === right.contents
             || left.app == right.app && left.eras == right.eras && left.buildNumbers == right.buildNumbers

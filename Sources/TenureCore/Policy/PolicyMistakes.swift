@@ -1,6 +1,6 @@
 import Foundation
 
-/// What makes a policy unsound. Shapes (a number where a date belongs) are the reader's to find; these are meanings.
+/// The checks of a policy's meaning. `PolicyReader` checks shapes, such as a number where a date belongs.
 extension Policy {
     var mistakes: [PolicyMistake] {
         var mistakes: [PolicyMistake] = []
@@ -13,7 +13,7 @@ extension Policy {
             mistakes.append(
                 PolicyMistake(
                     ["app", "appleID"],
-                    "`\(appleID)` is no Apple ID; write the number from the app's page in App Store Connect"))
+                    "`\(appleID)` isn't an Apple ID; write the number from the app's page in App Store Connect"))
         }
         mistakes += eraMistakes + changeoverMistakes + buildNumberMistakes + releaseMistakes + entitlementMistakes
         mistakes += acknowledgmentMistakes
@@ -31,7 +31,7 @@ extension Policy {
             mistakes.append(
                 PolicyMistake(
                     ["eras"],
-                    "\(eras.count) eras are more than the \(EraSet.capacity) a policy can have; join those that nothing tells apart"
+                    "\(eras.count) eras are more than the \(EraSet.capacity) a policy can have; join eras that entitlements treat alike"
                 ))
         }
         for (index, era) in eras.enumerated() {
@@ -54,7 +54,7 @@ extension Policy {
                 mistakes.append(
                     PolicyMistake(
                         place,
-                        "`\(era.name)` does not say where it begins; add `begins` with a build or version, an instant, or both for each platform"
+                        "`\(era.name)` has no beginning; add `begins` with a build or version, an instant, or both for each platform"
                     ))
             }
             for (platform, beginning) in era.begins.sorted(by: { $0.key.rawValue < $1.key.rawValue })
@@ -62,20 +62,21 @@ extension Policy {
                 mistakes.append(
                     PolicyMistake(
                         place + ["begins", .key(platform.rawValue)],
-                        "nothing is said here; write `\(platform.versionKey.rawValue)`, `at`, or both"))
+                        "the beginning on \(platform.rawValue) is empty; write `\(platform.versionKey.rawValue)`, `at`, or both"
+                    ))
             }
             if let window = era.changeover?.window, window.from > 0 || window.until < 0 {
                 mistakes.append(
                     PolicyMistake(
                         place + ["changeover"],
-                        "the window does not hold the change itself; `from` lies before it (`-24h`), `until` after it (`+48h`)"
+                        "the window doesn't include the change itself; write a negative `from` (`-24h`) and a positive `until` (`+48h`)"
                     ))
             }
         }
         return mistakes + orderMistakes
     }
 
-    /// Eras that run backwards.
+    /// Eras that aren't listed oldest first.
     private var orderMistakes: [PolicyMistake] {
         var mistakes: [PolicyMistake] = []
         for timeline in timelines.known {
@@ -190,7 +191,7 @@ extension Policy {
                 mistakes.append(PolicyMistake(place, "an entitlement has no name; give it one, such as `everything`"))
             }
             if entitlements[..<index].contains(where: { $0.name == entitlement.name }) {
-                mistakes.append(PolicyMistake(place, "`\(entitlement.name)` stands twice; keep one"))
+                mistakes.append(PolicyMistake(place, "`\(entitlement.name)` is listed twice; keep one"))
             }
             mistakes += entitlement.title?.mistakes(at: place + ["title"]) ?? []
             var products: Set<String> = []
@@ -200,7 +201,7 @@ extension Policy {
                     mistakes.append(
                         PolicyMistake(place, "the product id is empty; write it as App Store Connect has it"))
                 } else if !products.insert(product.id).inserted {
-                    mistakes.append(PolicyMistake(place, "`\(product.id)` stands twice; keep one"))
+                    mistakes.append(PolicyMistake(place, "`\(product.id)` is listed twice; keep one"))
                 }
                 mistakes += product.title?.mistakes(at: place + ["title"]) ?? []
             }
@@ -217,14 +218,16 @@ extension Policy {
                     mistakes.append(
                         PolicyMistake(
                             place,
-                            "nobody can have bought since one day and before an earlier one; `boughtSince` must lie before `boughtBefore`"
+                            "`boughtSince` must be earlier than `boughtBefore`"
                         ))
                 }
             }
             switch entitlement.trial {
             case .sessions(let count) where count < 1, .days(let count) where count < 1:
                 mistakes.append(
-                    PolicyMistake(place + ["trial"], "a trial of \(count) is none; write at least 1, or remove `trial`")
+                    PolicyMistake(
+                        place + ["trial"], "a trial has at least 1 session, not \(count); correct it, or remove `trial`"
+                    )
                 )
             case .sessions, .days, nil: break
             }

@@ -4,8 +4,8 @@ import Foundation
 struct ReleaseList {
     /// In the order of the list.
     private let entries: [Entry]
-    /// The places in `entries` of those dated by an instant, and of those dated by a day, in the order in which they came.
-    /// Among each kind the order is certain; between the two it is only where they are far enough apart.
+    /// The indexes of entries dated by an instant, and of those dated by a day, each in the order of release. The order
+    /// within each list is certain. An instant and a day have a certain order only if they are far enough apart.
     private let instants: [Int]
     private let days: [Int]
     private let beginnings: [Beginning?]
@@ -15,7 +15,7 @@ struct ReleaseList {
         instants = entries.indices.filter { entries[$0].isDated && entries[$0].day == nil }
             .sorted { entries[$0].isBefore(entries[$1]) }
         days = entries.indices.filter { entries[$0].day != nil }.sorted { entries[$0].isBefore(entries[$1]) }
-        // What follows a release didn't begin before it.
+        // A later entry didn't begin before an earlier one.
         for (place, next) in zip(days, days.dropFirst()) {
             entries[next].earliest = max(entries[next].earliest, entries[place].earliest)
         }
@@ -29,7 +29,7 @@ struct ReleaseList {
     /// When a release began: an instant from `earliest` (inclusive) to `latest` (exclusive, unless both are the same).
     private struct Entry {
         let version: AppVersion?
-        /// The place in the list.
+        /// The index in the list.
         let position: Int
         let isDated: Bool
         let day: CivilDay?
@@ -46,7 +46,7 @@ struct ReleaseList {
             }
         }
 
-        /// The same, begun at that instant.
+        /// The same release, begun at that instant.
         init(_ release: Release, position: Int, begunAt date: Date) {
             version = release.originalAppVersion
             self.position = position
@@ -77,7 +77,7 @@ struct ReleaseList {
         return releases.enumerated().map { position, release in
             let entry = Entry(release, position: position)
             guard let version = entry.version else { return entry }
-            // A version begins once: listed again without a date, it is a release like any other.
+            // Only a version's first entry is its beginning. A second, undated one is a release like any other.
             let isBegun = begun.contains(version)
             if entry.isDated { begun.insert(version) }
             guard let change = changes[version] else { return entry }
@@ -96,8 +96,8 @@ struct ReleaseList {
         }
     }
 
-    /// The eras of each release by the number that the App Store names it by, of all where it is listed repeatedly; and
-    /// whether any beginning has a moment, without which no release is told from another.
+    /// Returns the eras of each release by its number in the App Store; a repeated number has the eras of all its
+    /// entries. Also returns whether any era's beginning is dated: otherwise the list separates no eras.
     func eras(among happened: EraSet) -> (byVersion: [AppVersion: EraSet], meetBoundary: Bool) {
         let boundaries = self.boundaries
         var result: [AppVersion: EraSet] = [:]
@@ -143,14 +143,14 @@ struct ReleaseList {
         }
     }
 
-    /// From when until when a release was on sale.
+    /// The time in which a release was on sale.
     private struct Sale {
         /// The earliest instant at which it can have begun, and the latest at which it had certainly ended.
         let earliest: Date
         let latestEnd: Date
-        /// The dated release that it is itself, or behind which it is listed.
+        /// The release itself if it is dated, otherwise the nearest dated one before it in the list.
         let start: Entry?
-        /// Of an undated release the dated one in front of which it is listed.
+        /// For an undated release: the nearest dated one after it in the list.
         let next: Entry?
 
         func eras(among happened: EraSet, _ boundaries: [(era: Int, Boundary)]) -> EraSet {
@@ -167,7 +167,7 @@ struct ReleaseList {
             return EraSet(from: first, to: end).intersection(happened)
         }
 
-        /// Whether it certainly began with or after the release.
+        /// Whether the sale certainly began with the release or after it.
         private func isBehind(_ release: Entry) -> Bool {
             start.map { $0.isSame(as: release) || release.isBefore($0) } ?? false
         }

@@ -2,22 +2,22 @@ package import Foundation
 
 /// The eras of a policy on one platform: which of them happened there, and where each began.
 package final class Timeline: Sendable {
-    /// Nil for a platform without boundaries in the policy: nothing separates the eras there.
+    /// Nil for a platform without boundaries in the policy; its eras can't be separated.
     package let platform: Platform?
     /// The eras that happened on the platform.
     package let eras: EraSet
-    /// The beginning of each era, by its place; nil where the era has none on this platform (and always for the first).
+    /// The beginning of each era, by index; nil if the era has none on this platform, and always for the first era.
     package let beginnings: [Beginning?]
     /// Rule A5: the eras in which each listed release was on sale; nil where the platform has no release list.
     package let erasOfRelease: [AppVersion: EraSet]?
-    /// Whether some beginning has a moment with which the listed releases can be compared.
+    /// Whether at least one beginning has an instant with which listed releases can be compared.
     let releasesMeetBoundary: Bool
     /// Rule A6: whether versions rise over time, so that a version tells an era without a release list.
     package let versionsRise: Bool
     /// Rule A8: whether a boundary or the release list is iOS's.
     let inherits: Bool
     private let dateBoundaries: [(era: Int, date: Date)]
-    /// `lowest` is the first of the eras that begin with one version: nothing separates them.
+    /// `lowest` is the first of the eras that begin with the same version, which can't separate them.
     private let versionBoundaries: [(era: Int, version: AppVersion, lowest: Int)]
     /// Rule C3: the windows, tolerance included, with the two eras of each change.
     package let changeovers: [(window: ClosedRange<Date>, eras: EraSet)]
@@ -100,7 +100,7 @@ package final class Timeline: Sendable {
         return EraSet(from: first, to: end).intersection(eras)
     }
 
-    /// Rule A6: the eras whose beginnings enclose the version.
+    /// Rule A6: the eras with boundaries that enclose the version.
     package func eras(enclosing version: AppVersion) -> EraSet {
         var first = 0
         var end = EraSet.capacity
@@ -114,7 +114,7 @@ package final class Timeline: Sendable {
         return EraSet(from: first, to: end).intersection(eras)
     }
 
-    /// Rule C3: both eras of every change in whose window the date lies; empty where it lies in none.
+    /// Rule C3: both eras of every change with a window that contains the date; empty without such a window.
     package func changeover(at date: Date) -> EraSet {
         var result = EraSet()
         for changeover in changeovers where changeover.window.contains(date) {
@@ -126,7 +126,7 @@ package final class Timeline: Sendable {
     /// The era after this one on the platform.
     package func era(after era: Int) -> Int? { eras.first(after: era) }
 
-    /// The instant at which the era ended here; nil where there is no next one or it has no instant.
+    /// The instant at which the era ended here; nil without a next era, or if that begins without an instant.
     package func end(of era: Int) -> Date? {
         self.era(after: era).flatMap { beginnings[$0]?.date }
     }
@@ -145,7 +145,7 @@ package final class Timeline: Sendable {
 
 /// The timelines of a policy, by platform.
 package struct Timelines: Sendable {
-    /// Of the platforms that the policy names itself, in a fixed order; one that knows nothing where it names none.
+    /// One for each platform that the policy names, in a fixed order. If it names none, one without boundaries.
     package let known: [Timeline]
     /// One for each platform, in the order of `Platform.allCases`.
     private let lists: [[Timeline]]

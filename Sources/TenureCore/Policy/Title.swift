@@ -1,8 +1,10 @@
 /// What customers call something, in each language that the policy gives.
 public struct Title: Sendable, Hashable {
+    /// The title in one language.
     public struct Translation: Sendable, Hashable {
         /// A BCP 47 tag such as `en`, `de-AT` or `zh-Hans`.
         public let language: String
+        /// What customers read, without line breaks.
         public let text: String
 
         public init(language: String, text: String) {
@@ -79,7 +81,7 @@ struct LanguageTag {
         return subtags.contains { ["tw", "hk", "mo"].contains($0) } ? "hant" : "hans"
     }
 
-    /// Whether it has the shape of a tag in BCP 47 whose language has two or three letters, as all in use have.
+    /// Whether it has the shape of a BCP 47 tag with a language of two or three letters, as all in use have.
     static func isWellFormed(_ tag: String) -> Bool {
         let subtags = tag.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard let language = subtags.first, (2...3).contains(language.count), language.allSatisfy(isLetter) else {

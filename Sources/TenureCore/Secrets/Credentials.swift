@@ -1,9 +1,8 @@
 extension String {
-    /// The text with `<redacted>` in place of every credential that can be recognized in it: the user and password of a
-    /// URL, an admin key, a private key in PEM.
+    /// The text with `<redacted>` in place of each recognized credential: the user and password of a URL, an admin key,
+    /// a private key in PEM.
     ///
-    /// For messages about what an operator wrote: a URL with a password, or the key itself, may stand where something
-    /// else was expected.
+    /// Use it in messages about an operator's input, which may contain a password or a key by mistake.
     package var hidingCredentials: String { hidingPrivateKeys.hidingAdminKeys.hidingURLCredentials }
 
     private var hidingURLCredentials: String {

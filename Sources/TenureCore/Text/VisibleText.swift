@@ -10,9 +10,9 @@ extension Unicode.Scalar {
 }
 
 extension StringProtocol {
-    /// The text with `\u{202E}` in place of each character that would alter how the text around it is shown.
+    /// The text with an escape such as `\u{202E}` in place of each character that alters how the text around it is shown.
     ///
-    /// For terminals, logs and reports: names from outside can hold such characters.
+    /// For terminals, logs and reports: names from other systems can contain such characters.
     package var escapedForDisplay: String {
         guard unicodeScalars.contains(where: \.altersDisplay) else { return String(self) }
         var text = ""
@@ -26,14 +26,14 @@ extension StringProtocol {
         return text
     }
 
-    /// The same for text of several lines, whose line breaks stay.
+    /// The same for text of several lines; line breaks stay.
     package var escapedLinesForDisplay: String {
         String(self).unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
             .map { Substring($0).escapedForDisplay }.joined(separator: "\n")
     }
 
-    /// The same for JSON, in JSON's own escapes, so that the value stays what it is. Blanks and line breaks between
-    /// values stay: JSON allows no other control character, and none inside a string.
+    /// The same for JSON, with JSON's own escapes, so that the value doesn't change. Blanks and line breaks between
+    /// values stay. JSON allows no other control characters, and none inside a string.
     package var escapedJSONForDisplay: String {
         func isHidden(_ scalar: Unicode.Scalar) -> Bool { scalar.value >= 0x7F && scalar.altersDisplay }
         guard unicodeScalars.contains(where: isHidden) else { return String(self) }

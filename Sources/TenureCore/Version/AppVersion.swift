@@ -6,13 +6,13 @@
 public struct AppVersion: Sendable, CustomStringConvertible {
     /// The version as it was written, without the blanks around it.
     public let description: String
-    /// The first three components in one number, where all others are zero and each fits; else `unpackable`.
+    /// The first three components in one number if each fits and all others are zero; otherwise `unpackable`.
     private let packed: UInt64
 
     private static let unpackable = UInt64.max
     private static let bitsPerComponent = 21
 
-    /// Nil where the text is no version: it then proves nothing, and the caller says so.
+    /// Nil if the text isn't a version. Such a text proves nothing, and the caller gives it as a reason.
     public init?(_ text: String) {
         let bytes = text.utf8
         guard let first = bytes.firstIndex(where: { !Self.isBlank($0) }),
@@ -71,11 +71,13 @@ public struct AppVersion: Sendable, CustomStringConvertible {
 }
 
 extension AppVersion: Comparable {
+    /// Whether both have the same components: `1` equals `1.0` (Rule A4).
     public static func == (left: AppVersion, right: AppVersion) -> Bool {
         if left.packed != unpackable, right.packed != unpackable { return left.packed == right.packed }
         return left.description == right.description || compare(left, right) == 0
     }
 
+    /// Compares component by component, as numbers (Rule A4).
     public static func < (left: AppVersion, right: AppVersion) -> Bool {
         if left.packed != unpackable, right.packed != unpackable { return left.packed < right.packed }
         return compare(left, right) < 0
@@ -101,6 +103,7 @@ extension AppVersion: Comparable {
 }
 
 extension AppVersion: Hashable {
+    /// Equal versions have equal hashes, however they are written.
     public func hash(into hasher: inout Hasher) {
         var zeros = 0
         for component in IteratorSequence(Components(description)) {

@@ -20,7 +20,7 @@ public enum Platform: String, CaseIterable, Sendable, Hashable, CodingKeyReprese
         self == .macOS ? .shortVersionString : .bundleVersion
     }
 
-    /// Its place in `allCases`.
+    /// The index in `allCases`.
     var ordinal: Int {
         switch self {
         case .iOS: 0
@@ -39,7 +39,7 @@ public enum Platform: String, CaseIterable, Sendable, Hashable, CodingKeyReprese
         }
     }
 
-    /// When the platform's own App Store opened, where that was after iOS's: nobody acquired an app there before.
+    /// When the platform's App Store opened, if later than that of iOS (Rule A8).
     package var storeOpening: Date? {
         switch self {
         case .iOS, .macOS: nil

@@ -36,6 +36,20 @@ extension TestAuthority {
         try Data(text.utf8).write(to: file)
     }
 
+    /// Reads the authority that the directory keeps, or creates one there. Processes that do this at the same time get
+    /// the same authority. Throws if the directory can't be written, or keeps an incomplete authority.
+    public init(keptIn directory: URL) throws {
+        let files = FileManager.default
+        if !files.fileExists(atPath: directory.appendingPathComponent("roots.pem").path) {
+            let new = directory.deletingLastPathComponent().appendingPathComponent(".authority-\(UUID().uuidString)")
+            defer { try? files.removeItem(at: new) }
+            try TestAuthority().save(to: new)
+            // Fails if another process was first; then its authority is read.
+            _ = rename(new.path, directory.path)
+        }
+        try self.init(directory: directory)
+    }
+
     /// Reads an authority that was saved before.
     public init(directory: URL) throws {
         func read(_ name: String) throws -> IssuedCertificate {

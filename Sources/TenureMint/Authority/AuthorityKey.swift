@@ -17,10 +17,11 @@ package enum AuthorityKey: Sendable {
         }
     }
 
-    /// The key as an issuer of certificates. EC keys sign reproducibly, so one seed gives one header.
+    /// The key as an issuer of certificates.
     package var issuer: Certificate.PrivateKey {
         switch self {
-        case .p256, .p384: Certificate.PrivateKey(ReproducibleSigner(key: self))
+        case .p256(let key): Certificate.PrivateKey(key)
+        case .p384(let key): Certificate.PrivateKey(key)
         case .rsa(let key): Certificate.PrivateKey(key)
         }
     }

@@ -6,7 +6,7 @@ public import TenureAppStore
 package import X509
 
 /// Signs as the App Store does, with separate roots: for tests, wherever an operator trusts them.
-/// With a seed, its keys and certificates are the same every time, those of receipts too. Tenure ships no private key.
+/// Its keys are random. A folder keeps them; Tenure ships no private key.
 public struct TestAuthority: Sendable {
     /// P-384, P-384, P-256: signs JWS.
     package let jws: AuthorityChain
@@ -29,36 +29,33 @@ public struct TestAuthority: Sendable {
         self.xcodeReceipts = xcodeReceipts
     }
 
-    /// A new authority; without a seed, a random one.
-    public init(seed text: String? = nil) throws {
-        try self.init(seed: text, receiptsOf: nil)
+    /// A new authority with random keys.
+    public init() throws {
+        try self.init(receiptsOf: nil)
     }
 
     /// A new authority that signs receipts with the keys of another one, which saves the time for RSA keys.
-    package init(seed text: String?, receiptsOf other: TestAuthority?) throws {
-        let seed = text.map(Seed.init) ?? Seed.random()
-        let root = try AuthorityRole.root.recipe(for: .jws).issue(for: .p384(seed.p384("root")), by: nil)
+    package init(receiptsOf other: TestAuthority?) throws {
+        let root = try AuthorityRole.root.recipe(for: .jws).issue(for: .p384(P384.Signing.PrivateKey()), by: nil)
         let intermediate = try AuthorityRole.intermediate.recipe(for: .jws)
-            .issue(for: .p384(seed.p384("intermediate")), by: root)
-        let leaf = try AuthorityRole.leaf.recipe(for: .jws).issue(for: .p256(seed.p256("leaf")), by: intermediate)
+            .issue(for: .p384(P384.Signing.PrivateKey()), by: root)
+        let leaf = try AuthorityRole.leaf.recipe(for: .jws).issue(
+            for: .p256(P256.Signing.PrivateKey()), by: intermediate)
         jws = AuthorityChain(root: root, intermediate: intermediate, leaf: leaf)
 
         if let other {
             receipts = other.receipts
             xcodeReceipts = other.xcodeReceipts
         } else {
-            // Random keys take half the time.
-            func rsa(_ label: String) throws -> AuthorityKey {
-                .rsa(try text == nil ? _RSA.Signing.PrivateKey(keySize: .bits2048) : seed.rsa(label))
-            }
-            let root = try AuthorityRole.root.recipe(for: .receipt).issue(for: rsa("receipt root"), by: nil)
+            func rsa() throws -> AuthorityKey { .rsa(try _RSA.Signing.PrivateKey(keySize: .bits2048)) }
+            let root = try AuthorityRole.root.recipe(for: .receipt).issue(for: rsa(), by: nil)
             let intermediate = try AuthorityRole.intermediate.recipe(for: .receipt)
-                .issue(for: rsa("receipt intermediate"), by: root)
-            let leaf = try AuthorityRole.leaf.recipe(for: .receipt).issue(for: rsa("receipt leaf"), by: intermediate)
+                .issue(for: rsa(), by: root)
+            let leaf = try AuthorityRole.leaf.recipe(for: .receipt).issue(for: rsa(), by: intermediate)
             receipts = AuthorityChain(root: root, intermediate: intermediate, leaf: leaf)
-            xcodeReceipts = try AuthorityRole.xcode.recipe(for: .receipt).issue(for: rsa("receipt xcode"), by: nil)
+            xcodeReceipts = try AuthorityRole.xcode.recipe(for: .receipt).issue(for: rsa(), by: nil)
         }
-        xcodeJWS = try AuthorityRole.xcode.recipe(for: .jws).issue(for: .p256(seed.p256("xcode")), by: nil)
+        xcodeJWS = try AuthorityRole.xcode.recipe(for: .jws).issue(for: .p256(P256.Signing.PrivateKey()), by: nil)
     }
 
     /// Both roots: the anchors for production and sandbox artifacts.
@@ -70,9 +67,6 @@ public struct TestAuthority: Sendable {
     public var xcodeAnchors: TrustAnchors {
         get throws(Rejection) { try TrustAnchors(der: [xcodeJWS.der, xcodeReceipts.der]) }
     }
-
-    /// The seed of keys that belong to no one here; the same for the same authority.
-    private var stranger: Seed { Seed("stranger to \(jws.root.key.pem)") }
 
     /// The chain for artifacts signed at `instant`. It is made again for a defect or another signature algorithm.
     package func chain(
@@ -100,7 +94,7 @@ public struct TestAuthority: Sendable {
         case .criticalMarker: leafRecipe.markersAreCritical = true
         case .unknownCriticalExtension: leafRecipe.hasUnknownCriticalExtension = true
         case .namesakeRoot:
-            rootKey = try purpose == .jws ? .p384(stranger.p384("root")) : xcodeReceipts.key
+            rootKey = purpose == .jws ? .p384(P384.Signing.PrivateKey()) : xcodeReceipts.key
         case .leafExpiredAtSigning: leafRecipe.notAfter = instant.addingTimeInterval(-86400)
         case .intermediateExpiredAtSigning: intermediateRecipe.notAfter = instant.addingTimeInterval(-86400)
         case .rootExpiredAtSigning: rootRecipe.notAfter = instant.addingTimeInterval(-86400)
@@ -110,7 +104,7 @@ public struct TestAuthority: Sendable {
         case .intermediateNotAuthority: intermediateRecipe.basicConstraints = .notCertificateAuthority
         case .leafIsAuthority: leafRecipe.basicConstraints = .isCertificateAuthority(maxPathLength: 0)
         case .foreignKey:
-            leafKey = try purpose == .jws ? .p384(stranger.p384("leaf")) : .p256(stranger.p256("leaf"))
+            leafKey = purpose == .jws ? .p384(P384.Signing.PrivateKey()) : .p256(P256.Signing.PrivateKey())
         case .leafAsIntermediate, nil: break
         }
         if defect == .leafAsIntermediate {
@@ -119,7 +113,13 @@ public struct TestAuthority: Sendable {
         }
         let isRootTouched = defect == .namesakeRoot || defect == .rootExpiredAtSigning || signatureAlgorithm != nil
         let root = isRootTouched ? try rootRecipe.issue(for: rootKey, by: nil) : sound.root
-        let intermediate = try intermediateRecipe.issue(for: sound.intermediate.key, by: root)
+        let intermediate =
+            switch defect {
+            case .missingIntermediateMarker, .swappedMarkers, .intermediateExpiredAtSigning, .intermediateNotAuthority:
+                try intermediateRecipe.issue(for: sound.intermediate.key, by: root)
+            default:
+                isRootTouched ? try intermediateRecipe.issue(for: sound.intermediate.key, by: root) : sound.intermediate
+            }
         let leaf = try leafRecipe.issue(for: leafKey, by: intermediate)
         return AuthorityChain(root: root, intermediate: intermediate, leaf: leaf)
     }

@@ -58,7 +58,7 @@ package struct Corpus: Sendable {
         return result
     }
 
-    /// The number of the customer's first line; nil if there is none before.
+    /// The number of the customer's first line; nil if there's none before.
     private func first(
         of slot: CorpusTemplate.Slot, in template: CorpusTemplate, before: CorpusTemplate?, block: Int, at place: Int
     ) -> Int? {

@@ -7,7 +7,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
     case earlyBuyer, recentBuyer, lateBuyer, newcomer, newcomerWithEverything, subscriber
     case macBuyer, macLateBuyer, macNewcomer, televisionBuyer
 
-    // Trouble with when and how the app was got.
+    // Unusual dates and ways of getting the app.
     /// Got the app in the week in which it was free.
     case giveaway
     /// While price and binary changed.

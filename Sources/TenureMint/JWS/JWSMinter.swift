@@ -35,7 +35,7 @@ public struct JWSMinter: Sendable {
     /// One artifact with one defect.
     public func mint(_ kind: JWSKind, with defect: JWSDefect) throws -> [UInt8] {
         var draft = try JWSDraft(minter: self, payload: payload(of: kind))
-        try defect.spoil(&draft, kind: kind, by: self)
+        try defect.corrupt(&draft, kind: kind, by: self)
         return try draft.sign()
     }
 

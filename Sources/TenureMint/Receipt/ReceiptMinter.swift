@@ -37,9 +37,9 @@ public struct ReceiptMinter: Sendable {
     /// One receipt with one defect.
     public func mint(with defect: ReceiptDefect) throws -> [UInt8] {
         var draft = self.draft
-        defect.spoil(&draft, at: instant)
+        defect.corrupt(&draft, at: instant)
         var assembly = try self.assembly(draft)
-        try defect.spoil(&assembly, draft: draft, by: self)
+        try defect.corrupt(&assembly, draft: draft, by: self)
         return try assembly.bytes()
     }
 

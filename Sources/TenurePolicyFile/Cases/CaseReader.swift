@@ -71,7 +71,7 @@ struct CaseReader {
         }
         if let part = fields["purchasesComplete"] { result.purchasesAreComplete = part.truth(&reading) ?? true }
         for part in fields["support"].map({ self.list($0) }) ?? [] {
-            if let act = supportAct(part, now: now) { result.support.append(act) }
+            if let grant = supportGrant(part, now: now) { result.support.append(grant) }
         }
         if let part = fields["persona"], let fields = self.fields(part, .persona) {
             let name = fields["name"].flatMap { $0.name(&reading, example: "buyer of 2014") }
@@ -183,15 +183,15 @@ struct CaseReader {
             signedDate: fields["signedDate"] == nil ? now : date(fields["signedDate"]))
     }
 
-    private mutating func supportAct(_ part: Part, now: Date) -> SupportAct? {
+    private mutating func supportGrant(_ part: Part, now: Date) -> SupportGrant? {
         guard let fields = fields(part, .support) else { return nil }
         let date = fields["date"] == nil ? now : self.date(fields["date"])
         let until = self.date(fields["until"])
         let grant = fields["grant"].flatMap { $0.name(&reading, example: "everything") }
         let revocation = fields["revocation"].flatMap { $0.name(&reading, example: "everything") }
         switch (grant, revocation) {
-        case (let name?, nil): return date.map { SupportAct(.grant, of: name, date: $0, until: until) }
-        case (nil, let name?): return date.map { SupportAct(.revocation, of: name, date: $0) }
+        case (let name?, nil): return date.map { SupportGrant(.grant, of: name, date: $0, until: until) }
+        case (nil, let name?): return date.map { SupportGrant(.revocation, of: name, date: $0) }
         case (nil, nil), (.some, .some):
             reading.report("write one of `grant: everything` and `revocation: everything`", at: part.position)
             return nil

@@ -39,7 +39,7 @@ public struct PolicyCase: Sendable {
         var transactions: [Purchase] = []
         var renewals: [Renewal] = []
         var purchasesAreComplete = true
-        var support: [SupportAct] = []
+        var support: [SupportGrant] = []
         var persona: Persona?
 
         var evidence: Evidence {

@@ -34,7 +34,7 @@ package struct DocumentNode: Sendable {
     /// Deeper than this no file of ours goes; it bounds every recursion over a document.
     static let maximumDepth = 64
 
-    /// A mapping whose keys are unique. A repeated key is reported and its later value left out.
+    /// Returns a mapping with unique keys. A repeated key is reported, and its later value is left out.
     static func mapping(
         _ entries: [Entry], at position: SourcePosition, reportingTo mistakes: inout [PolicyFileMistake]
     ) -> DocumentNode {
@@ -48,7 +48,7 @@ package struct DocumentNode: Sendable {
             if let line = firstLine[entry.key] {
                 mistakes.append(
                     PolicyFileMistake(
-                        "`\(entry.key)` stands twice, first in line \(line); keep one", at: entry.keyPosition))
+                        "`\(entry.key)` is written twice, first in line \(line); keep one", at: entry.keyPosition))
             } else {
                 firstLine[entry.key] = entry.keyPosition.line
                 unique.append(entry)

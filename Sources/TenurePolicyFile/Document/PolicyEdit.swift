@@ -9,7 +9,7 @@ package struct PolicyEdit: Sendable, Hashable {
     /// Where the change names another release list: its releases.
     let releases: [ListedRelease]?
 
-    /// A value as it stands in a policy file.
+    /// A value of a policy file.
     package indirect enum Value: Sendable, Hashable {
         /// A number or word that needs no quotes.
         case plain(String)
@@ -93,8 +93,8 @@ extension PolicyEdit.Value {
 }
 
 extension DocumentNode {
-    /// The document with one value written or removed. Mappings on the way are made where there are none; an index one
-    /// past the end of a list appends.
+    /// Returns the document with one value written or removed. Missing mappings on the way are created; an index one past
+    /// the end of a list appends.
     func edited(at path: ArraySlice<PolicyMistake.Step>, to value: PolicyEdit.Value?) -> DocumentNode {
         guard let step = path.first else { return value?.node(at: position) ?? self }
         let rest = path.dropFirst()

@@ -19,7 +19,7 @@ struct SourceText {
         }
         let bytes = Array(bytes)
         let text = String(decoding: bytes, as: UTF8.self)
-        // One look at the bytes says of nearly every file that all of it may stand there.
+        // Nearly every file has only allowed bytes, which is quick to find out.
         if bytes.allSatisfy(Self.isPlain) {
             self.fileName = fileName
             self.text = text
@@ -35,7 +35,7 @@ struct SourceText {
         if let (line, column, scalar) = Self.firstControlCharacter(in: withoutMark) {
             let code = String(scalar.value, radix: 16, uppercase: true)
             throw failure(
-                "the control character U+\(String(repeating: "0", count: max(0, 4 - code.count)))\(code) cannot stand here; remove it",
+                "the control character U+\(String(repeating: "0", count: max(0, 4 - code.count)))\(code) isn't allowed here; remove it",
                 line: line, column: column)
         }
         self.fileName = fileName

@@ -9,7 +9,7 @@
     struct YAMLDocument {
         private let source: SourceText
         private var lines: [String.UnicodeScalarView]
-        /// Keys that stand twice, by the place of the first, where their text was altered to go on.
+        /// Repeated keys by the place of the first one; their text was altered so that parsing could continue.
         private var alteredKeys: [Place: String] = [:]
         private var mistakes: [PolicyFileMistake] = []
 
@@ -21,7 +21,7 @@
         /// More repeated keys than this are not reported at once; in a large file fewer, since each costs a composition.
         private var maximumRepeats: Int { min(50, (1 << 19) / max(1, source.text.utf8.count)) }
 
-        /// - Returns: the document (nil: it is empty), and what stands in it that a policy cannot hold.
+        /// - Returns: the document (nil: it's empty), and what in it isn't allowed in a policy.
         static func parse(
             _ source: SourceText
         ) throws(PolicyFileError) -> (root: DocumentNode?, mistakes: [PolicyFileMistake]) {
@@ -58,9 +58,9 @@
             Place(line: mark?.line ?? 1, column: mark?.column ?? 1)
         }
 
-        /// An `&` where an anchor could stand. Composing hashes keys with all that aliases in them unfold to, so anchors
-        /// must be found before; what cannot be told from one without a scanner counts as one. In a line without quotes
-        /// everything from ` #` on is a comment, or the inside of a text.
+        /// The first `&` that may begin an anchor. Composing hashes keys with everything that their aliases expand to, so
+        /// anchors must be found before. Without a scanner, anything that looks like an anchor counts as one. In a line
+        /// without quotes, everything after ` #` is a comment or part of a text.
         private var firstAnchor: Place? {
             guard source.text.utf8.contains(UInt8(ascii: "&")) else { return nil }
             for (number, line) in lines.enumerated() {
@@ -98,7 +98,7 @@
                     }
                     let place = place(context.mark)
                     guard let key = duplicates.first, alteredKeys.count < maximumRepeats, alterKey(at: place, key)
-                    else { throw failure("a key of this mapping stands twice; keep one", place) }
+                    else { throw failure("a key of this mapping is written twice; keep one", place) }
                 } catch {
                     throw failure("the YAML cannot be read", Place(line: 1, column: 1))
                 }

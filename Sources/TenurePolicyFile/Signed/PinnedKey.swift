@@ -9,7 +9,7 @@ import TenureJSON
 #endif
 
 /// The public half of a P-256 key, as in an app's source: 86 characters, Base64 (URL-safe, without padding) of both
-/// coordinates, 32 bytes each. `tenure policy key` prints it.
+/// coordinates, 32 bytes each. `tenure policy signing-key` prints it.
 package struct PinnedKey: Sendable {
     package let publicKey: P256.Signing.PublicKey
 

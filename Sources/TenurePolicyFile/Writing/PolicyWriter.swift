@@ -3,15 +3,16 @@ public import TenureCore
 import TenureJSON
 
 extension PolicyFile {
-    /// The policy as compact JSON: what an app bundles. The release list stands inside; reading it gives an equal policy.
+    /// Returns the policy as compact JSON, which apps bundle, with the release list inside. Reading it gives an equal
+    /// policy.
     ///
-    /// Keys and platforms have a fixed order, and every setting is said, so that equal policies are equal bytes. Instants
-    /// are written to the millisecond, lengths of time to the second.
+    /// Keys and platforms have a fixed order, and every setting is written, so equal policies have equal bytes. Instants
+    /// have milliseconds, lengths of time have seconds.
     public static func compile(_ policy: Policy) -> [UInt8] { json(policy).bytes }
 
-    /// The same, read back before anybody relies on it: a long release list may make it larger than a file read here.
+    /// The same, checked by reading it back: a long release list may exceed the largest size that can be read.
     ///
-    /// - Parameter fileName: where the policy came from, as it shall stand in mistakes.
+    /// - Parameter fileName: the policy's file, for mistakes.
     package static func compileChecked(_ policy: Policy, named fileName: String) throws(PolicyFileError) -> [UInt8] {
         let compiled = compile(policy)
         // As bytes: what is finer than a millisecond is not written.

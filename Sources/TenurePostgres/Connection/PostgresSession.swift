@@ -1,7 +1,7 @@
 import TenureStore
 
 /// A connection inside a transaction. It lives as long as the transaction, on the connection's queue.
-final class PostgresSession: SQLSession {
+final class PostgresSession: DatabaseSession {
     let dialect = SQLDialect.postgres
     private let connection: PostgresConnection
     /// The first failure. PostgreSQL ends the whole transaction with it, whatever the caller made of it.

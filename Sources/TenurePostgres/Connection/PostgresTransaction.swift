@@ -25,7 +25,7 @@ extension PostgresConnection {
 
     /// Repeats what another transaction was in the way of, after a short pause that is never the same twice.
     func transact<Value>(
-        _ transaction: Transaction, _ body: (any SQLSession) throws(StoreError) -> Value
+        _ transaction: Transaction, _ body: (any DatabaseSession) throws(StoreError) -> Value
     ) throws(PostgresFailure) -> Value {
         var attempt = 0
         while true {
@@ -40,7 +40,7 @@ extension PostgresConnection {
     }
 
     private func transactOnce<Value>(
-        _ transaction: Transaction, _ body: (any SQLSession) throws(StoreError) -> Value
+        _ transaction: Transaction, _ body: (any DatabaseSession) throws(StoreError) -> Value
     ) throws(PostgresFailure) -> Value {
         let session = PostgresSession(self)
         let value: Value

@@ -1,12 +1,12 @@
 package import Foundation
 package import TenureCore
 
-/// A customer's answer for one entitlement under one policy, as far as a rehearsal counts it.
+/// The parts of a decision that a rehearsal counts.
 package struct Answer: Sendable, Hashable {
     package let outcome: Decision.Outcome
-    /// When a granted right ends; nil: never.
+    /// When a granted right ends; nil if it is permanent.
     package let until: Date?
-    /// The deciding reason's code; nil if the policy does not name the entitlement.
+    /// The deciding reason's code; nil if the policy doesn't have the entitlement.
     package let reason: Reason.Code?
 
     package init(_ outcome: Decision.Outcome, until: Date? = nil, reason: Reason.Code?) {

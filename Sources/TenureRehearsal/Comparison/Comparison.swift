@@ -1,15 +1,15 @@
 package import Foundation
 package import TenureCore
 
-/// The question of a rehearsal: what customers have under a policy at an instant, and under the policy before.
+/// The question of a rehearsal: what customers have at an instant under a policy, and under the earlier policy.
 ///
 /// Pure: no clock, no error, and the same verdicts for the same facts in any order.
 package struct Comparison: Sendable {
     package let new: Policy
-    /// Nil without a policy to compare with: then no customer gains or loses.
+    /// The earlier policy. Without one, no customer gains or loses.
     package let old: Policy?
     package let instant: Date
-    /// Those of the new policy in its order, then those that only the old one has.
+    /// The entitlements of the new policy in its order, then entitlements that only the old policy has.
     package let entitlements: [String]
     /// The product IDs that entitlements of the new policy list.
     let listedProducts: Set<String>
@@ -23,10 +23,12 @@ package struct Comparison: Sendable {
         entitlements = names + (old?.entitlements.map(\.name) ?? []).filter { !names.contains($0) }
     }
 
-    /// One verdict for each entitlement, in the order of `entitlements`, then one for each that only a promise names.
+    /// Returns one verdict for each entitlement, in the order of `entitlements`, then one for each that only a promise
+    /// names.
     ///
-    /// `promises` bind today; `kept` are those that would bind under the new policy: the same, unless a publication
-    /// ends some.
+    /// - Parameters:
+    ///   - promises: the promises that apply today.
+    ///   - kept: the promises that would apply under the new policy. Without a publication that ends some, the same.
     package func verdicts(
         on evidence: Evidence, promises: [Promise] = [], keeping kept: [Promise]? = nil
     ) -> [Verdict] {
@@ -54,9 +56,9 @@ package struct Comparison: Sendable {
         return verdicts
     }
 
-    /// A policy that does not name the entitlement grants nothing of it.
+    /// Returns the decision on an entitlement. A policy without the entitlement denies it.
     private static func answer(on name: String, expectedAt index: Int, in decisions: [Decision]) -> Answer {
-        // Two versions of one policy mostly have the same entitlements in the same order.
+        // Versions of a policy usually have the same entitlements in the same order, so this rarely searches.
         if decisions.indices.contains(index), decisions[index].entitlement == name { return Answer(decisions[index]) }
         return decisions.first { $0.entitlement == name }.map(Answer.init) ?? .notInPolicy
     }

@@ -1,14 +1,15 @@
 package import TenureCore
 
-/// The result of a comparison for one customer. Every rehearsal uses the same function, so a file, a database and a
-/// publication give one number for one question.
+/// The result of a comparison for one customer.
+///
+/// Every rehearsal uses the same function. So a file, a database and a publication give the same numbers.
 package struct Judgment: Sendable, Hashable {
-    /// By the policies as written: a promise counts only if the old policy doesn't grant the right either. So an edit
-    /// isn't blamed for what an earlier one took.
+    /// The verdicts of the policies as written. A promise counts only if the old policy doesn't grant the right. So the
+    /// new policy isn't blamed for a right that an earlier edit took.
     package let written: [Verdict]
-    /// With every promise kept.
+    /// The verdicts if every promise is kept.
     package let kept: [Verdict]
-    /// The version and the date of an acquisition prove different eras, whatever reason decides.
+    /// Whether the version and the date of an acquisition prove different eras, even if another reason decides.
     package let hasContradictingProofs: Bool
     /// IDs of purchased products that no entitlement of the new policy lists, without consumables. Sorted.
     package let productsWithoutEntitlement: [String]
@@ -17,11 +18,11 @@ package struct Judgment: Sendable, Hashable {
 }
 
 extension Comparison {
-    /// Judges a customer.
+    /// Decides for a customer under both policies.
     ///
     /// - Parameters:
-    /// - promises: those that apply today.
-    /// - restored: those that would apply again, as after a rollback.
+    /// - promises: the promises that apply today.
+    /// - restored: the promises that would apply again, as after a rollback.
     package func judgment(
         on evidence: Evidence, promises: [Promise] = [], restored: [Promise] = []
     ) -> Judgment {
@@ -39,7 +40,7 @@ extension Comparison {
             return (verdicts, verdicts)
         }
         let bare = verdicts(on: evidence, promises: promises, keeping: restored)
-        // Nearly every customer: a promise matters only if something would be lost without it.
+        // A promise matters only if the customer would otherwise lose something, so nearly every customer ends here.
         guard !promises.isEmpty, bare.contains(where: { $0.change == .loses }) else { return (bare, bare) }
         let given = Set(
             decide(evidence, under: old, at: instant).filter { $0.outcome == .granted }.map(\.entitlement))

@@ -1,11 +1,11 @@
 import Foundation
 import TenureCore
 
-/// What happens to one customer's right to one entitlement.
+/// How the change of policy affects one customer's right to one entitlement.
 package struct Verdict: Sendable, Hashable {
     package let entitlement: String
     package let now: Answer
-    /// Under the old policy; nil without one.
+    /// The answer under the old policy; nil without one.
     package let before: Answer?
 
     package init(entitlement: String, now: Answer, before: Answer?) {
@@ -18,13 +18,13 @@ package struct Verdict: Sendable, Hashable {
     package var change: Change? { before.map { Change(from: $0, to: now) } }
 }
 
-/// How an answer differs from the one before. Only certain rights count: a right that becomes undetermined is lost.
+/// How an answer differs from the earlier one. A right that becomes undetermined counts as lost.
 package enum Change: String, Sendable, Hashable, CaseIterable {
     /// Granted now and not before, or granted for longer.
     case gains
     /// Granted before and not now, or not for as long.
     case loses
-    /// Neither: denied instead of undetermined, or the reverse.
+    /// Denied instead of undetermined, or the reverse. Neither is a gain or a loss.
     case changesOutcome
     /// The same outcome for another reason.
     case changesReason

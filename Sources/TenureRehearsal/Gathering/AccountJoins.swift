@@ -1,16 +1,16 @@
-/// The accounts that are one customer because an exporter gave them one `id`.
-/// Nearly every `id` has one account and every account one `id`; those need no memory here. Only the accounts of the
-/// others are kept.
+/// The accounts that are one customer because the exported lines give them the same `id`.
+///
+/// Nearly every `id` has one account and every account one `id`. Only the exceptions are kept, to save memory.
 struct AccountJoins: Sendable {
     /// An `id` with more accounts than this is a placeholder such as `anonymous`, and joins no lines.
     static let mostAccounts = 10
 
-    /// `id`s with too many accounts, and their numbers.
+    /// The number of accounts of each placeholder `id`.
     private(set) var anonymous: [CustomerName: Int] = [:]
-    /// By a joined account: the next account on the way to the representative one.
+    /// For each joined account, the next account on the way to the one that represents it.
     private var parents: [CustomerName: CustomerName] = [:]
 
-    /// Adds the accounts that lines name beside an `id`.
+    /// Joins the accounts that lines name beside an `id`.
     mutating func add(_ accounts: Set<CustomerName>, of id: CustomerName) {
         guard accounts.count > 1 else { return }
         guard accounts.count <= Self.mostAccounts else {
@@ -25,7 +25,7 @@ struct AccountJoins: Sendable {
         let roots = (root(of: one), root(of: other))
         parents[roots.0] = parents[roots.0] ?? roots.0
         parents[roots.1] = parents[roots.1] ?? roots.1
-        // The strongest account represents all, in any order.
+        // The strongest name represents all, so that the order of joining doesn't matter.
         let (root, child) = roots.0.precedes(roots.1) ? (roots.0, roots.1) : (roots.1, roots.0)
         parents[child] = root
         // Long chains would make later searches slow.
@@ -33,7 +33,7 @@ struct AccountJoins: Sendable {
         shorten(other, to: root)
     }
 
-    /// Lets all names from `name` to `root` lead there directly.
+    /// Makes all names on the way from `name` to `root` lead to `root` directly.
     private mutating func shorten(_ name: CustomerName, to root: CustomerName) {
         var name = name
         while let parent = parents[name], parent != root, name != root {
@@ -44,15 +44,14 @@ struct AccountJoins: Sendable {
 
     func joins(_ account: CustomerName) -> Bool { parents[account] != nil }
 
-    /// The account that represents all joined ones; the account itself without any.
+    /// Returns the account that represents all joined ones; the account itself if it isn't joined.
     func root(of account: CustomerName) -> CustomerName {
         var name = account
         while let parent = parents[name], parent != name { name = parent }
         return name
     }
 
-    /// Where a name leads that occurs beside these stronger ones: to the customer that all of them name, if there is
-    /// only one.
+    /// Returns the customer that all these stronger names lead to; nil if they lead to several.
     func target(of names: Set<CustomerName>) -> CustomerName? {
         let known = names.filter { anonymous[$0] == nil }
         guard let first = known.min(by: { $0.precedes($1) }) else { return nil }

@@ -1,6 +1,6 @@
 import TenureStore
 
-/// The result of a batch of lines: records for the buckets, and problems.
+/// The result of a batch of lines: records for the buckets, and bad lines.
 struct BatchReading: Sendable {
     let index: Int
     private(set) var counts = InputCounts()
@@ -39,7 +39,7 @@ struct BatchReading: Sendable {
             SpillRecord(
                 name,
                 .entry(.init(exportedID: entry.exportedID, weaker: weaker, facts: entry.facts.encoded[...]))))
-        // A weaker name leads to it; a second one of the same kind is known beside the first.
+        // A weaker name leads to the strongest one. A second name of the same kind needs no alias.
         for other in entry.names.dropFirst() where other.kind < name.kind { append(SpillRecord(other, .alias(name))) }
     }
 
@@ -57,31 +57,31 @@ struct BatchReading: Sendable {
     }
 }
 
-/// A line with something that doesn't count.
+/// A line that doesn't count, or that has an artifact that doesn't count.
 package struct BadLine: Sendable, Hashable {
     /// Counted from 1.
     package let line: Int
     package let fault: LineFault
-    /// Whether nothing in the line counts.
+    /// Whether no artifact in the line counts.
     package let isWholeLine: Bool
 }
 
-/// Counts of what was read.
+/// The counts of lines and rejected artifacts.
 package struct InputCounts: Sendable, Hashable {
     package private(set) var lines = 0
     package private(set) var blankLines = 0
-    /// Lines with something that counts.
+    /// Lines with at least one artifact that counts.
     package private(set) var usableLines = 0
-    /// Lines with something that counts and something that doesn't.
+    /// Lines with artifacts that count and artifacts that don't.
     package private(set) var partlyRejectedLines = 0
-    /// Lines without anything that counts, by the reason of their first artifact.
+    /// Lines without an artifact that counts, by the reason for their first artifact.
     package private(set) var rejectedLines: [String: Int] = [:]
-    /// Artifacts that don't count beside others that do, by reason.
+    /// Rejected artifacts of lines in which other artifacts count, by reason.
     package private(set) var rejectedArtifacts: [String: Int] = [:]
 
-    /// Lines without anything that counts.
+    /// Lines without an artifact that counts.
     package var rejectedLineCount: Int { rejectedLines.values.reduce(0, +) }
-    /// Lines with any rejected artifact.
+    /// Lines with at least one rejected artifact.
     package var linesWithRejections: Int { rejectedLineCount + partlyRejectedLines }
     /// Lines that aren't blank.
     package var writtenLines: Int { lines - blankLines }

@@ -1,16 +1,17 @@
 import TenureCore
 import TenureStore
 
-/// One bucket of records. Records with a name that leads to a stronger one move on; the others are customers.
+/// One bucket of records. Records with a name that leads to a stronger name move to another bucket. The others are
+/// customers.
 struct Bucket {
     private let stage: GatheringStage
     private var groups: [CustomerName: CustomerGroup] = [:]
     private var targets: [CustomerName: Set<CustomerName>] = [:]
 
-    /// The result of a bucket.
+    /// The counts of a bucket, and the records that leave it.
     struct Outcome: Sendable {
         var tally: Tally
-        /// Records for another bucket.
+        /// The records that belong to another bucket.
         var moved: [(bucket: Int, record: [UInt8])] = []
         /// Accounts that turned out to be one customer.
         var joined: [(CustomerName, CustomerName)] = []
@@ -30,7 +31,7 @@ struct Bucket {
         self.targets = targets
     }
 
-    func judge(by comparison: Comparison, joins: AccountJoins) -> Outcome {
+    func decide(by comparison: Comparison, joins: AccountJoins) -> Outcome {
         var outcome = Outcome(tally: Tally(for: comparison))
         for (name, group) in groups {
             func move(to target: CustomerName, at stage: GatheringStage) {
@@ -56,10 +57,10 @@ struct Bucket {
     }
 }
 
-/// The order in which buckets are gathered: a record that moves on is in its bucket before that is read.
+/// The order in which buckets are read, so that a record has moved to its last bucket before that bucket is read.
 enum GatheringStage: Int, CaseIterable, Comparable, Sendable {
     case contents, purchases, exported, downloads, accounts
-    /// Accounts that are one customer, under their representative.
+    /// Accounts that are one customer, under the account that represents them.
     case joined
 
     init(of kind: CustomerNameKind) {

@@ -1,7 +1,8 @@
 import TenureCore
 import TenureStore
 
-/// Everything that the lines of one customer prove, as bytes, because most customers have one line and wait for others.
+/// Everything that the lines of one customer prove. Encoded, because most customers have one line and only wait for
+/// others.
 struct CustomerGroup {
     /// The smallest of the exporters' IDs.
     private(set) var exportedID: String?
@@ -16,11 +17,11 @@ struct CustomerGroup {
         guard parts.count >= joinAt else { return }
         let joined = self.facts
         parts = [joined.encoded]
-        // A large group is joined less and less often, so joining costs no more than its length.
+        // Larger groups are joined less often, so that the time grows only linearly with the number of lines.
         joinAt = 32 + joined.purchases.count + joined.proofs.count
     }
 
-    /// All of it as one entry.
+    /// The whole group as one entry.
     var entry: SpillRecord.Entry { SpillRecord.Entry(exportedID: exportedID, weaker: nil, facts: facts.encoded[...]) }
 
     var facts: CustomerFacts {
@@ -30,7 +31,7 @@ struct CustomerGroup {
         joined.add(all.flatMap(\.proofs))
         joined.add(all.flatMap(\.purchases))
         joined.add(all.flatMap(\.renewals))
-        // One line with all purchases is enough: the others add to them.
+        // One line with all purchases makes the group complete. The other lines only add to it.
         joined.purchasesAreComplete = all.contains(where: \.purchasesAreComplete)
         return joined
     }

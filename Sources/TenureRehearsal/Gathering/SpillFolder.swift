@@ -1,10 +1,10 @@
 import Foundation
 
-/// Records by the hash of their name: in memory while they are few, then in files of a temporary folder.
-/// Lines of one customer may be anywhere in the input. They all come into one bucket, and one bucket fits into memory
-/// however many lines there are.
+/// Records in buckets by the hash of their name: in memory while they are few, then in files of a temporary folder.
+///
+/// Lines of one customer may be anywhere in the input. One bucket gets all of them, and a bucket always fits into memory.
 final class SpillFolder {
-    /// 10 million customers make 20,000 a bucket.
+    /// With 10 million customers, a bucket has 20,000.
     static let bucketCount = 512
     private static let bufferSize = 16 * 1024
 
@@ -21,18 +21,18 @@ final class SpillFolder {
         if isMade { try? FileManager.default.removeItem(atPath: path) }
     }
 
-    /// The bucket of a name's records.
+    /// Returns the bucket for the records of a name.
     static func bucket(of name: CustomerName, at stage: GatheringStage) -> Int {
         stage.rawValue * bucketCount + Int(name.stableHash % UInt64(bucketCount))
     }
 
-    /// The buckets of one stage.
+    /// Returns the buckets of one stage.
     static func buckets(of stage: GatheringStage) -> Range<Int> {
         let first = stage.rawValue * bucketCount
         return first..<first + bucketCount
     }
 
-    /// All records of a bucket, which keeps them.
+    /// Returns all records of a bucket without removing them.
     func peek(_ bucket: Int) -> BucketContents? {
         let tail = buffers[bucket] ?? []
         let file = files.contains(bucket) ? file(of: bucket) : nil
@@ -47,7 +47,7 @@ final class SpillFolder {
         }
     }
 
-    /// All records of a bucket, which is empty afterward.
+    /// Returns all records of a bucket and empties it.
     func take(_ bucket: Int) -> BucketContents? {
         let tail = buffers.removeValue(forKey: bucket) ?? []
         let file = files.remove(bucket).map(file)
@@ -58,7 +58,7 @@ final class SpillFolder {
 
     private func write(_ bytes: [UInt8], to bucket: Int) throws(RehearsalError) {
         if !isMade {
-            // Other users must not read what people bought.
+            // Only the owner may read what customers bought.
             guard mkdir(path, 0o700) == 0 else { throw .noRoom(path) }
             isMade = true
         }
@@ -80,12 +80,12 @@ final class SpillFolder {
 struct BucketContents: Sendable {
     let file: String?
     let tail: [UInt8]
-    /// Whether they are read for the last time.
+    /// Whether the bucket's file can be deleted after reading.
     let isTaken: Bool
 
     private static let chunkSize = 256 * 1024
 
-    /// Passes all records; if they are taken, the file is deleted.
+    /// Passes each record to `body`, then deletes the file if the bucket was taken.
     func forEach(_ body: (SpillRecord) -> Void) throws(RehearsalError) {
         var bytes: [UInt8] = []
         if let file {
@@ -96,15 +96,15 @@ struct BucketContents: Sendable {
             }
             while let chunk = try? handle.read(upToCount: Self.chunkSize), !chunk.isEmpty {
                 bytes.append(contentsOf: chunk)
-                Self.tell(&bytes, body)
+                Self.passRecords(&bytes, body)
             }
         }
         bytes += tail
-        Self.tell(&bytes, body)
+        Self.passRecords(&bytes, body)
     }
 
-    /// Passes the complete records, and keeps the rest.
-    private static func tell(_ bytes: inout [UInt8], _ body: (SpillRecord) -> Void) {
+    /// Passes the complete records to `body`, and keeps the incomplete rest.
+    private static func passRecords(_ bytes: inout [UInt8], _ body: (SpillRecord) -> Void) {
         var position = 0
         while let length = SpillRecord.length(of: bytes, at: position), position + 4 + length <= bytes.count {
             if let record = SpillRecord(bytes, at: &position) { body(record) }

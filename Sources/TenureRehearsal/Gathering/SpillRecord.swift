@@ -1,9 +1,10 @@
-/// What is kept of a line until all lines are read: an entry under a customer's strongest name, or where a weaker name
-/// leads.
-/// As bytes: the length of the rest (4 bytes), then kind (0: an entry, 1: an alias, 2: an entry with a weaker name),
-/// names and content. Only this process reads them, but a disk may have changed them: invalid ones are skipped.
+/// The part of a line that is kept until all lines are read: an entry under a customer's strongest name, or an alias from
+/// a weaker name to a stronger one.
+///
+/// The bytes: the length of the rest (4 bytes), then the kind (0: an entry, 1: an alias, 2: an entry with a weaker name),
+/// names and content. Only this process reads them, but a damaged disk may have changed them, so invalid ones are skipped.
 struct SpillRecord {
-    /// What lines of one customer prove.
+    /// The facts that lines of one customer prove.
     struct Entry {
         let exportedID: String?
         /// For an entry under an `id`: the name that it has without it.
@@ -13,7 +14,7 @@ struct SpillRecord {
 
     enum Content {
         case entry(Entry)
-        /// Lines with only this name belong to the customer of that one.
+        /// Lines that have only this name belong to the customer with the other name.
         case alias(CustomerName)
     }
 
@@ -39,7 +40,7 @@ struct SpillRecord {
         for place in 0..<4 { bytes[start + place] = UInt8(truncatingIfNeeded: length >> (8 * UInt32(place))) }
     }
 
-    /// The record that begins at `position`, which moves behind it; nil at the end.
+    /// Reads the record at `position` and moves `position` behind it. Nil at the end.
     init?(_ bytes: [UInt8], at position: inout Int) {
         guard let length = Self.length(of: bytes, at: position), position + 4 + length <= bytes.count else {
             return nil

@@ -1,12 +1,13 @@
-/// The names by which lines belong to one customer, the weakest first.
-/// A customer has the strongest name of any line. A weaker name leads to it if a line has both. A name that would lead
-/// to two customers is ignored. Only an exporter's `id` joins several accounts (`AccountJoins`).
+/// The kinds of names that connect lines of one customer, the weakest first.
+///
+/// The strongest name of all lines identifies the customer. A weaker name leads to it if a line has both. A name that
+/// would lead to two customers is ignored. Only an exported `id` joins several accounts (`AccountJoins`).
 enum CustomerNameKind: UInt8, Sendable, Comparable, CaseIterable {
-    /// The digest of what was signed: the same artifact counts once.
+    /// The digest of the artifact, so that the same artifact counts once.
     case content
     /// `originalTransactionId` of a purchase.
     case purchase
-    /// The exporter's ID of the customer.
+    /// The customer's `id` in the system that exported the lines.
     case exported
     /// `download_id` of a receipt.
     case download
@@ -30,7 +31,7 @@ enum CustomerNameKind: UInt8, Sendable, Comparable, CaseIterable {
 /// One name of a customer in one environment.
 struct CustomerName: Sendable, Hashable {
     let kind: CustomerNameKind
-    /// The environment of the signature: environments never mix.
+    /// The environment that signed the artifacts. Environments never mix.
     let realm: UInt8
     let text: String
 

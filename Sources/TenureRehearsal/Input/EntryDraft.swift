@@ -6,7 +6,7 @@ import TenureStore
 
 /// What a line proves about a customer, with all their names.
 struct Entry {
-    /// The strongest first; never empty.
+    /// The names, the strongest first; never empty.
     let names: [CustomerName]
     let exportedID: String?
     let facts: CustomerFacts
@@ -14,7 +14,7 @@ struct Entry {
     var environment: AppStoreEnvironment { AppStoreEnvironment.allCases[Int(names[0].realm)] }
 }
 
-/// The verified artifacts of one line, one after the other.
+/// Collects the verified artifacts of one line.
 struct EntryDraft {
     private let exportedID: String?
     private let purchasesAreComplete: Bool
@@ -22,14 +22,14 @@ struct EntryDraft {
     private var proofs: [AppProof] = []
     private var purchases: [Purchase] = []
     private var renewals: [Renewal] = []
-    /// In the order of the artifacts; some may occur twice.
+    /// The names in the order of the artifacts, perhaps with repetitions.
     private var names: [Name] = []
 
     private struct Name: Equatable {
         let kind: CustomerNameKind
         let text: String
 
-        /// The strongest first; of several of one kind the smallest, in any order of the line.
+        /// The strongest kind first, then by text. So the order of artifacts in the line doesn't matter.
         func precedes(_ other: Name) -> Bool {
             kind != other.kind ? kind > other.kind : text < other.text
         }
@@ -41,13 +41,13 @@ struct EntryDraft {
         name(.exported, exportedID)
     }
 
-    /// Why it doesn't count beside the artifacts before it; nil if it does.
+    /// Adds an artifact. Returns why it doesn't count beside the earlier ones; nil if it does.
     mutating func add(_ artifact: consuming VerifiedArtifact) -> Rejection? {
         let own = artifact.environment
         if let environment, environment != own {
             return Rejection(
                 .wrongEnvironment,
-                "it was signed in \(own.rawValue), and the artifacts before it in \(environment.rawValue)")
+                "it was signed in \(own.rawValue), but the earlier artifacts of the line in \(environment.rawValue)")
         }
         do throws(Rejection) {
             switch consume artifact {
@@ -88,20 +88,20 @@ struct EntryDraft {
         names.append(Name(kind: kind, text: text))
     }
 
-    /// An artifact without a name is identified by its contents: it may come again.
+    /// Names an artifact without an ID by its digest, so that it counts once if it occurs again.
     private mutating func name(byContent digest: [UInt8]) {
-        // 128 bits identify every artifact.
+        // 128 bits are enough to distinguish all artifacts.
         name(.content, digest.prefix(16).hexadecimal)
     }
 
-    /// Nil if no artifact counts. Throws if they belong to several accounts.
+    /// Returns the line's entry; nil if no artifact counts. Throws if artifacts belong to several accounts.
     func entry() throws(LineFault) -> Entry? {
         guard let environment, let realm = AppStoreEnvironment.allCases.firstIndex(of: environment) else { return nil }
         let names = names.count > 1 ? Self.distinct(names) : names
         guard names.count < 2 || names[1].kind != .appTransaction else {
             throw LineFault(
                 .severalAccounts,
-                "it holds artifacts of several Apple Accounts; write a line for each, with the same `id`")
+                "it has artifacts of several Apple Accounts; write a line for each, with the same `id`")
         }
         var facts = CustomerFacts()
         facts.add(proofs)
@@ -113,7 +113,7 @@ struct EntryDraft {
             exportedID: exportedID, facts: facts)
     }
 
-    /// The strongest first.
+    /// The different names, the strongest first.
     private static func distinct(_ names: [Name]) -> [Name] {
         var distinct: [Name] = []
         for name in names.sorted(by: { $0.precedes($1) }) where name != distinct.last { distinct.append(name) }

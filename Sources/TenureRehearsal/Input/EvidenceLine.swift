@@ -1,7 +1,7 @@
 import TenureAppStore
 import TenureJSON
 
-/// The contents of one line, not yet verified. The format is in `Docs/rehearsal.md`.
+/// The unverified contents of one line. `Docs/rehearsal.md` describes the format.
 struct EvidenceLine {
     enum Content {
         case jws
@@ -13,19 +13,19 @@ struct EvidenceLine {
 
     struct Part {
         let content: Content
-        /// Usually a part of the input, without a copy.
+        /// The artifact's bytes, usually a slice of the input.
         let bytes: ArraySlice<UInt8>
-        /// Its path in the line; nil for the whole line.
+        /// The artifact's path in the line, such as `transactions[3]`; nil if it is the whole line.
         let name: String?
     }
 
     private(set) var parts: [Part] = []
-    /// The exporter's ID of the customer.
+    /// The customer's ID in the system that exported the line.
     private(set) var id: String?
-    /// Whether it has all purchases of its customer; nil if it doesn't say.
+    /// Whether it has all purchases of its customer; nil without `purchasesAreComplete`.
     private(set) var purchasesAreComplete: Bool?
 
-    /// The longest line: a receipt of the largest size, and as many transactions beside it.
+    /// The longest line in bytes: the largest receipt, and as many bytes of transactions.
     static let maximumSize = 8 << 20
     private static let longestID = 256
 
@@ -45,7 +45,7 @@ struct EvidenceLine {
     }
 
     private mutating func readText(_ line: ArraySlice<UInt8>) throws(LineFault) {
-        guard case .string(let text) = try Self.json(line) else { throw LineFault(.wrongShape, "it isn't text") }
+        guard case .string(let text) = try Self.json(line) else { throw LineFault(.wrongShape, "it isn't a text") }
         add(Array(text.utf8)[...])
     }
 
@@ -69,7 +69,7 @@ struct EvidenceLine {
         }
         guard !parts.isEmpty else {
             throw LineFault(
-                .nothingSigned, "it holds none of `appTransaction`, `transactions`, `renewalInfos` and `receipt`")
+                .nothingSigned, "it has no `appTransaction`, `transactions`, `renewalInfos` or `receipt`; add one")
         }
     }
 
@@ -95,12 +95,12 @@ struct EvidenceLine {
     }
 
     private mutating func add(_ value: JSONValue, as content: Content, named name: String) throws(LineFault) {
-        guard case .string(let text) = value else { throw LineFault(.wrongShape, "`\(name)` is a text") }
+        guard case .string(let text) = value else { throw LineFault(.wrongShape, "`\(name)` must be a text") }
         parts.append(Part(content: content, bytes: Array(text.utf8)[...], name: name))
     }
 
     private mutating func addAll(_ value: JSONValue, as content: Content, named name: String) throws(LineFault) {
-        guard case .array(let values) = value else { throw LineFault(.wrongShape, "`\(name)` is a list of texts") }
+        guard case .array(let values) = value else { throw LineFault(.wrongShape, "`\(name)` must be a list of texts") }
         for (index, value) in values.enumerated() { try add(value, as: content, named: "\(name)[\(index)]") }
     }
 }

@@ -1,15 +1,14 @@
-// The module of `stat` for a compiler that read Foundation first.
-import CoreFoundation
 import Foundation
 
 /// The source of lines: a file, plain or compressed by gzip, or standard input.
+///
 /// Decompression is `gzip -dc` as a child process: every server has it, and it runs beside the verification.
 package final class EvidenceSource {
     private let descriptor: Int32
     /// The size of the file on the disk, compressed or not.
     private let file: FileHandle?
     private let child: Process?
-    /// The bytes of the file; nil if they are unknown.
+    /// The size of the file in bytes, compressed or not; nil if it is unknown.
     package let size: Int?
 
     /// `-` is standard input, which must not be compressed.
@@ -20,11 +19,13 @@ package final class EvidenceSource {
             return
         }
         guard let file = FileHandle(forReadingAtPath: path) else { throw .unreadable(path) }
-        var status = stat()
-        guard fstat(file.fileDescriptor, &status) == 0 else { throw .unreadable(path) }
-        guard status.st_mode & S_IFMT != S_IFDIR else { throw .folder(path) }
-        let isFile = status.st_mode & S_IFMT == S_IFREG
-        size = isFile ? Int(status.st_size) : nil
+        // Absent for a pipe such as `/dev/fd/63`: a link to it names no path.
+        let attributes = try? FileManager.default.attributesOfItem(
+            atPath: URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
+        let type = attributes?[.type] as? FileAttributeType
+        guard type != .typeDirectory else { throw .folder(path) }
+        let isFile = type == .typeRegular
+        size = isFile ? (attributes?[.size] as? NSNumber)?.intValue : nil
         self.file = file
         guard isFile, Self.isCompressed(file) else {
             child = nil
@@ -34,7 +35,7 @@ package final class EvidenceSource {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["gzip", "-dc"]
-        // Both share one position in the file: the child's position shows the progress.
+        // The child shares this process's position in the file, which shows the progress.
         process.standardInput = file
         let pipe = Pipe()
         process.standardOutput = pipe
@@ -64,10 +65,10 @@ package final class EvidenceSource {
         return Int(lseek(file.fileDescriptor, 0, SEEK_CUR))
     }
 
-    /// The next bytes; empty at the end, and if `isStopped` returns true while nothing comes.
+    /// Returns the next bytes; empty at the end, or if `isStopped` returns true while no bytes arrive.
     package func read(upTo count: Int, isStopped: () -> Bool) throws(RehearsalError) -> [UInt8] {
         while !isStopped() {
-            // A terminal or a pipe may be silent for long.
+            // A terminal or a pipe may send nothing for a long time.
             var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             let ready = poll(&waiting, 1, 200)
             if ready == 0 || (ready < 0 && errno == EINTR) { continue }
@@ -91,13 +92,13 @@ package final class EvidenceSource {
         switch child.terminationStatus {
         case 127: return .noGzip("the evidence")
         case 0: return nil
-        // 2 is a warning, for instance about something behind the end of the archive.
+        // 2 is a warning, for example about bytes after the end of the archive.
         case 2 where child.terminationReason == .exit: return nil
         default: return child.terminationReason == .exit ? .damagedArchive : nil
         }
     }
 
-    /// Whether something was left unread.
+    /// Whether bytes are left unread.
     private var isUnread: Bool {
         var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&waiting, 1, 0) > 0 && waiting.revents & Int16(POLLIN) != 0

@@ -2,13 +2,13 @@ import Foundation
 
 /// Some lines of the input, for one task.
 struct LineBatch: Sendable {
-    /// Counted from 1.
+    /// The number of the first line, counted from 1.
     let firstLine: Int
     /// The first line, if it began in an earlier piece of the input; otherwise empty.
     let head: [UInt8]
-    /// Whole lines with their line breaks, except perhaps the last one: a part of the input, without a copy.
+    /// Whole lines with line breaks; the last one may have none. A slice of the input, not a copy.
     let bytes: ArraySlice<UInt8>
-    /// The number of a line that was too long to be kept, just before these.
+    /// The number of a too long line before these; nil without one.
     let skippedLine: Int?
 
     init(firstLine: Int, head: [UInt8] = [], bytes: ArraySlice<UInt8>, skippedLine: Int? = nil) {
@@ -20,7 +20,7 @@ struct LineBatch: Sendable {
 
     var size: Int { head.count + bytes.count }
 
-    /// Passes each line without its line break and surrounding blanks, with its number, even empty ones.
+    /// Passes the number and the bytes of each line, without line break and surrounding blanks. Includes empty lines.
     func forEach(_ body: (Int, ArraySlice<UInt8>) -> Void) {
         var number = firstLine
         if !head.isEmpty {
@@ -42,7 +42,7 @@ extension UInt8 {
 }
 
 extension ArraySlice<UInt8> {
-    /// `memchr` is many times as fast as a loop.
+    /// Uses `memchr`, which is many times as fast as a loop.
     func first(_ byte: UInt8, from start: Int) -> Int? {
         withUnsafeBytes { buffer in
             let offset = start - startIndex

@@ -2,12 +2,12 @@ package import TenureAppStore
 
 /// Why a line, or an artifact in it, doesn't count.
 package struct LineFault: Sendable, Hashable {
-    /// A code of `Rejection`, or one of these.
+    /// A code of `Rejection`, or a fault of the line's form.
     package enum Code: Sendable, Hashable {
         case rejected(Rejection.Code)
-        /// It begins like JSON, but isn't valid.
+        /// The line begins like JSON, but isn't valid.
         case invalidJSON
-        /// JSON with a field of another form.
+        /// JSON with a field of the wrong type.
         case wrongShape
         /// JSON without an artifact.
         case nothingSigned
@@ -30,7 +30,7 @@ package struct LineFault: Sendable, Hashable {
 
     package let code: Code
     package let detail: String
-    /// The artifact in the line: `transactions[3]`. Nil: the whole line.
+    /// The artifact in the line, such as `transactions[3]`; nil for the whole line.
     package let part: String?
 
     init(_ code: Code, _ detail: String, part: String? = nil) {

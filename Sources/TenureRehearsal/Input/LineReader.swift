@@ -3,19 +3,19 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
-/// Verifies lines. A value that many tasks share.
+/// Parses and verifies lines. Many tasks share it.
 struct LineReader: Sendable {
     let verifier: AppStoreVerifier
-    /// A later signing date is rejected.
+    /// Artifacts with a later signing date are rejected.
     let now: Date
-    /// Whether a line has all purchases of its customer, if it doesn't say.
+    /// Whether a line without `purchasesAreComplete` has all purchases of its customer.
     let purchasesAreComplete: Bool
 
     /// The result of one line.
     struct Reading {
-        /// Nil if nothing of it counts.
+        /// Nil if no artifact counts.
         var entry: Entry?
-        /// Of the line, or of artifacts beside others that count.
+        /// The faults of the line, or of artifacts beside others that count.
         var faults: [LineFault] = []
     }
 
@@ -43,7 +43,7 @@ struct LineReader: Sendable {
     private func verify(_ part: EvidenceLine.Part) throws(Rejection) -> VerifiedArtifact {
         switch part.content {
         case .jws: return try verifier.verifyEvidence(part.bytes, now: now)
-        // Artifacts of the App Store Server API count too, because a rehearsal gives no access.
+        // Unlike a sync, this accepts app transactions from the App Store Server API, because a rehearsal gives no access.
         case .appTransaction:
             let bytes = Array(part.bytes)
             return .appTransaction(try verifier.verifyAppTransaction(bytes, from: .appStoreServer, now: now))

@@ -1,7 +1,8 @@
-/// Divides a stream of bytes into batches of whole lines, in bounded memory for any length of a line.
-/// Lines aren't copied, except the one that ends in the next piece.
+/// Divides a stream of bytes into batches of whole lines, in bounded memory for lines of any length.
+///
+/// It copies only lines that continue in the next piece of the stream.
 struct LineSplitter {
-    /// A longer line is skipped, and reported by its number.
+    /// In bytes. A longer line is skipped, and reported by its number.
     let longestLine: Int
     /// The beginning of a line that hasn't ended yet.
     private var rest: [UInt8] = []
@@ -9,7 +10,7 @@ struct LineSplitter {
     private var isSkipping = false
     private var isFirst = true
 
-    /// Many short lines make as much work as few long ones.
+    /// Limits the lines of a batch, because many short lines take as long as a few long ones.
     private static let mostLines = 4096
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
@@ -17,7 +18,7 @@ struct LineSplitter {
         self.longestLine = longestLine
     }
 
-    /// The batches that are complete with these bytes.
+    /// Adds bytes, and returns the batches that are now complete.
     mutating func batches(adding chunk: [UInt8]) -> [LineBatch] {
         var chunk = chunk[...]
         if isFirst {
@@ -47,7 +48,7 @@ struct LineSplitter {
         return batches
     }
 
-    /// The line that began before and ends in this chunk; empty without one.
+    /// Completes the line that began in an earlier chunk, and returns it; empty without one.
     private mutating func takeHead(from chunk: inout ArraySlice<UInt8>, _ batches: inout [LineBatch]) -> [UInt8] {
         guard !rest.isEmpty, let newline = chunk.first(.newline, from: chunk.startIndex) else { return [] }
         defer {
@@ -93,7 +94,7 @@ struct LineSplitter {
         nextLine += 1
     }
 
-    /// The last line, which needs no line break.
+    /// Returns the last line, which may have no line break.
     mutating func end() -> LineBatch? {
         defer { rest = [] }
         return rest.isEmpty ? nil : LineBatch(firstLine: nextLine, bytes: rest[...])

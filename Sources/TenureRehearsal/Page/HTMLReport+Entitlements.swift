@@ -1,7 +1,7 @@
 import TenureCore
 
 extension HTMLReport {
-    /// The number of charts that readers look at; those of further entitlements are collapsed.
+    /// How many charts are open at first. The charts of further entitlements are collapsed.
     private static let mostPanels = 12
 
     mutating func writeEntitlements() {
@@ -24,15 +24,15 @@ extension HTMLReport {
         for (index, name) in report.tally.entitlements.enumerated() {
             write(
                 name, report.tally.byEntitlement[index], panels[index], isOpen: open.contains(index),
-                tellingEras: index == first)
+                listingEras: index == first)
         }
         for (name, tally) in report.tally.promisedOnly.sorted(by: { $0.key < $1.key }) {
-            write(name, tally, [], isOpen: true, tellingEras: false)
+            write(name, tally, [], isOpen: true, listingEras: false)
         }
     }
 
     private mutating func write(
-        _ name: String, _ tally: EntitlementTally, _ panels: [PlatformPanel], isOpen: Bool, tellingEras: Bool
+        _ name: String, _ tally: EntitlementTally, _ panels: [PlatformPanel], isOpen: Bool, listingEras: Bool
     ) {
         page.element("h2", name)
         page.markup(tally.counts.bar(isCompared: isCompared))
@@ -50,7 +50,7 @@ extension HTMLReport {
         if !panels.isEmpty {
             if !isOpen { page.markup("<details><summary>By platform</summary>") }
             page.markup("<div class=\"panels\">")
-            for panel in panels { page.markup(panel.markup(tellingEras: tellingEras)) }
+            for panel in panels { page.markup(panel.markup(listingEras: listingEras)) }
             page.markup("</div>")
             if !isOpen { page.markup("</details>") }
         }

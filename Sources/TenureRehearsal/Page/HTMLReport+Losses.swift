@@ -3,7 +3,7 @@ import TenureCore
 extension HTMLReport {
     private static let mostCauses = 10
 
-    /// Losses by cause, the most frequent first; the customers themselves are collapsed.
+    /// Writes losses by cause, the most frequent first. The lists of customers are collapsed.
     mutating func writeLosses() {
         page.element("h2", "Who loses, and why")
         guard report.tally.losing > 0 else {

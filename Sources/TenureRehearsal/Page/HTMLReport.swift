@@ -124,12 +124,12 @@ package struct HTMLReport {
     private mutating func writeInput() {
         page.element("h2", "Where the numbers come from")
         switch report.input {
-        case .record(let name, let passedOver):
+        case .database(let name, let skipped):
             page.element(
                 "p", "The database of a service, \(name.shortFileName), with \(customers.grouped("customer")).")
-            if passedOver > 0 {
+            if skipped > 0 {
                 page.element(
-                    "p", class: "soft", "\(passedOver.grouped("customer")) of test environments don’t count.")
+                    "p", class: "soft", "\(skipped.grouped("customer")) of test environments don’t count.")
             }
         case .evidence(let name, let counts, let badLines, let anonymousIDs):
             page.element(

@@ -1,4 +1,5 @@
-/// The style of the page: light, dark, and on paper. Nothing is loaded.
+/// The style of the page: light, dark, and on paper. The page loads no other files.
+///
 /// A color has one meaning: blue has it, green gains it, amber can't be determined, gray doesn't have it, and red loses
 /// it, which stops a release.
 enum PageStyle {

@@ -1,6 +1,6 @@
 import TenureCore
 
-/// What happens to customers, as every chart of a page shows it: one color for each, and no color for anything else.
+/// A part of the customers in every chart of the page. Each part has one color, which means nothing else.
 enum Part: String, CaseIterable {
     // From the baseline of a chart upward.
     case granted
@@ -21,7 +21,8 @@ enum Part: String, CaseIterable {
 }
 
 extension Counts {
-    /// Each customer is in one part: a customer who loses it is in no other, whatever the outcome is now.
+    /// Returns the number of customers in a part. Each customer is in one part. Customers who lose it are only in `loses`,
+    /// whatever their outcome is now.
     func count(_ part: Part) -> Int {
         switch part {
         case .granted: granted - gains - shortened
@@ -32,7 +33,7 @@ extension Counts {
         }
     }
 
-    /// `keeps it 12, loses it 3`: the parts that exist.
+    /// The parts with customers, such as `keeps it 12, loses it 3`.
     func words(isCompared: Bool) -> String {
         Part.allCases.filter { count($0) > 0 }
             .map { "\($0.label(isCompared: isCompared)) \(count($0).grouped)" }.joined(separator: ", ")
@@ -40,7 +41,7 @@ extension Counts {
 }
 
 extension Counts {
-    /// The parts side by side, `share` percent wide together.
+    /// Markup of a bar with the parts side by side, together `share` percent wide.
     func bar(isCompared: Bool, share: Double = 100) -> String {
         var markup = ""
         for part in Part.allCases where count(part) > 0 {

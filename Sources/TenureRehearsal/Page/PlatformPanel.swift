@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// One entitlement on one platform: by purchase date as a chart, and by version as rows.
+/// The charts of one entitlement on one platform: a histogram by purchase date, and rows by version.
 struct PlatformPanel {
     let platform: Platform?
     let counts: Counts
@@ -19,7 +19,7 @@ struct PlatformPanel {
     private static let height = 92.0
     private static let mostRows = 7
 
-    /// One for each platform with customers, the largest first.
+    /// Returns a panel for each platform with customers, the one with the most customers first.
     static func all(_ report: RehearsalReport, entitlement index: Int) -> [PlatformPanel] {
         Set(report.tally.cells.counts.keys.map(\.platform))
             .map { PlatformPanel(report, entitlement: index, on: $0) }
@@ -78,12 +78,12 @@ struct PlatformPanel {
         }
     }
 
-    /// `tellingEras`: the eras are also listed under the chart as text.
-    func markup(tellingEras: Bool) -> String {
+    /// - Parameter listingEras: whether to list the eras under the chart as text too.
+    func markup(listingEras: Bool) -> String {
         var markup =
             "<section class=\"panel\"><h4>\(name.htmlEscaped) <span>\(counts.total.grouped("customer"))</span></h4>"
         if let scale, !bars.isEmpty { markup += chart(scale) }
-        if tellingEras, let caption = spans?.caption, !caption.isEmpty {
+        if listingEras, let caption = spans?.caption, !caption.isEmpty {
             markup += "<p class=\"note\">\(caption.htmlEscaped)</p>"
         }
         if beyond > 0 {

@@ -1,11 +1,11 @@
 import TenureCore
 
-/// The versions of a platform as rows: one version each, or neighbors together if there are many. No row crosses a
-/// version with which an era begins.
+/// The versions of a platform as rows: one version each, or several neighbors if there are many. A row never includes
+/// versions of two eras.
 struct VersionRows {
     struct Row {
         let title: String
-        /// Nil for a row of malformed versions.
+        /// The lowest version of the row; nil for the row of malformed versions.
         let lowest: AppVersion?
         let versions: [Place.Version]
     }
@@ -36,7 +36,7 @@ struct VersionRows {
             + others.sorted { $0.precedes($1) }.map { Row(title: $0.title, lowest: nil, versions: [$0]) }
     }
 
-    /// This part's share of the rows, with about the same number of versions each.
+    /// Divides versions into rows with about the same number of versions each.
     private static func rows(
         of part: ArraySlice<(version: AppVersion, place: Place.Version)>, of total: Int, most: Int
     ) -> [Row] {

@@ -13,13 +13,13 @@ package struct FailCondition: Sendable, Hashable {
     private enum Measure: Hashable {
         case outcome(Decision.Outcome)
         case change(Change)
-        /// The outcome differs, gains and losses included.
+        /// Customers with another outcome, including gains and losses.
         case changed
-        /// Version and date prove different eras.
+        /// Customers with a version and a date that prove different eras.
         case contradicting
-        /// Of lines, not of customers.
+        /// Lines with a rejected artifact, not customers.
         case rejected
-        /// The deciding reason.
+        /// Customers with this deciding reason.
         case reason(Reason.Code)
 
         var needsComparison: Bool {
@@ -70,16 +70,16 @@ package struct FailCondition: Sendable, Hashable {
     /// The result of a condition.
     package struct Verdict: Sendable, Hashable {
         package let condition: String
-        /// What was measured: a number, or percent.
+        /// The measured number or percentage.
         package let value: Double
         package let isPercentage: Bool
-        /// The entitlement, if the worst of several counts.
+        /// The entitlement with this value, if the condition is about several.
         package let entitlement: String?
-        /// Whether the condition holds, and the rehearsal fails.
+        /// Whether the condition holds, so that the rehearsal fails.
         package let fails: Bool
     }
 
-    /// `entitlements`: the possible names. Throws `RehearsalError.condition`.
+    /// Throws `RehearsalError.condition` for an invalid condition or an unknown entitlement.
     package init(_ text: String, of comparison: Comparison) throws(RehearsalError) {
         func fault(_ why: String) -> RehearsalError { .condition(text, why: why) }
         self.text = text
@@ -101,7 +101,7 @@ package struct FailCondition: Sendable, Hashable {
             let entitlement = String(name[..<period])
             guard comparison.entitlements.contains(entitlement) else {
                 let known = comparison.entitlements.map { "`\($0)`" }.joined(separator: ", ")
-                throw fault("there is no entitlement `\(entitlement)`; there are \(known)")
+                throw fault("there is no entitlement `\(entitlement)`; write one of \(known)")
             }
             self.entitlement = entitlement
             name = String(name[name.index(after: period)...])
@@ -115,13 +115,14 @@ package struct FailCondition: Sendable, Hashable {
         }
         self.measure = measure
         if measure.needsComparison, comparison.old == nil {
-            throw fault("gains and losses need a policy to compare with; add --against")
+            throw fault("gains and losses need an earlier policy to compare with; add --against")
         }
         if measure == .rejected, entitlement != nil {
-            throw fault("lines are rejected for all entitlements; write `rejected` alone")
+            throw fault("a line is rejected for all entitlements; write `rejected` without an entitlement")
         }
         if measure == .contradicting, entitlement != nil {
-            throw fault("proofs contradict each other for all entitlements; write `contradicting` alone")
+            throw fault(
+                "proofs contradict each other for all entitlements; write `contradicting` without an entitlement")
         }
     }
 
@@ -129,7 +130,7 @@ package struct FailCondition: Sendable, Hashable {
         let all = report.entitlements.filter { entitlement == nil || $0.name == entitlement }
         func worst(of value: (EntitlementTally) -> Int) -> Verdict {
             let verdicts = all.map { verdict(value($0.tally), of: report.tally.customers, entitlement: $0.name) }
-            // A failing one before one that doesn't fail; of those the first.
+            // Returns the first verdict that fails, otherwise the first one.
             return verdicts.first(where: \.fails) ?? verdicts.first ?? verdict(0, of: 0)
         }
         switch measure {

@@ -13,13 +13,13 @@ extension LineFault {
         }
         switch Rejection.Code(rawValue: code) {
         case .malformed: return "malformed"
-        case .unsupportedAlgorithm: return "signed in a way that the App Store does not use"
+        case .unsupportedAlgorithm: return "signed with an algorithm that the App Store doesn't use"
         case .untrustedChain: return "signed by a signer that isn't trusted here"
         case .wrongPurpose: return "signed with a certificate for another purpose"
         case .expiredAtSigning: return "signed when its certificate was not valid, or in the future"
         case .badSignature: return "changed after it was signed"
         case .wrongApp: return "of another app"
-        case .wrongEnvironment: return "of an environment that is not rehearsed, such as Sandbox"
+        case .wrongEnvironment: return "of an environment that isn't rehearsed, such as Sandbox"
         case .wrongKind: return "another kind of artifact"
         case .tooLarge: return "larger than any genuine artifact"
         case .tooManyUnknownSigners, .misconfigured, nil: return code

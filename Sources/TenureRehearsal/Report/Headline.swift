@@ -1,7 +1,7 @@
 package import TenureCore
 import TenurePolicyLint
 
-/// The verdict in one sentence, for readers who read nothing else.
+/// The result in one sentence, for people who read nothing else.
 package struct Headline: Sendable, Hashable {
     package enum Level: String, Sendable, Hashable {
         /// Customers lose something, or the rehearsal fails.
@@ -73,7 +73,7 @@ package struct Headline: Sendable, Hashable {
         return sentence + ", and \(others.grouped("other")) would lose something"
     }
 
-    /// Rejected lines are in no other number.
+    /// A sentence about rejected lines, which no other number includes.
     private static func rejections(in report: RehearsalReport) -> String {
         guard case .evidence(_, let counts, _, _) = report.input, counts.linesWithRejections > 0 else { return "" }
         let rejected = counts.linesWithRejections
@@ -107,7 +107,7 @@ extension VersionRange {
 }
 
 extension String {
-    /// A number of a hundred digits is a version, but not readable.
+    /// A version may have a hundred digits; this shortens it to be readable.
     fileprivate var shortened: String { count > 16 ? prefix(15) + "…" : self }
 }
 
@@ -122,7 +122,7 @@ extension [String] {
 extension RehearsalReport {
     package var headline: Headline { Headline(of: self) }
 
-    /// Losses by entitlement and platform, over all causes; the most first.
+    /// Losses by entitlement and platform over all causes, the most frequent first.
     package var losses: [PlatformLoss] {
         var losses: [PlatformLoss] = []
         for (name, tally) in entitlements {

@@ -6,7 +6,7 @@ import TenurePolicyFile
 import TenurePolicyLint
 
 extension RehearsalReport {
-    /// Everything as JSON; the fields are described in `Docs/rehearsal.md`.
+    /// The whole report as JSON. `Docs/rehearsal.md` describes the fields.
     package func json(_ layout: JSONWriter.Layout = .readable) -> [UInt8] {
         var writer = JSONWriter(layout, capacity: 1 << 16)
         write(to: &writer)
@@ -115,9 +115,9 @@ extension RehearsalReport {
                         $0.member("accounts", anonymous.accounts)
                     }
                 }
-            case .record(let name, let passedOver):
+            case .database(let name, let skipped):
                 writer.member("database", name)
-                writer.member("passedOver", passedOver)
+                writer.member("passedOver", skipped)
             }
         }
     }
@@ -229,7 +229,7 @@ extension RehearsalReport {
 }
 
 extension ExampleClass {
-    /// The most important first.
+    /// All classes, the most important first.
     package static let all: [ExampleClass] =
         Change.allCases.sorted { $0.order < $1.order }.filter { $0 != .same }.map(ExampleClass.change)
         + [Decision.Outcome.denied, .undetermined, .granted].map(ExampleClass.outcome)

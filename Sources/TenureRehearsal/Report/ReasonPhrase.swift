@@ -3,17 +3,17 @@ import TenureCore
 extension Reason.Code? {
     /// The meaning of a deciding reason, for readers who don't know its code.
     package var phrase: String {
-        guard let self else { return "the policy does not name it" }
+        guard let self else { return "the policy doesn't have the entitlement" }
         switch self {
-        case .eraHonored: return "got the app in an era that is honored"
-        case .eraNotHonored: return "got the app in an era that is not honored"
+        case .eraHonored: return "got the app in an honored era"
+        case .eraNotHonored: return "got the app in an era that isn't honored"
         case .inDoubt: return "in doubt between an honored era and another one"
         case .noHonors: return "no era grants it"
         case .nothingToCompare: return "neither version nor date can be compared"
-        case .noAcquisition: return "no evidence says how the app was acquired"
-        case .outsideWindow: return "got the app outside the dates that are honored"
-        case .windowNeedsDate: return "the dates that are honored need a date of purchase"
-        case .honorEnded: return "what the era gave has ended"
+        case .noAcquisition: return "no evidence proves how the app was acquired"
+        case .outsideWindow: return "got the app outside the honored dates"
+        case .windowNeedsDate: return "the honored dates need a purchase date"
+        case .honorEnded: return "the right from the era has ended"
         case .endUnknown: return "it is unknown how long the era grants it"
         case .appRefunded: return "the app was refunded"
         case .boughtAgain: return "got the app again after a refund, in an honored era"

@@ -1,13 +1,13 @@
-/// Why a rehearsal fails, so that the command exits with 2.
+/// Why a rehearsal fails. The command then exits with 2.
 package enum RehearsalFailure: Sendable, Hashable {
-    /// There is no customer, so no number means anything.
+    /// There is no customer, so the numbers prove nothing.
     case noCustomers
     /// More lines have a rejected artifact than allowed.
     case tooManyRejected(lines: Int, of: Int, allowedPercent: Double)
     /// A condition of `--fail-if` holds.
     case condition(FailCondition.Verdict)
 
-    /// Stable; the name in the JSON report.
+    /// The stable name in the JSON report.
     package var code: String {
         switch self {
         case .noCustomers: "noCustomers"
@@ -24,13 +24,13 @@ package enum RehearsalFailure: Sendable, Hashable {
             "\(lines.grouped) of \(total.grouped("line")) (\(lines.share(of: total))) have a rejected artifact; "
                 + "\(allowed.percent) are allowed, and `--allow-rejected` allows more"
         case .condition(let verdict):
-            "`\(verdict.condition)`, since it is \(verdict.written)\(verdict.entitlement.map { " of `\($0)`" } ?? "")"
+            "`\(verdict.condition)`, because it is \(verdict.written)\(verdict.entitlement.map { " of `\($0)`" } ?? "")"
         }
     }
 }
 
 extension RehearsalReport {
-    /// The allowed percentage of lines with a rejected artifact, unless the command allows more.
+    /// The default of the allowed percentage of lines with a rejected artifact.
     package static let usualAllowedRejected = 5.0
 
     package var failures: [RehearsalFailure] {
@@ -49,7 +49,7 @@ extension RehearsalReport {
 }
 
 extension FailCondition.Verdict {
-    /// What was measured: `12`, `3.2%`.
+    /// The measured value: `12`, `3.2%`.
     package var written: String { isPercentage ? value.percent : Int(value).grouped }
 }
 

@@ -4,25 +4,25 @@ package import TenurePolicyLint
 
 /// The whole result of a rehearsal. The terminal, the JSON and the page show parts of it.
 package struct RehearsalReport: Sendable {
-    /// The source of the customers.
+    /// Where the customers came from.
     package enum Input: Sendable {
         /// Lines of a file, the list of rejected lines (nil without any), and the `id`s that join no lines.
         case evidence(
             name: String, counts: InputCounts, badLines: String?, anonymousIDs: [EvidenceRehearsal.AnonymousID])
-        /// A database, and how many customers of other environments or authorities were skipped.
-        case record(name: String, passedOver: Int)
+        /// A database, and how many customers of other environments or test authorities were skipped.
+        case database(name: String, skipped: Int)
     }
 
-    /// The names of the policies: their files, or their versions.
+    /// The name of the policy: its file or its version.
     package let policyName: String
     package let oldPolicyName: String?
     package let comparison: Comparison
     package let input: Input
     package let tally: Tally
-    /// Only a part of the customers was read.
+    /// Whether only a part of the customers was read.
     package let isPartial: Bool
     package let problem: RehearsalError?
-    /// Whether customers appear under their IDs. Otherwise they have numbers, which don't identify them.
+    /// Whether the report shows customers' IDs. Otherwise it shows numbers, which identify no one.
     package let identifies: Bool
     package let conditions: [FailCondition]
     /// The allowed percentage of lines with a rejected artifact.
@@ -49,7 +49,7 @@ package struct RehearsalReport: Sendable {
         self.findings = findings
     }
 
-    /// A file's name without its folder, which means nothing to the readers of a page.
+    /// The file's name without its folder, which readers of the page don't know.
     package var shortPolicyName: String { Self.lastPart(of: policyName) }
     package var shortOldPolicyName: String? { oldPolicyName.map(Self.lastPart) }
 
@@ -62,7 +62,7 @@ package struct RehearsalReport: Sendable {
         tally.customers - tally.changingReason - tally.changed
     }
 
-    /// Those of the policies, then those that only promises name.
+    /// The entitlements of the policies, then entitlements that only promises name.
     package var entitlements: [(name: String, tally: EntitlementTally)] {
         Array(zip(tally.entitlements, tally.byEntitlement))
             + tally.promisedOnly.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
@@ -70,7 +70,7 @@ package struct RehearsalReport: Sendable {
 
     package var verdicts: [FailCondition.Verdict] { conditions.map { $0.verdict(on: self) } }
 
-    /// The names of the examples: numbers in an order that shows nothing, or their IDs.
+    /// The names of the examples: their IDs, or numbers in an order that reveals nothing.
     package var names: ExampleNames { ExampleNames(in: tally, identifying: identifies) }
 }
 
@@ -96,7 +96,7 @@ package struct ExampleNames: Sendable {
 }
 
 extension EntitlementTally {
-    /// The most frequent first.
+    /// The outcomes with their reasons, the most frequent first.
     package var sortedReasons: [(key: OutcomeReason, count: Int)] {
         reasons.map { ($0.key, $0.value) }.sorted {
             ($1.count, $0.key.outcome.rawValue, $0.key.reason.name) < (
@@ -115,7 +115,7 @@ extension EntitlementTally {
         }
     }
 
-    /// Losses first, then the most frequent.
+    /// The changes: losses first, then the most frequent.
     package var sortedTransitions: [(key: Transition, count: Int)] {
         func order(_ transition: Transition) -> String {
             "\(transition.before.outcome) \(transition.before.reason.name) \(transition.now.outcome) \(transition.now.reason.name)"
@@ -127,7 +127,7 @@ extension EntitlementTally {
 }
 
 extension Change {
-    /// The most important first.
+    /// The position in lists, the most important change first.
     package var order: Int {
         switch self {
         case .loses: 0
@@ -140,7 +140,7 @@ extension Change {
 }
 
 extension Cells {
-    /// The largest first; of equals in the order of their names.
+    /// The places, the one with the most customers first. Equal ones have the order of their names.
     package var sorted: [(place: Place, counts: [Counts])] {
         counts.map { ($0.key, $0.value) }.sorted { left, right in
             let totals = (left.counts.first?.total ?? 0, right.counts.first?.total ?? 0)
@@ -150,7 +150,7 @@ extension Cells {
 }
 
 extension Place {
-    /// By platform, version and month.
+    /// The order by platform, version and month.
     package func precedes(_ other: Place) -> Bool {
         let platforms = (platform?.rawValue ?? "~", other.platform?.rawValue ?? "~")
         if platforms.0 != platforms.1 { return platforms.0 < platforms.1 }
@@ -162,7 +162,7 @@ extension Place {
 }
 
 extension Place.Version {
-    /// Versions in order, then malformed ones.
+    /// The order of versions, with malformed ones last.
     package func precedes(_ other: Place.Version) -> Bool {
         switch (self, other) {
         case (.version(let mine), .version(let others)):

@@ -8,7 +8,7 @@ extension RehearsalReport {
         if tally.contradicting > 0 {
             let verb = tally.contradicting == 1 ? "has" : "have"
             remarks.append(
-                "\(tally.contradicting.grouped("customer")) (\(tally.contradicting.share(of: tally.customers))) \(verb) contradicting proofs: the version and the purchase date are of different eras"
+                "\(tally.contradicting.grouped("customer")) (\(tally.contradicting.share(of: tally.customers))) \(verb) contradicting proofs: the version and the purchase date prove different eras"
             )
         }
         let products = tally.productsWithoutEntitlement.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
@@ -26,7 +26,7 @@ extension RehearsalReport {
 
     private static let mostProducts = 5
 
-    /// The `id`s that join no lines.
+    /// A sentence about the `id`s that are placeholders, so that they don't join lines.
     func remark(on anonymous: [EvidenceRehearsal.AnonymousID]) -> String {
         let count = anonymous.count
         let names =

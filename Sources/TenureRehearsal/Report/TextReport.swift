@@ -3,7 +3,7 @@ import TenureCore
 import TenurePolicyFile
 import TenurePolicyLint
 
-/// The report for a terminal: one line after the other, each with its label.
+/// The report for a terminal, as labeled lines.
 package struct TextReport: Sendable {
     package enum Line: Sendable, Hashable {
         case heading(String)
@@ -22,17 +22,17 @@ package struct TextReport: Sendable {
     package init(_ report: RehearsalReport) {
         self.report = report
         names = report.names
-        tellVerdict()
-        tellInput()
-        for (name, tally) in report.entitlements { tell(name, tally) }
-        tellChanges()
-        tellPlaces()
-        tellFindings()
+        addVerdict()
+        addInput()
+        for (name, tally) in report.entitlements { add(name, tally) }
+        addChanges()
+        addPlaces()
+        addFindings()
         for failure in report.failures { lines.append(.bad("fails: \(failure.sentence)")) }
-        for verdict in report.verdicts where !verdict.fails { tell(verdict) }
+        for verdict in report.verdicts where !verdict.fails { add(verdict) }
     }
 
-    private mutating func tellVerdict() {
+    private mutating func addVerdict() {
         let headline = report.headline
         switch headline.level {
         case .stop: lines.append(.bad(headline.sentence))
@@ -41,7 +41,7 @@ package struct TextReport: Sendable {
         }
     }
 
-    private mutating func tellFindings() {
+    private mutating func addFindings() {
         guard !report.findings.isEmpty else { return }
         lines.append(.heading("the linter"))
         for finding in report.findings {
@@ -50,12 +50,12 @@ package struct TextReport: Sendable {
         }
     }
 
-    private mutating func tellInput() {
+    private mutating func addInput() {
         let against = report.oldPolicyName.map { " against \($0)" } ?? ""
         lines.append(.heading("\(report.policyName)\(against), as of \(report.comparison.instant.written)"))
         if report.isPartial {
             let why = report.problem.map { ": \($0)" } ?? ": it was stopped"
-            lines.append(.bad("PARTIAL\(why). The following is what was known by then"))
+            lines.append(.bad("PARTIAL\(why). The report contains the results until then"))
         }
         let customers = report.tally.customers
         switch report.input {
@@ -64,23 +64,23 @@ package struct TextReport: Sendable {
                 .plain(
                     "\(name): \(counts.lines.grouped("line")), \(counts.usableLines.grouped) of them of \(customers.grouped("customer")), \(counts.rejectedLineCount.grouped) rejected, \(counts.blankLines.grouped) blank"
                 ))
-            tell(counts.rejectedLines, as: "rejected lines")
-            tell(counts.rejectedArtifacts, as: "rejected beside what counts")
+            add(counts.rejectedLines, as: "rejected lines")
+            add(counts.rejectedArtifacts, as: "rejected in lines that count")
             if let badLines { lines.append(.faint("  each with its line number: \(badLines)")) }
             if !anonymousIDs.isEmpty { lines.append(.plain("  " + report.remark(on: anonymousIDs))) }
-        case .record(let name, let passedOver):
-            let others = passedOver > 0 ? ", \(passedOver.grouped) of other realms passed over" : ""
+        case .database(let name, let skipped):
+            let others = skipped > 0 ? ", \(skipped.grouped) of other environments skipped" : ""
             lines.append(.plain("\(name): \(customers.grouped("customer"))\(others)"))
         }
     }
 
-    private mutating func tell(_ numbers: [String: Int], as title: String) {
+    private mutating func add(_ numbers: [String: Int], as title: String) {
         guard !numbers.isEmpty else { return }
         let sorted = numbers.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         lines.append(.plain("  \(title): " + sorted.map { "\($0.key) \($0.value.grouped)" }.joined(separator: ", ")))
     }
 
-    private mutating func tell(_ name: String, _ tally: EntitlementTally) {
+    private mutating func add(_ name: String, _ tally: EntitlementTally) {
         lines.append(.heading(name))
         for outcome in Decision.Outcome.allCases {
             let count = tally.counts[outcome]
@@ -91,7 +91,7 @@ package struct TextReport: Sendable {
             }
         }
         guard report.comparison.old != nil else {
-            tellExamples([.outcome(.denied), .outcome(.undetermined)], of: tally)
+            addExamples([.outcome(.denied), .outcome(.undetermined)], of: tally)
             return
         }
         for change in [Change.loses, .gains, .changesOutcome, .changesReason] {
@@ -103,11 +103,11 @@ package struct TextReport: Sendable {
                 let now = "\(key.now.outcome) (\(key.now.reason.name))"
                 lines.append(.faint("    \(count.grouped.padded(left: 12))  from \(before) to \(now)"))
             }
-            tellExamples([.change(change)], of: tally)
+            addExamples([.change(change)], of: tally)
         }
     }
 
-    private mutating func tellExamples(_ kinds: [ExampleClass], of tally: EntitlementTally) {
+    private mutating func addExamples(_ kinds: [ExampleClass], of tally: EntitlementTally) {
         for kind in kinds {
             for example in (tally.examples[kind]?.all ?? []).prefix(Self.mostExamples) {
                 lines.append(.faint("      such as \(describe(example))"))
@@ -123,13 +123,13 @@ package struct TextReport: Sendable {
         return "\(names[example]) (\(facts.joined(separator: ", "))): \(example.now.outcome), \(example.now.reasonName)"
     }
 
-    private mutating func tellChanges() {
+    private mutating func addChanges() {
         let tally = report.tally
         if report.comparison.old != nil {
             lines.append(.heading("customers"))
             lines.append(
                 .plain(
-                    "  \(tally.losing.grouped) lose something, \(tally.gaining.grouped) gain something, \(tally.changed.grouped) have another outcome in all, \(tally.changingReason.grouped) another reason only, \(report.unchanged.grouped) are as before"
+                    "  \(tally.losing.grouped) lose something, \(tally.gaining.grouped) gain something, \(tally.changed.grouped) have another outcome in all, \(tally.changingReason.grouped) only another reason, \(report.unchanged.grouped) don't change"
                 ))
             if tally.losing > tally.losingWithPromises {
                 let held = tally.losing - tally.losingWithPromises
@@ -138,12 +138,12 @@ package struct TextReport: Sendable {
             }
         }
         if tally.heldByPromise > 0 {
-            lines.append(.plain("  \(tally.heldByPromise.grouped) have something only because it was promised before"))
+            lines.append(.plain("  \(tally.heldByPromise.grouped) have something only because of a promise"))
         }
         for remark in report.remarks { lines.append(.plain("  " + remark)) }
     }
 
-    private mutating func tellPlaces() {
+    private mutating func addPlaces() {
         let cells = report.tally.cells.sorted
         guard let name = report.tally.entitlements.first, !cells.isEmpty else { return }
         lines.append(.heading("platform, version and month of purchase, and `\(name)`"))
@@ -161,9 +161,9 @@ package struct TextReport: Sendable {
         }
     }
 
-    private mutating func tell(_ verdict: FailCondition.Verdict) {
+    private mutating func add(_ verdict: FailCondition.Verdict) {
         let place = verdict.entitlement.map { " of `\($0)`" } ?? ""
-        lines.append(.good("passes: not `\(verdict.condition)`, since it is \(verdict.written)\(place)"))
+        lines.append(.good("passes: not `\(verdict.condition)`, because it is \(verdict.written)\(place)"))
     }
 
     private func share(_ count: Int) -> String { count.share(of: report.tally.customers) }

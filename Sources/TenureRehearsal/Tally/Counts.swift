@@ -1,6 +1,6 @@
 package import TenureCore
 
-/// How many customers have which answer, and how it changes.
+/// How many customers have each answer, and how many gain, lose or change it.
 package struct Counts: Sendable, Hashable {
     package private(set) var granted = 0
     package private(set) var denied = 0
@@ -10,9 +10,9 @@ package struct Counts: Sendable, Hashable {
     package private(set) var changesOutcome = 0
     package private(set) var changesReason = 0
     package private(set) var same = 0
-    /// Of those who lose: still granted, but not for as long.
+    /// Customers who lose it because their right now ends earlier.
     package private(set) var shortened = 0
-    /// Of those who lose: undetermined now.
+    /// Customers who lose it because it is now undetermined.
     package private(set) var doubted = 0
 
     package init() {}

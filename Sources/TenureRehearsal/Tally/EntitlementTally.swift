@@ -3,13 +3,13 @@ package import TenureCore
 /// The counts of one entitlement.
 package struct EntitlementTally: Sendable, Hashable {
     package private(set) var counts = Counts()
-    /// By outcome and deciding reason under the new policy.
+    /// Customers by outcome and deciding reason under the new policy.
     package private(set) var reasons: [OutcomeReason: Int] = [:]
-    /// By the answers before and after, for customers with a change.
+    /// Customers with a change, by the answers before and after.
     package private(set) var transitions: [Transition: Int] = [:]
-    /// By class: the same ones in any order of customers.
+    /// Examples by class, which are the same in any order of customers.
     package private(set) var examples: [ExampleClass: Examples] = [:]
-    /// Customers who lose it, by cause.
+    /// Customers who lose the entitlement, by cause.
     package private(set) var losses: [LossCause: LossGroup] = [:]
 
     package struct OutcomeReason: Sendable, Hashable {
@@ -41,7 +41,7 @@ package struct EntitlementTally: Sendable, Hashable {
         }
     }
 
-    /// As an example, if there is room.
+    /// Keeps the customer as an example if there is room.
     mutating func offer(_ customer: RehearsedCustomer, _ verdict: Verdict) {
         for kind in verdict.classes { offer(customer, verdict, as: kind) }
         if let cause = LossCause(verdict, on: customer.place.platform) {
@@ -50,7 +50,7 @@ package struct EntitlementTally: Sendable, Hashable {
     }
 
     private mutating func offer(_ customer: RehearsedCustomer, _ verdict: Verdict, as kind: ExampleClass) {
-        // Few customers are examples, so that is checked before one is made.
+        // Few customers become examples, so this checks for room before it creates one.
         if let examples = examples[kind], !examples.admits(customer) { return }
         examples[kind, default: Examples(limit: kind.limit)].offer(Example(customer, verdict))
     }
@@ -65,7 +65,7 @@ package struct EntitlementTally: Sendable, Hashable {
 }
 
 extension Verdict {
-    /// The examples that its customer can be.
+    /// The classes of examples that the customer can join.
     var classes: [ExampleClass] {
         let outcome = ExampleClass.outcome(now.outcome)
         guard let change, change != .same else { return [outcome] }
@@ -73,11 +73,11 @@ extension Verdict {
     }
 }
 
-/// The examples that a customer is.
+/// A class of examples.
 package enum ExampleClass: Sendable, Hashable {
     case outcome(Decision.Outcome)
     case change(Change)
 
-    /// Of customers who lose, a list that a person works through; of others, a few to look at.
+    /// The most examples of the class. More for losses, because a person checks each of them.
     package var limit: Int { self == .change(.loses) ? 100 : 10 }
 }

@@ -1,16 +1,16 @@
 import TenureCore
 
-/// Up to which rank a customer is still an example, by entitlement and class. A missing entry has room for any
-/// customer.
+/// The highest rank with which a customer can still become an example, by entitlement and class. Without an entry, any
+/// customer can.
 struct ExampleRanks: Sendable {
-    /// By entitlement and class, in the order of the tally.
+    /// The ranks by entitlement and class, in the order of the tally.
     private var ranks: [UInt64]
     private var promisedOnly: [String: [ExampleClass: UInt64]]
-    /// By the index of the entitlement, then by cause.
+    /// The ranks of losses, by the index of the entitlement, then by cause.
     private var losses: [[LossCause: UInt64]]
     private var promisedLosses: [String: [LossCause: UInt64]]
 
-    /// The examples that certain verdicts allow.
+    /// The classes of examples that customers with the same verdicts can join.
     struct Chances: Sendable {
         /// Indexes in `ranks`.
         fileprivate let places: [Int]
@@ -42,7 +42,7 @@ struct ExampleRanks: Sendable {
         promisedLosses = tally.promisedOnly.mapValues(\.lossRanks)
     }
 
-    /// A customer with a higher rank can't be any of these examples.
+    /// Returns the highest rank with which a customer can join at least one of these classes.
     func highest(of chances: Chances) -> UInt64 {
         var highest: UInt64 = 0
         for place in chances.places { highest = max(highest, ranks[place]) }
@@ -65,7 +65,7 @@ extension EntitlementTally {
 }
 
 extension Examples {
-    /// Beyond it no customer is an example; nil while there is room.
+    /// The highest rank that can still become an example; nil while there is room for any.
     fileprivate var highestRank: UInt64? { all.count < limit ? nil : all.last?.rank }
 }
 

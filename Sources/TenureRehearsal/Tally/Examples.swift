@@ -1,13 +1,13 @@
 package import Foundation
 package import TenureCore
 
-/// A customer to look at, with the facts that show why.
+/// A customer as an example in the report, with the facts that explain the change.
 package struct Example: Sendable, Hashable {
     package let id: String
     package let exportedID: String?
     package let rank: UInt64
     package let platform: Platform?
-    /// As signed, shortened if it is too long to read.
+    /// The version as signed, shortened if it is too long to read.
     package let originalAppVersion: String?
     package let originalPurchaseDate: Date?
     package let now: Answer
@@ -25,10 +25,10 @@ package struct Example: Sendable, Hashable {
     }
 }
 
-/// The few of one class with the smallest hashes: any order and any grouping of customers leaves the same ones.
+/// The examples of one class: the few customers with the smallest hashes. So the order of customers doesn't matter.
 package struct Examples: Sendable, Hashable {
     package let limit: Int
-    /// In the order of their hashes.
+    /// The examples in the order of their hashes.
     package private(set) var all: [Example] = []
 
     package init(limit: Int) {

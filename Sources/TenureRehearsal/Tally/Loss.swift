@@ -1,12 +1,12 @@
 package import TenureCore
 
-/// Why customers of one platform lose an entitlement: what they had and what they have.
+/// Why customers of one platform lose an entitlement: the answers before and after.
 package struct LossCause: Sendable, Hashable {
     package let platform: Platform?
     package let before: EntitlementTally.OutcomeReason
     package let now: EntitlementTally.OutcomeReason
 
-    /// Nil for a customer who doesn't lose it.
+    /// Nil if the customer doesn't lose it.
     init?(_ verdict: Verdict, on platform: Platform?) {
         guard let before = verdict.before, verdict.change == .loses else { return nil }
         self.platform = platform
@@ -15,7 +15,7 @@ package struct LossCause: Sendable, Hashable {
     }
 }
 
-/// Customers who lose an entitlement for one cause.
+/// The customers who lose an entitlement for one cause.
 package struct LossGroup: Sendable, Hashable {
     package private(set) var count = 0
     /// The lowest and the highest version with which they got the app.
@@ -51,7 +51,7 @@ package struct LossGroup: Sendable, Hashable {
     }
 }
 
-/// A range of versions, by the texts in which they are signed.
+/// A range of versions, with their texts as signed.
 package struct VersionRange: Sendable, Hashable {
     package private(set) var lowest: AppVersion
     package private(set) var highest: AppVersion
@@ -69,7 +69,7 @@ package struct VersionRange: Sendable, Hashable {
         return joined
     }
 
-    /// Of two texts of one version, such as `1` and `1.0`, always the same one counts, in any order.
+    /// A stable order, also of two texts of one version such as `1` and `1.0`. So the order of customers doesn't matter.
     private static func precedes(_ left: AppVersion, _ right: AppVersion) -> Bool {
         left != right ? left < right : left.description < right.description
     }

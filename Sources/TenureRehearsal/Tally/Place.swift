@@ -4,13 +4,13 @@ package import TenureCore
 /// A customer's place in the heat map: the platform, version and month of the acquisition.
 package struct Place: Sendable, Hashable {
     package enum Version: Sendable, Hashable {
-        /// No version is known.
+        /// The version is unknown.
         case none
-        /// The version is malformed: all of these are one row.
+        /// The version is malformed. All malformed versions share one row.
         case malformed
-        /// As signed, without surrounding blanks.
+        /// The version as signed, without surrounding blanks.
         case version(String)
-        /// More versions than are counted separately.
+        /// One of the versions that aren't counted separately, because there are too many.
         case other
     }
 
@@ -24,20 +24,20 @@ package struct Place: Sendable, Hashable {
         self.month = month
     }
 
-    /// Of the customer's first acquisition; everything is unknown without one.
+    /// The place of the customer's first acquisition. Without one, platform, version and month are unknown.
     package init(of evidence: Evidence) {
         let acquisition = evidence.acquisitions.first
         platform = acquisition?.originalPlatform
         month = Month(of: acquisition?.originalPurchaseDate)
         if let version = acquisition?.version {
-            // A number of a thousand digits is a version, but gets no separate row.
+            // A version may have a thousand digits. Such long ones get no separate row.
             self.version = version.description.utf8.count <= 32 ? .version(version.description) : .other
         } else {
             version = acquisition?.originalAppVersion == nil ? .none : .malformed
         }
     }
 
-    /// The same without the version.
+    /// The same place with the version `other`.
     var ofAnyVersion: Place { Place(platform: platform, version: .other, month: month) }
 
     var stableHash: UInt64 {
@@ -48,7 +48,7 @@ package struct Place: Sendable, Hashable {
     }
 }
 
-/// A calendar month in UTC. Months that no App Store can have seen are one each.
+/// A calendar month in UTC. All months before the App Store opened are one, and so are all months that are too late.
 package struct Month: Sendable, Hashable, Comparable {
     /// Months since the year 0.
     package let index: Int32
@@ -76,7 +76,7 @@ package struct Month: Sendable, Hashable, Comparable {
     /// From 1 to 12.
     package var month: Int { Int(index) % 12 + 1 }
     package var isKnown: Bool { self != .unknown }
-    /// Whether it is one month of the calendar.
+    /// Whether it is a single calendar month.
     package var isCertain: Bool { isKnown && self != .earlier && self != .later }
 
     package func advanced(by months: Int) -> Month { Month(index: index + Int32(clamping: months)) }

@@ -1,16 +1,16 @@
 import Foundation
 package import TenureCore
 
-/// A counted customer: their possible names in a report, and their place in it.
+/// A counted customer: the name and the place in the report.
 package struct RehearsedCustomer: Sendable, Hashable {
-    /// Only for reports with IDs: an ID of Apple, of the exporter, or of the database.
+    /// An ID from Apple, from the exported lines, or from the database. Only reports with IDs show it.
     package let id: String
-    /// The exporter's ID.
+    /// The `id` from the exported lines; nil without one.
     package let exportedID: String?
-    /// The hash of the ID, by which examples are chosen.
+    /// The hash of the ID. The customers with the lowest ranks become examples.
     package let rank: UInt64
     package let place: Place
-    /// Of the first acquisition.
+    /// The first acquisition; nil without one.
     package let acquisition: Acquisition?
 
     package init(id: String, exportedID: String? = nil, _ evidence: Evidence) {

@@ -1,5 +1,6 @@
-/// A hash that is the same in every run and on every machine, unlike Swift's own. What is chosen by it never depends on
-/// the order of customers.
+/// A hash that is the same in every run and on every machine, unlike Swift's `Hasher`. Choices by this hash don't depend
+/// on the order of customers.
+///
 /// FNV-1a over words instead of bytes, with a shift that brings the upper half down, and the finish of SplitMix64,
 /// which spreads the bits evenly. Not for secrets.
 package struct StableHash: Sendable {
@@ -14,7 +15,7 @@ package struct StableHash: Sendable {
         state ^= state >> 32
     }
 
-    /// The number of bytes counts too: two ways of dividing the same letters differ.
+    /// Adds bytes and their number, so that `ab`, `c` and `a`, `bc` have different hashes.
     package mutating func add(_ bytes: UnsafeRawBufferPointer) {
         var position = 0
         while position + 8 <= bytes.count {
@@ -43,7 +44,7 @@ package struct StableHash: Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// The same hash as that of the text of these bytes.
+    /// Returns the same hash as for the text with these bytes.
     package static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash = StableHash()
         hash.add(bytes)

@@ -1,32 +1,33 @@
 package import TenureCore
 
 /// All counts of a rehearsal, in bounded memory.
+///
 /// Adding is associative and commutative: tallies of parts, merged in any order, equal the tally of the whole.
 package struct Tally: Sendable, Hashable {
-    /// In the order of the comparison.
+    /// The names of the entitlements, in the order of the comparison.
     package let entitlements: [String]
-    /// By the index in `entitlements`.
+    /// The counts of each entitlement, in the order of `entitlements`.
     package private(set) var byEntitlement: [EntitlementTally]
-    /// Of entitlements that only a promise names.
+    /// The counts of entitlements that only promises name.
     package private(set) var promisedOnly: [String: EntitlementTally] = [:]
     package private(set) var cells: Cells
 
     package private(set) var customers = 0
-    /// Customers who gain some entitlement; they may lose another.
+    /// Customers who gain an entitlement. They may lose another one.
     package private(set) var gaining = 0
-    /// Customers who lose some entitlement.
+    /// Customers who lose an entitlement.
     package private(set) var losing = 0
-    /// Customers who lose some entitlement although every promise is kept.
+    /// Customers who lose an entitlement even if every promise is kept.
     package private(set) var losingWithPromises = 0
-    /// Customers with another outcome, or another end: those who gain or lose included.
+    /// Customers with another outcome or another end of a right, including those who gain or lose.
     package private(set) var changed = 0
-    /// Customers who aren't among `changed`, and have another reason.
+    /// Customers with only another reason, who aren't part of `changed`.
     package private(set) var changingReason = 0
-    /// Customers who have some entitlement only because of a promise.
+    /// Customers who have an entitlement only because of a promise.
     package private(set) var heldByPromise = 0
-    /// Customers with contradicting proofs in an acquisition, whatever reason decides.
+    /// Customers with contradicting proofs in an acquisition, even if another reason decides.
     package private(set) var contradicting = 0
-    /// Customers by the product that they bought and no entitlement lists.
+    /// How many customers bought each product that no entitlement lists.
     package private(set) var productsWithoutEntitlement: [String: Int] = [:]
 
     package init(for comparison: Comparison) {
@@ -39,13 +40,13 @@ package struct Tally: Sendable, Hashable {
         cells = Cells(capacity: cellCapacity)
     }
 
-    /// Counts a customer, as this tally's comparison judges them.
+    /// Counts a customer.
     package mutating func add(_ customer: RehearsedCustomer, _ judgment: Judgment) {
         add(judgment, in: customer.place, times: 1)
         offer(customer, judgment.written)
     }
 
-    /// Counts that many customers with the same verdicts and the same place.
+    /// Counts several customers with the same verdicts and the same place.
     package mutating func add(_ judgment: Judgment, in place: Place, times: Int) {
         let verdicts = judgment.written
         customers += times
@@ -77,7 +78,7 @@ package struct Tally: Sendable, Hashable {
         }
     }
 
-    /// Offers a customer who is counted already as an example.
+    /// Keeps a counted customer as an example if there is room.
     package mutating func offer(_ customer: RehearsedCustomer, _ verdicts: [Verdict]) {
         for (index, verdict) in verdicts.enumerated() {
             if index < byEntitlement.count {
@@ -110,7 +111,7 @@ package struct Tally: Sendable, Hashable {
 }
 
 extension Comparison {
-    /// Judges a customer and counts the result.
+    /// Decides for a customer and counts the result.
     package func count(
         _ evidence: Evidence, id: String, exportedID: String? = nil, promises: [Promise] = [], in tally: inout Tally
     ) {

@@ -18,7 +18,7 @@ extension AdminDesk {
         let customer = try request.uri.queryParameters["customer"].map { text throws(Problem) in
             try id(String(text), "customer")
         }
-        let entries = try await store.audit(before: before, of: customer, limit: size)
+        let entries = try await store.read { try $0.audit(before: before, of: customer, limit: size) }
         var json = JSONWriter(capacity: 8192)
         json.page("entries", of: entries, next: entries.count == size ? entries.last?.id : nil) {
             $0.value(AuditLine($1))

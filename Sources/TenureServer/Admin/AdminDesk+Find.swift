@@ -12,7 +12,8 @@ extension AdminDesk {
         guard let text = request.uri.queryParameters["id"] else {
             throw Problem(.malformedRequest, "name an id: `?id=…`")
         }
-        let customers = try await store.customers(withAnyID: try id(String(text), "id"), in: realms.all)
+        let id = try id(String(text), "id")
+        let customers = try await store.read { try $0.customers(withAnyID: id, in: realms.all) }
         var json = JSONWriter()
         json.object { json in
             json.key("customers")
@@ -29,7 +30,7 @@ extension AdminDesk {
         let pasted = try PastedArtifact(body.artifact, by: verifier, now: now())
         var customers: [Customer] = []
         for id in pasted.ids {
-            for customer in try await store.customers(withAnyID: id, in: realms.all)
+            for customer in try await store.read({ try $0.customers(withAnyID: id, in: realms.all) })
             where !customers.contains(where: { $0.id == customer.id }) { customers.append(customer) }
         }
         var json = JSONWriter()

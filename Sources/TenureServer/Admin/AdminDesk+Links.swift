@@ -47,7 +47,7 @@ extension AdminDesk {
     }
 
     /// Nothing of the record: the app's server learns what it said itself.
-    private func linked(_ outcome: ActOutcome, user: String, isLinked: Bool) throws -> Response {
+    private func linked(_ outcome: ChangeOutcome, user: String, isLinked: Bool) throws -> Response {
         guard case .done(let customer, let isNew) = outcome else {
             throw Problem(.internalError, "the act had no answer")
         }
@@ -68,7 +68,7 @@ extension AdminDesk {
     /// Whose record an access token opens, as the one who was named by it.
     private func opened(by text: String) async throws -> (id: Int64, customer: Customer) {
         guard let token = accessTokenKey.token(in: text.utf8), now() < token.expiresAt, realms.contain(token.realm),
-            let customer = try await store.customer(token.customer), customer.realm == token.realm
+            let customer = try await store.lookUp(token.customer), customer.realm == token.realm
         else {
             // Not that of the key: 401 would tell the server that its own key is wrong.
             throw Problem(.malformedRequest, "`accessToken` is wrong or over; let the app sync again")

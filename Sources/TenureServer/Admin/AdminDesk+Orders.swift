@@ -34,19 +34,21 @@ extension AdminDesk {
     private func answer(to order: TransactionList?) async throws -> OrderAnswer {
         let transactions = order?.transactions ?? []
         var customers: [Customer] = []
-        for (arrival, purchase) in transactions {
+        for (artifact, purchase) in transactions {
             var names = NamedIdentities()
-            names.add(arrival.payload, purchase)
+            names.add(artifact.payload, purchase)
             for identity in names.identities {
                 // Of the very realm in which it was signed, and by ids that were signed.
-                for customer in try await store.customers(withAnyID: identity.value, in: [arrival.realm])
+                for customer in try await store.read({
+                    try $0.customers(withAnyID: identity.value, in: [artifact.realm])
+                })
                 where customer.facts.prove(identity) && !customers.contains(where: { $0.id == customer.id }) {
                     customers.append(customer)
                 }
             }
         }
         return OrderAnswer(
-            isValid: order != nil, purchases: transactions.map(\.purchase), problems: order?.faults.problems ?? [],
+            isValid: order != nil, purchases: transactions.map(\.purchase), problems: order?.rejected.problems ?? [],
             customers: customers.map { FoundCustomer($0) })
     }
 

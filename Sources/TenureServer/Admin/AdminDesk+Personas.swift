@@ -9,7 +9,7 @@ extension AdminDesk {
     /// `GET /v1/admin/personas`: also those that ended.
     @Sendable func listPersonas(_ request: Request, _ context: ServiceContext) async throws -> Response {
         _ = try await gate.holder(of: request, context, needing: .persona)
-        return respond(PersonasAnswer(personas: try await store.personas().map { answer(for: $0) }))
+        return respond(PersonasAnswer(personas: try await store.read { try $0.personas() }.map { answer(for: $0) }))
     }
 
     /// `POST /v1/admin/personas`
@@ -59,7 +59,10 @@ extension AdminDesk {
     @Sendable func revokePersona(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let holder = try await gate.holder(of: request, context, needing: .persona)
         let name = try parameter("name", in: context)
-        guard let persona = try await store.revokePersona(named: name, at: now(), actor: holder.name) else {
+        guard
+            let persona = try await store.write(
+                at: now(), locking: [.personas], { try $0.revokePersona(named: name, actor: holder.name) })
+        else {
             throw Problem(.notFound, "no persona `\(name)` is good")
         }
         return respond(PersonasAnswer(personas: [answer(for: persona)]))
@@ -80,9 +83,11 @@ extension AdminDesk {
             throw Problem(.malformedRequest, "`expires` lies within a year from now")
         }
         let recorded = personas.map {
-            RecordedPersona(persona: Persona(name: $0.name, proof: $0.proof), createdAt: now, expiresAt: expires)
+            StoredPersona(persona: Persona(name: $0.name, proof: $0.proof), createdAt: now, expiresAt: expires)
         }
-        let taken = try await store.create(recorded, replacing: replacing, actor: holder.name, at: now)
+        let taken = try await store.write(at: now, locking: [.personas]) {
+            try $0.create(recorded, replacing: replacing, actor: holder.name)
+        }
         guard taken.isEmpty else {
             throw Problem(
                 .conflict,
@@ -98,7 +103,7 @@ extension AdminDesk {
     }
 
     private func answer(
-        for recorded: RecordedPersona, what: String? = nil, token: String? = nil
+        for recorded: StoredPersona, what: String? = nil, token: String? = nil
     ) -> PersonaAnswer {
         let proof = recorded.persona.proof
         // As if their build had sent its sandbox's app transaction and an empty list of purchases.

@@ -27,8 +27,10 @@ extension AdminDesk {
         let present = policies.currentVersion
         return try respond(
             PoliciesAnswer(
-                versions: try await store.policies().map { PolicyVersionAnswer($0, decides: $0.version == present) },
-                publications: try await store.publications().map(PublicationAnswer.init)))
+                versions: try await store.read { try $0.policies() }.map {
+                    PolicyVersionAnswer($0, isCurrent: $0.version == present)
+                },
+                publications: try await store.read { try $0.publications() }.map(PublicationAnswer.init)))
     }
 
     /// `GET /v1/admin/policies/{version}`: with the policy itself.
@@ -37,11 +39,11 @@ extension AdminDesk {
         let text = try parameter("version", in: context)
         try await policies.refreshNow()
         guard let version = Int64(text), "\(version)" == text,
-            let recorded = try await store.policies().first(where: { $0.version == version })
+            let recorded = try await store.read({ try $0.policies() }).first(where: { $0.version == version })
         else { throw Problem(.notFound, "there is no version `\(text.prefix(64))`") }
         return try respond(
             PolicyVersionAnswer(
-                recorded, decides: version == policies.currentVersion,
+                recorded, isCurrent: version == policies.currentVersion,
                 policy: String(decoding: recorded.compiled, as: UTF8.self)))
     }
 
@@ -62,7 +64,7 @@ extension AdminDesk {
     @Sendable func showRehearsal(_ request: Request, _ context: ServiceContext) async throws -> Response {
         _ = try await gate.holder(of: request, context, needing: .policies)
         let id = try publicID(in: context)
-        guard let rehearsal = try await store.rehearsal(id) else {
+        guard let rehearsal = try await store.read({ try $0.rehearsal(id) }) else {
             throw Problem(.notFound, "there is no rehearsal `\(id)`")
         }
         return .json(rehearsal.report)
@@ -105,7 +107,8 @@ extension AdminDesk {
         context.logger.info(
             "published",
             metadata: [
-                "act": "\(publication.act.rawValue)", "version": "\(publication.version)", "key": "\(holder.name)",
+                "action": "\(publication.action.rawValue)", "version": "\(publication.version)",
+                "key": "\(holder.name)",
                 "losing": "\(publication.counts.losing)", "ended": "\(publication.counts.ended)",
             ])
         return try respond(PublicationAnswer(publication))
@@ -119,19 +122,19 @@ extension AdminDesk {
 }
 
 extension PolicyVersionAnswer {
-    fileprivate init(_ recorded: RecordedPolicy, decides: Bool, policy: String? = nil) {
+    fileprivate init(_ recorded: StoredPolicy, isCurrent: Bool, policy: String? = nil) {
         self.init(
             version: recorded.version,
             sha256: recorded.sha256.hexadecimal,
-            recordedAt: recorded.recordedAt.rfc3339, decides: decides, policy: policy)
+            recordedAt: recorded.recordedAt.rfc3339, isCurrent: isCurrent, policy: policy)
     }
 }
 
 extension PublicationAnswer {
-    fileprivate init(_ publication: RecordedPublication) {
+    fileprivate init(_ publication: StoredPublication) {
         let counts = publication.counts
         self.init(
-            publication: publication.id, version: publication.version, act: publication.act.rawValue,
+            publication: publication.id, version: publication.version, action: publication.action.rawValue,
             at: publication.at.rfc3339, actor: publication.actor, author: publication.author,
             reason: publication.reason, rehearsal: publication.rehearsal, customers: counts.customers,
             gaining: counts.gaining, losing: counts.losing, ended: counts.ended, restored: counts.restored)

@@ -38,7 +38,7 @@ extension AdminDesk {
     private func check(entitlement: String, of id: String) async throws {
         try await policies.refresh()
         guard policies.current.entitlement(named: entitlement) == nil else { return }
-        let customer = try await store.customer(named: id)
+        let customer = try await store.read { try $0.customer(named: id) }
         guard customer?.facts.promises.contains(where: { $0.entitlement == entitlement }) == true else {
             throw Problem(
                 .malformedRequest,

@@ -15,7 +15,7 @@ extension AdminDesk {
         guard let start = Int(after), (0...Int(Int32.max)).contains(start) else {
             throw Problem(.malformedRequest, "`after` is what `next` of the page before said")
         }
-        let entries = try await dossier(id).timeline
+        let entries = try await details(id).timeline
         let page = entries.dropFirst(start).prefix(size)
         var json = JSONWriter(capacity: 8192)
         json.page("entries", of: Array(page), next: page.endIndex < entries.count ? Int64(page.endIndex) : nil) {
@@ -25,7 +25,7 @@ extension AdminDesk {
     }
 }
 
-extension CustomerDossier {
+extension CustomerDetails {
     /// Everything with an instant, in order; of one instant in the order of this text.
     var timeline: [TimelineEntry] {
         let evidence = customer.evidence
@@ -68,13 +68,13 @@ extension TimelineEntry {
         return entries
     }
 
-    fileprivate init(artifact: CustomerDossier.SignedEntry) {
+    fileprivate init(artifact: CustomerDetails.SignedEntry) {
         self.init(
             at: artifact.receivedAt, "artifact",
             [("artifact", artifact.kind), ("signed", artifact.signedAt?.rfc3339)])
     }
 
-    fileprivate init(notification: CustomerDossier.SignedEntry) {
+    fileprivate init(notification: CustomerDetails.SignedEntry) {
         self.init(
             at: notification.receivedAt, "notification",
             [
@@ -83,7 +83,7 @@ extension TimelineEntry {
             ])
     }
 
-    fileprivate init(promise: RecordedPromise) {
+    fileprivate init(promise: StoredPromise) {
         self.init(
             at: promise.recordedAt, "promise",
             [
@@ -92,16 +92,16 @@ extension TimelineEntry {
             ])
     }
 
-    fileprivate init(support: RecordedSupportAct) {
+    fileprivate init(support: StoredSupportGrant) {
         self.init(
-            at: support.act.date, support.act.kind.rawValue,
+            at: support.grant.date, support.grant.kind.rawValue,
             [
-                ("entitlement", support.act.entitlement), ("until", support.act.until?.rfc3339),
+                ("entitlement", support.grant.entitlement), ("until", support.grant.until?.rfc3339),
                 ("reason", support.reason), ("actor", support.actor),
             ])
     }
 
-    fileprivate init(event: RecordedEvent) {
+    fileprivate init(event: StoredEvent) {
         self.init(
             at: event.at, event.kind.rawValue,
             event.detail.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } + [("actor", event.actor)])

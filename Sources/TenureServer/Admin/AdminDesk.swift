@@ -12,15 +12,15 @@ import TenureStore
 ///
 /// Each file beside this one answers the routes of one concept.
 struct AdminDesk: Sendable {
-    let store: any Store
-    let policies: PolicyBook
+    let store: Store
+    let policies: ActivePolicy
     let verifier: AppStoreVerifier
     /// Nil without a key.
     let appStore: AppStoreConnection?
     let derivation: Derivation
-    let gate: KeyGate
+    let gate: AdminKeyCheck
     let accessTokenKey: AccessTokenKey
-    let personas: PersonaBook
+    let personas: ActivePersonas
     let realms: AcceptedRealms
     let transfer: Transfer
     let limits: ServiceConfiguration.Limits
@@ -38,7 +38,7 @@ struct AdminDesk: Sendable {
         transfer = service.configuration.transfer
         limits = service.configuration.limits
         now = service.configuration.now
-        gate = KeyGate(store: store, configuredKey: service.configuration.adminKey, now: now)
+        gate = AdminKeyCheck(store: store, configuredKey: service.configuration.adminKey, now: now)
     }
 
     func addRoutes(to router: Router<ServiceContext>) {
@@ -128,44 +128,45 @@ struct AdminDesk: Sendable {
     static let nobody = Problem(.notFound, "there is no customer with this id")
 
     /// The customer with that public id, of a realm that counts here, with the parts that are wanted.
-    func dossier(
-        _ id: String, with parts: CustomerDossier.Parts = [], visitsAfter visit: Int64 = 0
-    ) async throws -> CustomerDossier {
-        guard let dossier = try await store.dossier(of: .publicID(id), with: parts, visitsAfter: visit),
-            realms.contain(dossier.customer.realm)
+    func details(
+        _ id: String, with parts: CustomerDetails.Parts = [], unboundAfter visit: Int64 = 0
+    ) async throws -> CustomerDetails {
+        guard
+            let details = try await store.read({ try $0.details(of: .publicID(id), with: parts, unboundAfter: visit) }),
+            realms.contain(details.customer.realm)
         else { throw Self.nobody }
-        return dossier
+        return details
     }
 
     /// Performs an act; a refused one is a problem with its reason.
     func perform(
-        _ act: CustomerAct, on customer: CustomerName, by holder: KeyHolder, reason: String? = nil,
+        _ change: CustomerChange, on customer: CustomerName, by holder: KeyHolder, reason: String? = nil,
         _ request: Request, _ context: ServiceContext
-    ) async throws -> ActOutcome {
+    ) async throws -> ChangeOutcome {
         let id = try Self.requestID.flatMap { request.headers[$0] }.map { text throws(Problem) in
             try self.id(text, "Idempotency-Key")
         }
-        try await checkRealm(of: customer, for: act, by: holder)
-        let requested = RequestedAct(act, actor: holder.name, reason: reason, at: now(), request: id)
+        try await checkRealm(of: customer, for: change, by: holder)
+        let requested = RequestedChange(change, actor: holder.name, reason: reason, at: now(), request: id)
         let rederivation =
-            act.mayPart ? try await derivation.rederivation(of: customer, in: store) : derivation.rederivation
+            change.mayPart ? try await derivation.rederivation(of: customer, in: store) : derivation.rederivation
         let outcome = try await store.perform(requested, on: customer, by: rederivation)
-        var metadata: Logger.Metadata = ["act": "\(act.name)", "key": "\(holder.name)"]
+        var metadata: Logger.Metadata = ["action": "\(change.name)", "key": "\(holder.name)"]
         if case .refused(let refusal) = outcome { metadata["refused"] = "\(refusal.rawValue)" }
-        context.logger.info("act", metadata: metadata)
+        context.logger.info("customer change", metadata: metadata)
         if case .refused(let refusal) = outcome { throw Problem(refusal) }
         return outcome
     }
 
     /// A customer for whom others vouched than this service trusts is nobody here.
-    private func checkRealm(of customer: CustomerName, for act: CustomerAct, by holder: KeyHolder) async throws {
-        guard case .publicID(let id) = customer, let known = try await store.customer(named: id),
+    private func checkRealm(of customer: CustomerName, for change: CustomerChange, by holder: KeyHolder) async throws {
+        guard case .publicID(let id) = customer, let known = try await store.read({ try $0.customer(named: id) }),
             !realms.contain(known.realm)
         else { return }
-        try await store.audit(
-            AuditEntry(
-                at: now(), actor: holder.name, act: act.name, customer: id,
-                detail: ["refused": ActOutcome.Refusal.noSuchCustomer.rawValue]))
+        let entry = AuditEntry(
+            at: now(), actor: holder.name, action: change.name, customer: id,
+            detail: ["refused": ChangeOutcome.Refusal.noSuchCustomer.rawValue])
+        try await store.write { try $0.audit(entry) }
         throw Problem(.noSuchCustomer)
     }
 
@@ -180,7 +181,7 @@ struct AdminDesk: Sendable {
     }
 
     /// The answer to an act: the customer as they are now.
-    func answer(_ outcome: ActOutcome, to request: Request) async throws -> Response {
+    func answer(_ outcome: ChangeOutcome, to request: Request) async throws -> Response {
         guard case .done(let customer, _) = outcome else { throw Problem(.internalError, "the act had no answer") }
         let answer = try await answer(for: customer, to: request)
         var json = JSONWriter(capacity: 4096)

@@ -4,9 +4,9 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// How entries of the record are written, for people and for export.
+/// The JSON of stored entries, in responses about a customer and in exports.
 extension JSONWriter {
-    mutating func value(_ member: CustomerDossier.Member) {
+    mutating func value(_ member: CustomerDetails.Member) {
         object { json in
             json.key("id")
             json.value(member.publicID)
@@ -24,7 +24,7 @@ extension JSONWriter {
         }
     }
 
-    mutating func value(_ promise: RecordedPromise) {
+    mutating func value(_ promise: StoredPromise) {
         object { json in
             json.key("entitlement")
             json.value(promise.entitlement)
@@ -44,22 +44,22 @@ extension JSONWriter {
         }
     }
 
-    mutating func value(_ support: RecordedSupportAct) {
+    mutating func value(_ support: StoredSupportGrant) {
         object { json in
             json.key("kind")
-            json.value(support.act.kind.rawValue)
+            json.value(support.grant.kind.rawValue)
             json.key("entitlement")
-            json.value(support.act.entitlement)
+            json.value(support.grant.entitlement)
             json.key("at")
-            json.value(support.act.date)
+            json.value(support.grant.date)
             json.key("until")
-            json.value(support.act.until)
+            json.value(support.grant.until)
             json.optional("reason", support.reason)
             json.optional("actor", support.actor)
         }
     }
 
-    mutating func value(_ event: RecordedEvent) {
+    mutating func value(_ event: StoredEvent) {
         object { json in
             json.key("kind")
             json.value(event.kind.rawValue)
@@ -71,7 +71,7 @@ extension JSONWriter {
         }
     }
 
-    mutating func value(_ entry: CustomerDossier.SignedEntry) {
+    mutating func value(_ entry: CustomerDetails.SignedEntry) {
         object { json in
             json.key("kind")
             json.value(entry.kind)
@@ -81,14 +81,14 @@ extension JSONWriter {
             json.key("receivedAt")
             json.value(entry.receivedAt)
             guard let bytes = entry.bytes else { return }
-            // As it came: a JWS is text, a receipt came in Base64.
+            // Unchanged: a JWS is text, and a receipt arrives in Base64.
             let isReceipt = entry.kind == "\(Artifact.Kind.receipt)"
             json.key(isReceipt ? "base64" : "jws")
             json.value(String(decoding: isReceipt ? Base64.standard.encode(bytes) : bytes, as: UTF8.self))
         }
     }
 
-    mutating func value(_ device: CustomerDossier.Device) {
+    mutating func value(_ device: CustomerDetails.Device) {
         object { json in
             json.key("device")
             json.value(device.device)
@@ -96,12 +96,12 @@ extension JSONWriter {
             json.value(device.firstSeen)
             json.key("lastSeen")
             json.value(device.lastSeen)
-            json.key("certificates")
-            json.value(device.certificates)
+            json.key("entitlementTokens")
+            json.value(device.entitlementTokens)
         }
     }
 
-    mutating func value(_ session: CustomerDossier.TrialSession) {
+    mutating func value(_ session: CustomerDetails.TrialSession) {
         object { json in
             json.key("entitlement")
             json.value(session.entitlement)
@@ -122,7 +122,7 @@ extension JSONWriter {
 extension AuditLine {
     init(_ entry: AuditEntry) {
         self.init(
-            id: entry.id, at: entry.at, actor: entry.actor, act: entry.act, customer: entry.customer,
+            id: entry.id, at: entry.at, actor: entry.actor, action: entry.action, customer: entry.customer,
             detail: entry.detail)
     }
 }

@@ -22,7 +22,7 @@ enum Right: String, Sendable, Hashable, CaseIterable {
     case publish
 }
 
-extension RecordedKey.Scope {
+extension StoredAdminKey.Scope {
     /// The one table of scopes.
     var rights: Set<Right> {
         switch self {

@@ -10,7 +10,7 @@ import TenureCore
 struct AppStoreConnection: Sendable {
     let hosts: AppStoreHosts
     let verifier: AppStoreVerifier
-    let patience: Patience
+    let retryPolicy: RetryPolicy
     let time: AppStoreTime
     private let tokens: AppStoreTokens
     private let limiter: RateLimiter
@@ -19,13 +19,14 @@ struct AppStoreConnection: Sendable {
 
     init(
         _ credentials: AppStoreCredentials, hosts: AppStoreHosts = AppStoreHosts(), verifier: AppStoreVerifier,
-        transport: AppStoreTransport, patience: Patience = Patience(), time: AppStoreTime = .system, share: Double = 1,
+        transport: AppStoreTransport, retryPolicy: RetryPolicy = RetryPolicy(), time: AppStoreTime = .system,
+        share: Double = 1,
         logger: Logger
     ) {
         self.hosts = hosts
         self.verifier = verifier
         self.transport = transport
-        self.patience = patience
+        self.retryPolicy = retryPolicy
         self.time = time
         self.logger = logger
         tokens = AppStoreTokens(credentials)
@@ -50,16 +51,16 @@ struct AppStoreConnection: Sendable {
         [.production, .sandbox].filter(verifier.trust.environments.contains)
     }
 
-    /// Asks until there is an answer, a failure that asking again does not help, or no patience left.
+    /// Repeats the call until it succeeds, fails in a way that repeating doesn't help, or `retryPolicy` ends it.
     ///
-    /// `end`, by the uptime, shortens the patience.
+    /// - Parameter end: the uptime at which to stop, if that is before the policy's deadline.
     func answer(
         to call: AppStoreCall, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
     ) async throws(AppStoreFailure) -> AppStoreReply {
         guard environments.contains(environment), let host = hosts.url(of: environment) else {
             throw .notServed(environment)
         }
-        let end = min(end, time.uptime() + patience.deadline)
+        let end = min(end, time.uptime() + retryPolicy.deadline)
         var failures = 0
         var (hasRenewedToken, renewals) = (false, 0)
         while true {
@@ -75,7 +76,7 @@ struct AppStoreConnection: Sendable {
                     // the key.
                     let hasEnded = time.now().timeIntervalSince(asked) >= AppStoreCredentials.lifetime
                     renewals += 1
-                    hasRenewedToken = !hasEnded || renewals >= patience.attempts
+                    hasRenewedToken = !hasEnded || renewals >= retryPolicy.attempts
                     await tokens.discard(token)
                     continue
                 }
@@ -84,9 +85,9 @@ struct AppStoreConnection: Sendable {
                         call.endpoint, in: environment, for: max(0, instant.timeIntervalSince(time.now())))
                 }
                 failures += 1
-                guard error.isRetryable, failures < patience.attempts else { throw error }
+                guard error.isRetryable, failures < retryPolicy.attempts else { throw error }
                 let wait = max(
-                    patience.wait(after: failures, random: time.random()),
+                    retryPolicy.wait(after: failures, random: time.random()),
                     error.retryAt?.timeIntervalSince(time.now()) ?? 0)
                 guard time.uptime() + wait <= end else { throw error }
                 try await sleep(wait)

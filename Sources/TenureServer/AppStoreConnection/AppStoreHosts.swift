@@ -1,16 +1,17 @@
 import Foundation
 import TenureCore
 
-/// Where the App Store Server API answers, by environment: Apple's hosts unless others are named, such as those of a
-/// local App Store.
+/// The hosts of the App Store Server API: Apple's by default. Set them to use a local App Store.
 public struct AppStoreHosts: Sendable, Hashable {
-    /// A URL without a query; a path in it stands before the API's own.
+    /// The URL for production, without a query. The API's paths are appended to it.
     public var production = "https://api.storekit.apple.com"
+    /// The URL for the sandbox, without a query. The API's paths are appended to it.
     public var sandbox = "https://api.storekit-sandbox.apple.com"
 
+    /// Creates Apple's hosts.
     public init() {}
 
-    /// What is wrong with them; nil where nothing is.
+    /// The first mistake in the URLs; nil if they are valid.
     public var mistake: ServiceError? {
         for (name, host) in [("production", production), ("sandbox", sandbox)] {
             guard let detail = Self.mistake(in: host) else { continue }

@@ -3,24 +3,25 @@ package import TenureStore
 
 /// One of several apps behind one address: its own policy, keys and data, under `/apps/NAME/v1/…`.
 public struct AppConfiguration: Sendable {
-    /// Stands in paths and in logs: small letters, digits, hyphens and underscores.
+    /// The app's name in paths and logs: lowercase letters, digits, hyphens and underscores.
     public var name: String
-    /// What concerns the address and who may reach it is that of the first app.
+    /// The app's settings. Host, port, TLS and proxies are those of the first app.
     public var configuration: ServiceConfiguration
-    /// Its record, where that is opened already; nil: the SQLite file that the configuration names.
-    package var store: (any Store)?
+    /// The opened database; nil for the SQLite file in the configuration.
+    package var store: Store?
 
+    /// Creates the configuration of one app. `mistake(in:)` checks its name.
     public init(name: String, configuration: ServiceConfiguration) {
         self.name = name
         self.configuration = configuration
     }
 
-    /// What is wrong with apps that are to run together; nil where nothing is.
+    /// The first mistake in apps that run together; nil if there is none.
     public static func mistake(in apps: [AppConfiguration]) -> ServiceError? {
-        guard !apps.isEmpty else { return .apps("there is none; name one below `apps`") }
+        guard !apps.isEmpty else { return .apps("there is no app; add one below `apps`") }
         for app in apps {
             guard (1...64).contains(app.name.utf8.count), app.name.utf8.allSatisfy(isAllowed) else {
-                return .apps("`\(app.name)` cannot stand in a path; use small letters, digits, `-` and `_`")
+                return .apps("`\(app.name)` cannot be part of a path; use small letters, digits, `-` and `_`")
             }
             if let error = ServiceError(app.configuration.mistakes) { return .app(name: app.name, error.description) }
         }

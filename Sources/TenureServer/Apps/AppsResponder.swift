@@ -2,9 +2,9 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// Gives each request to the app that its path names, as if that app were alone.
+/// Passes each request to the app in its path, as if that app were the only one.
 ///
-/// `/apps/NAME/v1/…` is `/v1/…` of that app. Where there is only one, its paths stand without a name too.
+/// `/apps/NAME/v1/…` is `/v1/…` of that app. With only one app, its paths also work without a name.
 struct AppsResponder: HTTPResponder {
     typealias Context = ServiceContext
 

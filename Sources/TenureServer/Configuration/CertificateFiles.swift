@@ -3,16 +3,18 @@ import NIOSSL
 
 /// A certificate and its key for the service's own TLS, in PEM.
 public struct CertificateFiles: Sendable, Hashable {
-    /// The server's certificate first, then those between it and a root.
+    /// The path of the chain: the server's certificate first, then the intermediate ones.
     public var certificate: String
+    /// The path of the private key.
     public var key: String
 
+    /// Creates a pair of PEM files. The service reads them when it starts, and again after SIGHUP.
     public init(certificate: String, key: String) {
         self.certificate = certificate
         self.key = key
     }
 
-    /// What the files hold, once it is known to serve.
+    /// The contents of the files, after checking that they match.
     struct Contents: Sendable {
         let chain: [NIOSSLCertificate]
         let key: NIOSSLPrivateKey

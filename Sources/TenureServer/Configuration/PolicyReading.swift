@@ -1,4 +1,5 @@
 public import TenureCore
+import TenureFiles
 import TenurePolicyFile
 
 extension ServiceConfiguration {
@@ -22,7 +23,7 @@ extension ServiceConfiguration {
         }
     }
 
-    /// Why a file cannot be read, in words that stand behind its name.
+    /// Why a file can't be read. Messages append it to the file's name.
     private struct Unreadable: Error, CustomStringConvertible {
         let description: String
     }

@@ -2,34 +2,33 @@ public import Foundation
 import TenureCore
 import TenureJSON
 
-/// The time that it is in a rehearsal: an instant in a file, which whoever turns the clock writes.
+/// The current time of a rehearsal: an instant in a file, which the owner of the clock writes.
 ///
-/// A file, so that a service which is a process of its own follows it, and so that what was written before a request
-/// holds for the request.
-public final class RehearsalClock: @unchecked Sendable {
-    // Sound: `last` is read and written between `lock.lock()` and `lock.unlock()` only; all else is constant.
-    private let lock = NSLock()
-    private var last: Date
+/// It is a file so that services in other processes can use it, and so that a time written before a request applies to
+/// the request.
+public final class RehearsalClock: Sendable {
+    private let last: Locked<Date>
+    /// The path of the file.
     public let path: String
 
-    /// Throws `clock` where the file holds no instant.
+    /// Throws `ServiceError.clock` if the file has no instant.
     public init(path: String) throws(ServiceError) {
         self.path = path
         guard let now = Self.read(path) else {
-            throw .clock("`\(path)` holds no instant; write one such as 2026-11-20T12:00:00Z")
+            throw .clock("`\(path)` has no instant; write one such as 2026-11-20T12:00:00Z")
         }
-        last = now
+        last = Locked(now)
     }
 
-    /// What the file says; what it said last, where it cannot be read now.
+    /// The instant in the file; the last known one if the file can't be read now.
     public var now: Date {
-        lock.lock()
-        defer { lock.unlock() }
-        if let now = Self.read(path) { last = now }
-        return last
+        last.withLock { last in
+            if let now = Self.read(path) { last = now }
+            return last
+        }
     }
 
-    /// Turns the clocks of all who read that file. In one piece: nobody reads half an instant.
+    /// Sets the clock for all processes that read the file. Atomic, so that none reads a part of the instant.
     public static func set(_ path: String, to now: Date) throws {
         try Data((now.rfc3339 + "\n").utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
     }

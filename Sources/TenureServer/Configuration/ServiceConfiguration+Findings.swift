@@ -3,7 +3,7 @@ import TenureCore
 import TenureStore
 
 extension ServiceConfiguration {
-    /// All that is wrong with it, the files that it names included. Makes and changes nothing.
+    /// All mistakes, including those in the files that it names. Creates and changes nothing.
     package var findings: [ServiceError] { findingsBesideKeys + findingsOfKeys }
 
     private var findingsBesideKeys: [ServiceError] {
@@ -24,7 +24,7 @@ extension ServiceConfiguration {
                     || !FileManager.default.isWritableFile(atPath: databasePath)
             {
                 findings.append(.record("the record `\(databasePath)` cannot be read and written; check its owner"))
-            } else if let objection = SQLiteStore.objection(to: databasePath) {
+            } else if let objection = SQLiteDatabase.objection(to: databasePath) {
                 findings.append(ServiceError(objection))
             }
         }
@@ -50,7 +50,7 @@ extension ServiceConfiguration {
         }
         do throws(ServiceError) {
             if AccessTokenKey.file(in: folderOfKeys).exists {
-                _ = try AccessTokenKey(folder: folderOfKeys, recordID: [])
+                _ = try AccessTokenKey(folder: folderOfKeys, databaseID: [])
             }
         } catch {
             findings.append(error)
@@ -58,7 +58,7 @@ extension ServiceConfiguration {
         return findings
     }
 
-    /// Of one of several apps, whose folder of keys is made where there is none.
+    /// The mistakes of one of several apps. Its folder of keys is created if it doesn't exist.
     package var findingsOfApp: [ServiceError] {
         guard let keysFolder, !FileManager.default.fileExists(atPath: keysFolder) else { return findings }
         var alone = self

@@ -3,182 +3,192 @@ public import TenureAppStore
 public import TenureCore
 package import TenureStore
 
-/// All that decides how the service runs. Nothing else does: no environment variable, no global.
+/// The complete configuration of the service. It reads no environment variables and no globals.
 public struct ServiceConfiguration: Sendable {
-    /// Beyond loopback the service starts only with an admin key, and with TLS or behind a declared proxy.
-    public var host = Defaults.host
-    /// 0: any free one.
-    public var port = Defaults.port
-    /// The SQLite file, made where there is none, whose folder must exist; or a URL, which may hold a password.
+    /// The address to listen on. Beyond loopback the service needs an admin key, and TLS or a declared proxy.
+    public var host = "127.0.0.1"
+    /// The TCP port; 0 for any free one.
+    public var port = 8080
+    /// The path of the SQLite file, or the URL of a database server, which may contain a password. A missing file is
+    /// created; its folder must exist.
     public var databasePath: String {
         get { database.revealed }
         set { database = Secret(newValue) }
     }
     private var database: Secret<String>
-    /// The folder of the signing key and the access tokens' secret; nil: beside the database.
+    /// The folder of the signing key and of the access tokens' secret; nil for the database's folder.
     public var keysFolder: String?
 
+    /// The policy that decides until another one is published.
     public var policy: Policy
-    /// Whose artifacts count; from the policy unless set.
+    /// The app with the artifacts that count. Taken from the policy unless set.
     public var app: AppIdentity
-    /// By environment; one that is missing is not accepted. An anchor that is no root of Apple makes a test service.
+    /// The trusted roots of each accepted environment. With an anchor that isn't Apple's, it is a test service.
     public var anchors: [AppStoreEnvironment: TrustAnchors] = [.production: .apple, .sandbox: .apple]
-    /// Whoever can sign under a test anchor owns everything, so that beyond loopback they need this word.
+    /// Allows test anchors beyond loopback. Anyone with a test authority's key can get every entitlement.
     public var allowsTestAnchorsBeyondLoopback = false
 
-    /// Opens the admin interface: a key that `tenure key generate` made.
+    /// The key for the admin API, from `tenure admin-key generate`; nil if there is none.
     public var adminKey: String? {
         get { operatorKey?.revealed }
         set { operatorKey = newValue.map { Secret($0) } }
     }
     private var operatorKey: Secret<String>?
-    /// The service's own TLS; nil: it speaks plain HTTP.
+    /// The certificate for TLS; nil for plain HTTP.
     public var certificateFiles: CertificateFiles?
-    /// The proxies in front of it, which speak TLS with the clients and whose `X-Forwarded-For` counts.
+    /// The proxies in front of the service. They speak TLS with clients, and their `X-Forwarded-For` counts.
     public var proxies: [AddressBlock] = []
-    /// Who may read `/metrics`.
-    public var metrics = Defaults.metrics
+    /// Which clients may read `/metrics`.
+    public var metrics = MetricsAccess.guarded
 
-    /// With which key the App Store is asked; nil: never, and the service knows what it was sent.
+    /// The key for the App Store Server API; nil if the service doesn't use it.
     public var appStore: AppStoreSettings?
-    /// Seconds between two looks for customers whose history is to be asked for, after none was found.
+    /// The seconds between two searches for customers with a pending history, if there is none.
     package var appStoreIdle: TimeInterval = 5
-    /// Of Apple's rates; more than 1 only in a rehearsal.
+    /// The used share of Apple's rate limits. More than 1 only in a rehearsal.
     package var appStoreRateShare: Double = 1
 
-    /// Asset packs for customers who bought them; nil: the service delivers none.
+    /// Asset packs for customers who bought them; nil if the service delivers none.
     public var content: ContentSettings?
     /// How many downloads a customer may have at once.
     package var downloadsPerCustomer = Downloads.usualLimitPerCustomer
 
-    /// Who is told what became true; empty: nobody, and nothing is kept for it.
+    /// The webhook endpoints. Without one, the service stores no messages.
     public var webhooks: [Webhook] = []
+    /// Settings for all webhooks.
     public var webhookTerms = WebhookTerms()
     /// How webhooks are sent; tests set it.
     var webhookDelivery = WebhookDelivery()
 
-    /// What happens where an acquisition that is linked to one of the app's users is linked to another.
-    package var transfer = Defaults.transfer
+    /// What happens if an acquisition that is linked to one user of the app is linked to another user.
+    package var transfer = Transfer.never
 
+    /// The limits of requests and connections.
     public var limits = Limits()
+    /// The timeouts for clients.
     public var timeouts = Timeouts()
+    /// How often one client may send requests.
     public var rateLimits = RateLimits()
+    /// The lifetimes of tokens.
     public var terms = Terms()
-    /// One acquisition on more devices than that is noted in the record, and nothing else happens.
-    public var deviceLimit = Defaults.deviceLimit
+    /// If one acquisition uses more devices than this, the service stores an event. It has no other effect.
+    public var deviceLimit = 20
 
-    /// What holds where nobody says otherwise; the table of settings says the same from here.
-    enum Defaults {
-        static let host = "127.0.0.1"
-        static let port = 8080
-        static let database = "tenure.sqlite"
-        static let metrics = MetricsAccess.guarded
-        static let transfer = Transfer.never
-        static let deviceLimit = 20
-        static let limits = Limits()
-        static let timeouts = Timeouts()
-        static let rateLimits = RateLimits()
-        static let webhookTerms = WebhookTerms()
-    }
-
-    public enum MetricsAccess: String, Sendable, Hashable {
-        /// Loopback, and whoever has the admin key.
+    /// Which clients may read `/metrics`.
+    public enum MetricsAccess: String, Sendable, Hashable, CaseIterable {
+        /// Clients on loopback, and clients with the admin key.
         case guarded
+        /// All clients.
         case open
+        /// No client.
         case off
     }
 
-    /// What one request may hold.
+    /// The limits of requests and connections.
     public struct Limits: Sendable, Hashable {
-        /// Bytes of a body.
+        /// The size of a body in bytes.
         public var bodySize = 4 * 1024 * 1024
+        /// The number of transactions in a sync.
         public var transactions = 2000
+        /// The number of renewal infos in a sync.
         public var renewalInfos = 500
-        /// Connections at once, and never more than the process may open. When there are more, the one that can best be
-        /// spared is closed; see `Connections`.
+        /// The number of concurrent connections, at most as many as the process may open. Beyond it, the service closes
+        /// the least important one; see `Connections`.
         public var connections = 16_384
-        /// Connections from one IPv4 address or one /64 of IPv6; a /48 may have four times as many. Not from loopback and
-        /// declared proxies: there it is the requests at once of one client. Generous: one address may be a whole carrier's.
+        /// The number of connections from one IPv4 address or one /64 of IPv6. A /48 may have four times as many. For
+        /// loopback and declared proxies, it limits the concurrent requests of one client instead. The default is high,
+        /// because a mobile carrier may use one address for all of its customers.
         public var connectionsPerAddress = 256
-        /// Bytes per second that a client must send of a body, over the last `Timeouts.body` seconds; 0: no limit. Apache's
-        /// `mod_reqtimeout` asks for as much.
+        /// The bytes per second that a client must send of a body, over the last `Timeouts.body` seconds; 0 for no limit.
+        /// The default is that of Apache's `mod_reqtimeout`.
         public var bodyRate = 500
 
+        /// Creates the default limits.
         public init() {}
     }
 
-    /// For how long a client may take, in seconds.
+    /// The timeouts for clients, in seconds.
     public struct Timeouts: Sendable, Hashable {
-        /// Until a new connection's first request has begun, TLS included.
+        /// Until the first request of a new connection begins, including TLS.
         public var head = 10
-        /// Over which the rate of a body is measured; one that is complete within that time is never too slow.
+        /// The time over which the rate of a body is measured. A body that is complete by then is never too slow.
         public var body = 10
-        /// In which a client must take a part of an answer, however small.
+        /// The time in which a client must read at least one byte of a response.
         public var response = 60
         /// Until a connection without requests is closed.
         public var idle = 75
-        /// To finish what was accepted, once told to stop.
+        /// The time to complete accepted requests after a signal to stop.
         public var shutdown = 30
 
+        /// Creates the default timeouts.
         public init() {}
     }
 
-    /// How often one client may ask. Generous: one address may be a whole carrier's.
+    /// How often one client may send requests. A mobile carrier may use one address for all of its customers.
     public struct RateLimits: Sendable, Hashable {
-        /// By address, an IPv6 address by its /64; nil: no limit.
-        public var perAddress: Rate? = Rate(perSecond: 5000, burst: 50_000)
-        /// By access token; nil: no limit.
-        public var perToken: Rate? = Rate(perSecond: 1000, burst: 10_000)
+        /// The rate of one address, or of one /64 of IPv6.
+        public var perAddress = Rate(perSecond: 5000, burst: 50_000)
+        /// The rate of one access token.
+        public var perToken = Rate(perSecond: 1000, burst: 10_000)
 
+        /// Creates the default rates.
         public init() {}
     }
 
-    /// `burst` at once, and `perSecond` in the long run.
+    /// A rate of requests.
     public struct Rate: Sendable, Hashable {
+        /// No limit.
+        public static let unlimited = Rate(perSecond: 0, burst: 0)
+
+        /// The average number of requests per second; 0 for no limit.
         public var perSecond: Double
+        /// The number of requests that may come at once after a pause.
         public var burst: Double
 
+        /// Creates a rate.
         public init(perSecond: Double, burst: Double) {
             self.perSecond = perSecond
             self.burst = burst
         }
     }
 
-    /// For how long what the service signs is good, in seconds.
+    /// The lifetimes of tokens, in seconds.
     public struct Terms: Sendable, Hashable {
-        /// An entitlement token, whatever it says of single entitlements.
+        /// The longest lifetime of an entitlement token. Rights in it may end earlier.
         public var entitlementToken: TimeInterval = 365 * 86_400
-        /// An entitlement token for a request without a nonce, and every right in it.
+        /// The lifetime of an entitlement token for a request without a nonce, and of every right in it.
         public var entitlementTokenWithoutNonce: TimeInterval = 3600
-        /// After that time a device asks again for rights that have no end of their own.
+        /// The time after which a device asks again about rights without an end.
         public var refresh: TimeInterval = 14 * 86_400
-        /// An access token; only proof that is bound to the device gets one.
+        /// The lifetime of an access token for proof that is bound to the device.
         public var accessToken: TimeInterval = 3600
-        /// An access token for proof that anybody may have found. It opens a record of that proof alone.
+        /// The lifetime of an access token for unbound proof. It gives access only to the data of that proof.
         public var unboundAccessToken: TimeInterval = 600
 
+        /// Creates the default lifetimes.
         public init() {}
     }
 
     /// The memory for request bodies; tests set it.
     var bodies = BodyBudget.process
 
-    /// For so long what another process publishes may go unnoticed here; tests set it.
-    var policyStaleness = PolicyBook.usualStaleness
+    /// How long a policy that another process published may go unnoticed. Tests set it.
+    var policyStaleness = ActivePolicy.usualStaleness
 
-    /// For so long a change of the signing keys may go unnoticed; tests set it.
+    /// How long a change of the signing keys may go unnoticed. Tests set it.
     var signingKeyStaleness = SigningKeys.usualStaleness
 
-    /// For so long a new content catalog may go unnoticed; tests set it.
+    /// How long a new content catalog may go unnoticed. Tests set it.
     var contentStaleness = ContentFolder.usualStaleness
 
-    /// The present; tests set it.
+    /// The current time. Tests set it.
     package var now: @Sendable () -> Date = { Date() }
-    /// In a rehearsal: whose time it is. Only beside test anchors on loopback: who turns it decides what has ended.
+    /// The clock of a rehearsal. Only with test anchors on loopback, because its owner decides which rights have ended.
     public var clock: RehearsalClock? {
         didSet { if let clock { now = { clock.now } } }
     }
 
+    /// Creates a configuration with the defaults of `tenure serve`.
     public init(databasePath: String, policy: Policy) {
         database = Secret(databasePath)
         self.policy = policy
@@ -191,7 +201,7 @@ public struct ServiceConfiguration: Sendable {
         return folder.isEmpty ? "." : folder
     }
 
-    /// nil where the record is not a file.
+    /// Nil if the database isn't a file.
     var databaseFile: String? { databasePath.contains("://") ? nil : databasePath }
 
     var isLoopback: Bool { Self.isLoopback(host) }
@@ -200,9 +210,7 @@ public struct ServiceConfiguration: Sendable {
         host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
     }
 
-    /// All that is wrong with it, as far as can be told without looking at any file; empty where nothing is.
-    ///
-    /// In the order in which the mistakes would matter.
+    /// The mistakes that can be found without reading a file, the most important first.
     public var mistakes: [ServiceError] {
         var mistakes: [ServiceError] = []
         if anchors.isEmpty { mistakes.append(.noEnvironment) }
@@ -214,7 +222,7 @@ public struct ServiceConfiguration: Sendable {
         if databaseFile == nil, keysFolder == nil { mistakes.append(.noKeysFolder) }
         if let mistake = mistakeOfClock { mistakes.append(mistake) }
         if let adminKey, KeySecret(adminKey) == nil { mistakes.append(.invalidAdminKey) }
-        // What a proxy is in front of is reached from beyond loopback, whatever address it has itself.
+        // Behind a proxy, the service is reachable from beyond loopback, even if it listens on loopback.
         guard !isLoopback || !proxies.isEmpty else { return mistakes }
         if !testAuthorities.isEmpty, !allowsTestAnchorsBeyondLoopback {
             mistakes.append(.testAnchorsBeyondLoopback(host: host))
@@ -224,17 +232,18 @@ public struct ServiceConfiguration: Sendable {
         return mistakes
     }
 
+    /// Whether the folder of keys has a signing key.
     public var hasSigningKey: Bool { SigningKeyStore(folder: folderOfKeys).exists }
 
-    /// The names of the authorities that are trusted beside Apple's.
+    /// The names of the trusted authorities other than Apple.
     public var testAuthorities: [String] { Set(anchors.values.flatMap(Self.testAuthorities)).sorted() }
 
-    /// Even with `allowsTestAnchorsBeyondLoopback`: a clock that stands still lets every token live for ever.
+    /// Also with `allowsTestAnchorsBeyondLoopback`, because a stopped clock would make every token permanent.
     private var mistakeOfClock: ServiceError? {
         guard clock != nil else { return nil }
         guard isLoopback, proxies.isEmpty else { return .clock("it is for rehearsals on 127.0.0.1, without a proxy") }
         guard anchors.values.allSatisfy({ !Self.testAuthorities(in: $0).isEmpty }) else {
-            return .clock("it is for rehearsals; name the test authority that signs in them by `trust`")
+            return .clock("it is for rehearsals; set `trust` to the test authority that signs in them")
         }
         return nil
     }

@@ -41,7 +41,7 @@ public enum ServiceError: Error, Sendable, Hashable {
         self = .record(error.description)
     }
 
-    /// All of them as one; nil where there is none.
+    /// Combines mistakes into one error; nil without a mistake.
     init?(_ mistakes: [ServiceError]) {
         guard let first = mistakes.first else { return nil }
         self = mistakes.count == 1 ? first : .several(mistakes)
@@ -49,6 +49,7 @@ public enum ServiceError: Error, Sendable, Hashable {
 }
 
 extension ServiceError: CustomStringConvertible {
+    /// The problem and its fix on one line, for the operator.
     public var description: String {
         switch self {
         case .invalidPort(let port): "`\(port)` is no port; choose one from 1 to 65535, or 0 for any free one"
@@ -66,7 +67,7 @@ extension ServiceError: CustomStringConvertible {
         case .noAdminKey(let host):
             "`\(host)` is reached from beyond loopback; configure an admin key before listening there"
         case .invalidAdminKey:
-            "the admin key isn't one that `tenure key generate` made, or a part is missing; make one with that command"
+            "the admin key isn't one that `tenure admin-key generate` made, or a part is missing; make one with that command"
         case .noTransportSecurity(let host):
             """
             `\(host)` is not loopback and nothing encrypts; name a certificate and its key, or put a TLS proxy in front \

@@ -1,172 +1,176 @@
+import TenureCore
 import TenureStore
 
-/// The one table of settings.
+/// All settings. A setting that other code reads has a name.
 extension Setting {
-    private typealias Defaults = ServiceConfiguration.Defaults
-
     package static let config = Setting(
         "config", .path, isForCommandOnly: true, "a configuration file, in YAML or JSON")
     package static let check = Setting(
         "check", .flag, isForCommandOnly: true,
         "print every mistake in the configuration, or what the service would do, and exit")
-
-    package static let policy = Setting("policy", .path, "the policy, in YAML or JSON; required")
+    package static let policy = Setting("policy", .path, isOfApp: true, "the policy, in YAML or JSON; required")
     package static let database = Setting(
-        "database", .path, fallback: Defaults.database,
+        "database", .path, fallback: "tenure.sqlite", isOfApp: true,
         "the database: an SQLite file or a PostgreSQL URL; created if missing")
     package static let keys = Setting(
-        "keys", .path,
+        "keys", .path, \.keysFolder, isOfApp: true,
         "the folder of the service's keys, mode 600; by default the folder of the SQLite file")
-    package static let host = Setting("host", .text("address"), fallback: Defaults.host, "the address to listen on")
-    package static let port = Setting(
-        "port", .number(0...65_535), fallback: "\(Defaults.port)", "the port to listen on; 0 takes any free one")
+    package static let host = Setting("host", .text("address"), \.host, "the address to listen on")
+    package static let port = Setting("port", 0...65_535, \.port, "the port to listen on; 0 takes any free one")
     package static let environments = Setting(
         "environments", .list(.choice(["production", "sandbox", "xcode"])), fallback: "production, sandbox",
-        flag: "environment", "the App Store environments that count")
+        flag: "environment", isOfApp: true, "the App Store environments that count")
     package static let trust = Setting(
-        "trust", .list(.trust), "certificates to trust beside Apple's roots; for xcode, the certificate of your Xcode")
+        "trust", .list(.trust), isOfApp: true,
+        "certificates to trust beside Apple's roots; for xcode, the certificate of your Xcode")
     package static let adminKeyFile = Setting(
-        "adminKeyFile", .path, "a file with the admin key, made by `tenure key generate`; mode 600")
+        "adminKeyFile", .path, "a file with the admin key, made by `tenure admin-key generate`; mode 600")
     package static let certificate = Setting(
         "tls.certificate", .path, "a PEM file with the server's certificate, then its intermediate certificates")
     package static let certificateKey = Setting("tls.key", .path, "a PEM file with that certificate's private key")
     package static let behindProxy = Setting(
         "behindProxy", .list(.text("address")),
         "addresses or networks (10.0.0.0/8) of the proxies that terminate TLS in front of the service")
-    package static let testAnchorsBeyondLoopback = Setting(
-        "testAnchorsBeyondLoopback", .flag, fallback: "false", "trust test anchors beyond loopback too")
-    package static let transfer = Setting(
-        "transfer", .choice(Transfer.allCases.map(\.rawValue)), fallback: Defaults.transfer.rawValue,
-        "what happens when an acquisition that belongs to one user is linked to another")
-    package static let deviceLimit = Setting(
-        "deviceLimit", .number(1...1_000_000), fallback: "\(Defaults.deviceLimit)",
-        "devices of one acquisition, beyond which an event is stored")
     package static let issuerID = Setting(
-        "appStore.issuerID", .text("UUID"), "for calls to the App Store: the issuer ID in App Store Connect"
-    )
-    package static let keyID = Setting("appStore.keyID", .text("id"), "the key's ID in App Store Connect")
-    package static let privateKeyFile = Setting("appStore.privateKeyFile", .path, "the key's `.p8` file")
+        "appStore.issuerID", .text("UUID"), isOfApp: true,
+        "for calls to the App Store: the issuer ID in App Store Connect")
+    package static let keyID = Setting(
+        "appStore.keyID", .text("id"), isOfApp: true, "the key's ID in App Store Connect")
+    package static let privateKeyFile = Setting("appStore.privateKeyFile", .path, isOfApp: true, "the key's `.p8` file")
     package static let productionHost = Setting(
-        "appStore.hosts.production", .text("URL"),
+        "appStore.hosts.production", .text("URL"), isOfApp: true,
         "another server in place of Apple's for production, such as a local App Store")
     package static let sandboxHost = Setting(
-        "appStore.hosts.sandbox", .text("URL"), "another server in place of Apple's for the sandbox")
+        "appStore.hosts.sandbox", .text("URL"), isOfApp: true, "another server in place of Apple's for the sandbox")
     package static let clock = Setting(
         "clock", .path,
-        "for tests, with test anchors on loopback: a file with the current instant, such as a local App Store's"
-    )
-    package static let expiringDays = Setting(
-        "expiringDays", .number(0...365), fallback: "\(Defaults.webhookTerms.expiringDays)",
-        "days before the end of a right at which `entitlement.expiring` is sent")
-    package static let webhookRetentionDays = Setting(
-        "webhookRetentionDays", .number(4...3650), fallback: "\(Defaults.webhookTerms.retentionDays)",
-        "days for which sent messages are kept")
+        "for tests, with test anchors on loopback: a file with the current instant, such as a local App Store's")
     package static let contentFolder = Setting(
-        "content.folder", .path, "the folder where `tenure content publish` puts asset packs; see Docs/content.md")
+        "content.folder", .path, isOfApp: true,
+        "the folder where `tenure content publish` puts asset packs; see Docs/content.md")
     package static let linkLifetime = Setting(
-        "content.linkLifetime", .length(1...31_536_000), fallback: "24h",
+        "content.linkLifetime", .length(1...31_536_000), fallback: "24h", isOfApp: true,
         "how long a download link works; with S3 at most 7d")
     package static let s3Endpoint = Setting(
-        "content.s3.endpoint", .text("URL"),
+        "content.s3.endpoint", .text("URL"), isOfApp: true,
         "the S3-compatible server with the files; by default AWS's server of the region")
     package static let s3Region = Setting(
-        "content.s3.region", .text("region"), "the region of the bucket, such as `eu-central-1`")
+        "content.s3.region", .text("region"), isOfApp: true, "the region of the bucket, such as `eu-central-1`")
     package static let s3Bucket = Setting(
-        "content.s3.bucket", .text("name"), "the bucket with the published files")
+        "content.s3.bucket", .text("name"), isOfApp: true, "the bucket with the published files")
     package static let s3Prefix = Setting(
-        "content.s3.prefix", .text("text"), "the folder of the published files in the bucket")
+        "content.s3.prefix", .text("text"), isOfApp: true, "the folder of the published files in the bucket")
     package static let s3AccessKeyID = Setting(
-        "content.s3.accessKeyID", .text("id"), "the ID of an access key that may read the bucket")
+        "content.s3.accessKeyID", .text("id"), isOfApp: true, "the ID of an access key that may read the bucket")
     package static let s3SecretAccessKeyFile = Setting(
-        "content.s3.secretAccessKeyFile", .path, "a file with that key's secret; mode 600")
+        "content.s3.secretAccessKeyFile", .path, isOfApp: true, "a file with that key's secret; mode 600")
     package static let s3SessionTokenFile = Setting(
-        "content.s3.sessionTokenFile", .path, "a file with the session token of temporary credentials; mode 600")
+        "content.s3.sessionTokenFile", .path, isOfApp: true,
+        "a file with the session token of temporary credentials; mode 600")
     package static let s3URLStyle = Setting(
         "content.s3.urlStyle", .choice(S3Settings.URLStyle.allCases.map(\.rawValue)),
-        fallback: S3Settings.URLStyle.path.rawValue, "whether a URL names the bucket in its path or in its host")
-    package static let webhooks = Setting("webhooks", .structure, "endpoints that receive events; see Docs/webhooks.md")
+        fallback: S3Settings.URLStyle.path.rawValue, isOfApp: true,
+        "whether a URL names the bucket in its path or in its host")
+    package static let webhooks = Setting(
+        "webhooks", .structure, isOfApp: true, "endpoints that receive events; see Docs/webhooks.md")
     package static let apps = Setting(
         "apps", .structure, "several apps in one service, by name, each with its own policy, database and keys")
-    package static let metrics = Setting(
-        "metrics", .choice(["guarded", "open", "off"]), fallback: Defaults.metrics.rawValue,
-        "who may read `/metrics`: `guarded` allows loopback and the admin key, `open` everyone, `off` no client")
     package static let logLevel = Setting(
         "logLevel", .choice(["trace", "debug", "info", "notice", "warning", "error"]), fallback: "info",
         "the least severe level that is logged")
     package static let logFormat = Setting(
         "logFormat", .choice(["auto", "text", "json"]), fallback: "auto",
         "one JSON object a line, or text; auto is text on a terminal and JSON elsewhere")
-    package static let addressRate = Setting(
-        "rateLimits.perAddress", .number(0...1_000_000),
-        fallback: "\(Int(Defaults.rateLimits.perAddress?.perSecond ?? 0))",
-        "requests per second from one address (IPv6: from one /64); 0 means no limit")
-    package static let addressBurst = Setting(
-        "rateLimits.addressBurst", .number(1...10_000_000),
-        fallback: "\(Int(Defaults.rateLimits.perAddress?.burst ?? 0))",
-        "requests that one address may send at once")
-    package static let tokenRate = Setting(
-        "rateLimits.perToken", .number(0...1_000_000), fallback: "\(Int(Defaults.rateLimits.perToken?.perSecond ?? 0))",
-        "requests per second with one access token; 0 means no limit")
-    package static let tokenBurst = Setting(
-        "rateLimits.tokenBurst", .number(1...10_000_000), fallback: "\(Int(Defaults.rateLimits.perToken?.burst ?? 0))",
-        "requests that may be sent at once with one access token")
-    package static let bodySize = Setting(
-        "limits.bodySize", .number(1024...1_073_741_824), fallback: "\(Defaults.limits.bodySize)",
-        "the largest request body, in bytes")
-    package static let connections = Setting(
-        "limits.connections", .number(1...1_000_000), fallback: "\(Defaults.limits.connections)",
-        "connections at once, never more than the process may open; beyond it, the longest idle one is closed"
-    )
-    package static let connectionsPerAddress = Setting(
-        "limits.connectionsPerAddress", .number(1...1_000_000), fallback: "\(Defaults.limits.connectionsPerAddress)",
-        "connections at once from one address (IPv6: from one /64); behind a proxy, requests")
-    package static let bodyRate = Setting(
-        "limits.bodyRate", .number(0...1_073_741_824), fallback: "\(Defaults.limits.bodyRate)",
-        "the lowest rate of a request body, in bytes per second; 0 means no limit")
-    package static let headTimeout = Setting(
-        "timeouts.head", .number(1...3600), fallback: "\(Defaults.timeouts.head)",
-        "seconds until a new connection's first request has begun")
-    package static let bodyTimeout = Setting(
-        "timeouts.body", .number(1...3600), fallback: "\(Defaults.timeouts.body)",
-        "seconds over which `limits.bodyRate` is measured")
-    package static let responseTimeout = Setting(
-        "timeouts.response", .number(1...3600), fallback: "\(Defaults.timeouts.response)",
-        "seconds within which a client must read some of a response")
-    package static let idleTimeout = Setting(
-        "timeouts.idle", .number(1...3600), fallback: "\(Defaults.timeouts.idle)",
-        "seconds until a connection without requests is closed")
     package static let shutdownTimeout = Setting(
-        "timeouts.shutdown", .number(0...3600), fallback: "\(Defaults.timeouts.shutdown)",
-        "seconds to finish accepted requests after SIGTERM")
+        "timeouts.shutdown", 0...3600, \.timeouts.shutdown, "seconds to finish accepted requests after SIGTERM")
 
     /// In the order of the documentation.
-    package static let all: [Setting] =
-        [
-            config, check, policy, database, keys, host, port, environments, trust, adminKeyFile, certificate,
-            certificateKey,
-            behindProxy, testAnchorsBeyondLoopback, transfer, deviceLimit, issuerID, keyID, privateKeyFile,
-            productionHost,
-            sandboxHost, clock,
-        ] + content + [
-            webhooks, expiringDays, webhookRetentionDays, apps, metrics, logLevel, logFormat,
-            addressRate,
-            addressBurst,
-            tokenRate,
-            tokenBurst, bodySize, bodyRate, connections, connectionsPerAddress, headTimeout, bodyTimeout,
-            responseTimeout,
-            idleTimeout, shutdownTimeout,
-        ]
+    package static let all: [Setting] = [
+        config,
+        check,
+        policy,
+        database,
+        keys,
+        host,
+        port,
+        environments,
+        trust,
+        adminKeyFile,
+        certificate,
+        certificateKey,
+        behindProxy,
+        Setting(
+            "testAnchorsBeyondLoopback", \.allowsTestAnchorsBeyondLoopback, "trust test anchors beyond loopback too"),
+        Setting(
+            "transfer", \.transfer, isOfApp: true,
+            "what happens when an acquisition that belongs to one user is linked to another"),
+        Setting(
+            "deviceLimit", 1...1_000_000, \.deviceLimit, isOfApp: true,
+            "devices of one acquisition, beyond which an event is stored"),
+        issuerID,
+        keyID,
+        privateKeyFile,
+        productionHost,
+        sandboxHost,
+        clock,
+        contentFolder,
+        linkLifetime,
+        s3Endpoint,
+        s3Region,
+        s3Bucket,
+        s3Prefix,
+        s3AccessKeyID,
+        s3SecretAccessKeyFile,
+        s3SessionTokenFile,
+        s3URLStyle,
+        webhooks,
+        Setting(
+            "expiringDays", 0...365, \.webhookTerms.expiringDays, isOfApp: true,
+            "days before the end of a right at which `entitlement.expiring` is sent"),
+        Setting(
+            "webhookRetentionDays", 4...3650, \.webhookTerms.retentionDays, isOfApp: true,
+            "days for which sent messages are kept"),
+        apps,
+        Setting(
+            "metrics", \.metrics,
+            "who may read `/metrics`: `guarded` allows loopback and the admin key, `open` everyone, `off` no client"),
+        logLevel,
+        logFormat,
+        Setting(
+            "rateLimits.perAddress", 0...1_000_000, \.rateLimits.perAddress.perSecond,
+            "requests per second from one address (IPv6: from one /64); 0 means no limit"),
+        Setting(
+            "rateLimits.addressBurst", 1...10_000_000, \.rateLimits.perAddress.burst,
+            "requests that one address may send at once"),
+        Setting(
+            "rateLimits.perToken", 0...1_000_000, \.rateLimits.perToken.perSecond,
+            "requests per second with one access token; 0 means no limit"),
+        Setting(
+            "rateLimits.tokenBurst", 1...10_000_000, \.rateLimits.perToken.burst,
+            "requests that may be sent at once with one access token"),
+        Setting("limits.bodySize", 1024...1_073_741_824, \.limits.bodySize, "the largest request body, in bytes"),
+        Setting(
+            "limits.bodyRate", 0...1_073_741_824, \.limits.bodyRate,
+            "the lowest rate of a request body, in bytes per second; 0 means no limit"),
+        Setting(
+            "limits.connections", 1...1_000_000, \.limits.connections,
+            "connections at once, never more than the process may open; beyond it, the longest idle one is closed"),
+        Setting(
+            "limits.connectionsPerAddress", 1...1_000_000, \.limits.connectionsPerAddress,
+            "connections at once from one address (IPv6: from one /64); behind a proxy, requests"),
+        Setting("timeouts.head", 1...3600, \.timeouts.head, "seconds until a new connection's first request has begun"),
+        Setting("timeouts.body", 1...3600, \.timeouts.body, "seconds over which `limits.bodyRate` is measured"),
+        Setting(
+            "timeouts.response", 1...3600, \.timeouts.response,
+            "seconds within which a client must read some of a response"),
+        Setting("timeouts.idle", 1...3600, \.timeouts.idle, "seconds until a connection without requests is closed"),
+        shutdownTimeout,
+    ]
 
-    /// The settings that each of several apps has. The others belong to the listener and exist once.
-    package static let ofApp: [Setting] =
-        [
-            policy, database, keys, environments, trust, transfer, deviceLimit, issuerID, keyID, privateKeyFile,
-            productionHost, sandboxHost, webhooks, expiringDays, webhookRetentionDays,
-        ] + content
+    /// The settings that each of several apps has.
+    package static let ofApp = all.filter(\.isOfApp)
 
-    private static let content: [Setting] = [contentFolder, linkLifetime] + s3
-
-    /// Where the files are if they aren't in the folder.
+    /// Where the content files are if they aren't in the folder.
     package static let s3: [Setting] = [
         s3Endpoint, s3Region, s3Bucket, s3Prefix, s3AccessKeyID, s3SecretAccessKeyFile, s3SessionTokenFile, s3URLStyle,
     ]

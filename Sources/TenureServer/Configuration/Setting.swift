@@ -1,11 +1,11 @@
 import TenurePolicyFile
 
-/// One setting of the service: where it can stand, what it takes, and what it means.
+/// One setting of the service: its names, its kind of value, and its meaning.
 ///
 /// The file, the environment, the command line, `--help` and the table in `Docs/configuration.md` all come from
-/// `Setting.all`. A new setting is one line there, and one where `tenure serve` puts its value into the configuration.
+/// `Setting.all`. A new setting is one row there: its name, kind, key path in the configuration, and help.
 package struct Setting: Sendable {
-    /// What stands after it.
+    /// The kind of its value.
     package enum Kind: Sendable, Hashable {
         /// In a file: relative to that file, unless it is absolute or has a scheme.
         case path
@@ -19,11 +19,11 @@ package struct Setting: Sendable {
         case choice([String])
         /// A list: in a file a sequence, on the command line one option for each, in the environment with commas.
         indirect case list(Kind)
-        /// Of a shape of its own, such as a list of mappings: in a file only.
+        /// A structure, such as a list of mappings, which can be set only in a file.
         case structure
     }
 
-    /// As in the file; a dot stands for a mapping in a mapping.
+    /// The name in the file. A dot separates the keys of nested mappings.
     package let name: String
     package let kind: Kind
     /// What holds without it, as written in a file; nil: nothing.
@@ -35,15 +35,23 @@ package struct Setting: Sendable {
     /// Whether it makes sense in a file and in the environment, or as a word to the command only.
     package let isForCommandOnly: Bool
 
+    /// Whether each of several apps has its own value. The others belong to the listener and exist once.
+    let isOfApp: Bool
+    /// Puts its value into a configuration. Nil if `tenure serve` has to read a file for it, or needs other settings.
+    let apply: (@Sendable (SettingValues, inout ServiceConfiguration) -> Void)?
+
     init(
         _ name: String, _ kind: Kind, fallback: String? = nil, flag: String? = nil, isForCommandOnly: Bool = false,
-        _ sentence: String
+        isOfApp: Bool = false, _ sentence: String,
+        apply: (@Sendable (SettingValues, inout ServiceConfiguration) -> Void)? = nil
     ) {
         self.name = name
         self.kind = kind
         self.fallback = fallback
         self.sentence = sentence
         self.isForCommandOnly = isForCommandOnly
+        self.isOfApp = isOfApp
+        self.apply = apply
         self.flag = "--" + (flag ?? Self.words(of: name).joined(separator: "-"))
     }
 

@@ -1,19 +1,19 @@
 import TenurePolicyFile
 
-/// What a file, the environment and the command line say of the settings. What is read later wins.
+/// The values of settings from a file, the environment and the command line. A later value overrides an earlier one.
 package struct SettingValues: Sendable {
     private var texts: [String: [String]] = [:]
     /// One line each, with the place.
     package private(set) var mistakes: [String] = []
 
-    /// Who is told what became true.
+    /// The webhook endpoints.
     package var webhooks: [Webhook] = []
-    /// Several apps in one service, in the order of the file, each with what is said of it alone.
+    /// Several apps in one service, in the order of the file, each with its own settings.
     package var apps: [(name: String, values: SettingValues)] = []
 
     package init() {}
 
-    /// For one of several apps: what is said of it alone wins over what is said of all.
+    /// Returns the settings of one of several apps: its own override the common ones.
     package func overlaid(by app: SettingValues) -> SettingValues {
         var overlaid = self
         overlaid.texts.merge(app.texts) { $1 }
@@ -41,9 +41,9 @@ package struct SettingValues: Sendable {
 
     package mutating func note(_ mistake: String) { mistakes.append(mistake) }
 
-    /// Every variable whose name begins as ours do and that nobody knows is a mistake: it is most likely misspelled.
+    /// Reads all variables. An unknown name that begins with Tenure's prefix is a mistake, because it is probably misspelled.
     ///
-    /// Returns those, for whoever only warns.
+    /// Returns those mistakes too, for callers that only print warnings.
     package mutating func read(environment: [String: String]) -> [String] {
         let settings = Setting.configurable.filter { $0.kind != .structure }
         for setting in settings {
@@ -99,6 +99,9 @@ package struct SettingValues: Sendable {
     }
 
     package func text(_ setting: Setting) -> String? { texts[setting.name]?.last ?? setting.fallback }
+
+    /// The text for the setting of a name, without its default.
+    func text(named name: String) -> String? { texts[name]?.last }
 
     package func number(_ setting: Setting) -> Int? { text(setting).flatMap { Int($0) } }
 

@@ -6,8 +6,8 @@ import TenureStore
 /// Decides which asset packs a customer may download: those for which `allows` is true in the app, as far as the service
 /// knows.
 struct ContentAccess: Sendable {
-    let store: any Store
-    let policies: PolicyBook
+    let store: Store
+    let policies: ActivePolicy
 
     /// Returns those of the unlocks that the customer has: by right, in an open trial session, or during the grace period
     /// while the decision is undetermined.
@@ -33,7 +33,7 @@ struct ContentAccess: Sendable {
             }
             let tried = unlocks.subtracting(allowed).filter { policy.trial(of: $0) != nil }
             guard !tried.isEmpty else { return allowed }
-            let begun = try await store.begunSessions(of: customer.id)
+            let begun = try await store.read { try $0.begunSessions(of: customer.id) }
             for unlock in tried {
                 guard case .entitlement(let name) = unlock, let sessions = begun[name] else { continue }
                 if policy.trial(of: unlock)?.isOpen(sessions, at: now) == true { allowed.insert(unlock) }

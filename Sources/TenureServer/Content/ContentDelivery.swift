@@ -13,13 +13,13 @@ struct ContentDelivery: Sendable {
 
     /// Nil if the configuration names no content.
     init?(
-        _ configuration: ServiceConfiguration, recordID: [UInt8], downloads: Downloads
+        _ configuration: ServiceConfiguration, databaseID: [UInt8], downloads: Downloads
     ) throws(ServiceError) {
         guard let settings = configuration.content else { return nil }
         folder = ContentFolder(
             path: settings.folder, bundleID: configuration.policy.app.bundleID,
             staleness: configuration.contentStaleness)
-        linkKey = try ContentLinkKey(folder: configuration.folderOfKeys, recordID: recordID)
+        linkKey = try ContentLinkKey(folder: configuration.folderOfKeys, databaseID: databaseID)
         s3 = try settings.s3.map { settings throws(ServiceError) in try S3Links(settings) }
         linkLifetime = settings.linkLifetime
         self.downloads = downloads

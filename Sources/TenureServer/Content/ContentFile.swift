@@ -6,7 +6,7 @@ import TenureStore
 
 /// An open file of a published folder. It is closed when its last reference is released.
 ///
-/// All downloads together read with a few threads of their own, so that a slow disk keeps nothing else waiting.
+/// A few separate threads read for all downloads, so that a slow disk delays nothing else.
 final class ContentFile: Sendable {
     private let descriptor: CInt
     /// In bytes.
@@ -26,7 +26,7 @@ final class ContentFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Opens a regular file; nil if there is none with this name.
+    /// Opens a regular file; nil if it doesn't exist.
     static func open(_ digest: ContentDigest, in folder: String) async throws -> ContentFile? {
         // Digits only, so no name leads out of the folder.
         let path = "\(folder)/\(digest)"

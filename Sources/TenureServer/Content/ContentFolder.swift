@@ -1,25 +1,18 @@
 import Foundation
 import TenureContent
 import TenureCore
+import TenureFiles
 import TenureStore
 
-/// The published folder, whose catalog is read again when it changes.
+/// The published folder. Its catalog is read again when it changes.
 ///
 /// A catalog that is missing, broken, of another app or older than the one that is known changes nothing.
-///
-/// Unchecked: the lock guards all that changes.
-final class ContentFolder: @unchecked Sendable {
+final class ContentFolder: Sendable {
     let path: String
     private let bundleID: String
     /// For so long a new catalog may go unnoticed.
     private let staleness: Swift.Duration
-    private let lock = NSLock()
-    private var known: SignedCatalog?
-    private var problem: ServiceError?
-    /// The file that was read last, whether it was of use or not.
-    private var seen: FileState?
-    private var checkedAt: ContinuousClock.Instant?
-    private var isChecking = false
+    private let state = Locked(State())
 
     static let usualStaleness = Swift.Duration.seconds(1)
 
@@ -29,56 +22,30 @@ final class ContentFolder: @unchecked Sendable {
         self.staleness = staleness
     }
 
-    /// The newest catalog that could be used; nil if there was none since the service started.
+    /// The newest valid catalog; nil if no catalog was valid since the service started.
     var catalog: SignedCatalog? {
         refresh()
-        return lock.withLock { known }
+        return state.withLock { $0.known }
     }
 
     /// Why the catalog in the folder isn't used; nil if it is.
     var failure: ServiceError? {
         refresh()
-        return lock.withLock { problem }
+        return state.withLock { $0.problem }
     }
 
     /// One caller reads; the others go on with what is known, so that a slow disk holds up one request.
     private func refresh() {
-        let isDue = lock.withLock {
-            guard !isChecking, checkedAt.map({ ContinuousClock.now - $0 >= staleness }) ?? true else { return false }
-            isChecking = true
-            return true
-        }
+        let isDue = state.withLock { $0.beginCheck(staleness: staleness) }
         guard isDue else { return }
         let file = "\(path)/\(SignedCatalog.fileName)"
-        let state = FileState(path: file)
+        let fileState = FileState(path: file)
         // Without a file there is nothing that could be unchanged.
-        let isUnchanged = lock.withLock { state != nil && state == seen }
+        let isUnchanged = state.withLock { fileState != nil && fileState == $0.seen }
         let found = isUnchanged ? nil : read(file)
-        lock.withLock {
-            if let found { take(found) }
-            seen = state
-            checkedAt = ContinuousClock.now
-            isChecking = false
-        }
-    }
-
-    private func take(_ found: Result<SignedCatalog, ServiceError>) {
-        switch found {
-        case .failure(let error): problem = error
-        case .success(let catalog):
-            guard let known else {
-                self.known = catalog
-                problem = nil
-                return
-            }
-            if catalog.counter < known.counter {
-                problem = Self.failure(.older(counter: catalog.counter, known: known.counter))
-            } else if catalog.counter == known.counter, catalog.catalog != known.catalog {
-                problem = Self.failure(.sameCounter(known.counter))
-            } else {
-                self.known = catalog
-                problem = nil
-            }
+        state.withLock { state in
+            if let found { state.take(found) }
+            state.endCheck(of: fileState)
         }
     }
 
@@ -100,5 +67,47 @@ final class ContentFolder: @unchecked Sendable {
         }
     }
 
-    private static func failure(_ error: ContentError) -> ServiceError { .content(error.description) }
+    fileprivate static func failure(_ error: ContentError) -> ServiceError { .content(error.description) }
+}
+
+private struct State {
+    private(set) var known: SignedCatalog?
+    private(set) var problem: ServiceError?
+    /// The file that was read last, even if its catalog can't be used.
+    private(set) var seen: FileState?
+    private var checkedAt: ContinuousClock.Instant?
+    private var isChecking = false
+
+    /// Whether the caller has to check the file. Then `endCheck` must follow.
+    mutating func beginCheck(staleness: Swift.Duration) -> Bool {
+        guard !isChecking, checkedAt.map({ ContinuousClock.now - $0 >= staleness }) ?? true else { return false }
+        isChecking = true
+        return true
+    }
+
+    mutating func endCheck(of file: FileState?) {
+        seen = file
+        checkedAt = ContinuousClock.now
+        isChecking = false
+    }
+
+    mutating func take(_ found: Result<SignedCatalog, ServiceError>) {
+        switch found {
+        case .failure(let error): problem = error
+        case .success(let catalog):
+            guard let known else {
+                self.known = catalog
+                problem = nil
+                return
+            }
+            if catalog.counter < known.counter {
+                problem = ContentFolder.failure(.older(counter: catalog.counter, known: known.counter))
+            } else if catalog.counter == known.counter, catalog.catalog != known.catalog {
+                problem = ContentFolder.failure(.sameCounter(known.counter))
+            } else {
+                self.known = catalog
+                problem = nil
+            }
+        }
+    }
 }

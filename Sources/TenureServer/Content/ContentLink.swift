@@ -4,7 +4,7 @@ import TenureStore
 
 /// What a download link says: which file, for whom, by which right, and until when.
 ///
-/// The right stands beside the pack's name, so that a download goes on when a newer catalog has dropped the pack.
+/// The link also contains the right, so that a download continues after a newer catalog has dropped the pack.
 struct ContentLink: Sendable, Hashable {
     enum File: UInt8, Sendable {
         case manifest, archive
@@ -43,7 +43,7 @@ extension ContentLink {
         return bytes
     }
 
-    /// From bytes whose code was checked.
+    /// Reads bytes after their authentication code was checked.
     init?(_ bytes: [UInt8]) {
         guard bytes.count > Self.fixedSize, bytes[0] == Self.version, let file = File(rawValue: bytes[1]),
             let realm = Realm(code: bytes[2]),

@@ -12,8 +12,8 @@ struct ContentLinkKey: Sendable {
     /// Characters. The names of packs, entitlements and products are far shorter.
     private static let longestToken = 4096
 
-    init(folder: String, recordID: [UInt8]) throws(ServiceError) {
-        code = try AccessTokenKey.code(for: "tenure content link", folder: folder, recordID: recordID)
+    init(folder: String, databaseID: [UInt8]) throws(ServiceError) {
+        code = try AccessTokenKey.code(for: "tenure content link", folder: folder, databaseID: databaseID)
     }
 
     func token(of link: ContentLink) -> String {

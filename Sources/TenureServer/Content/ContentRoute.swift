@@ -12,7 +12,7 @@ struct ContentRoute: Sendable {
     let delivery: ContentDelivery?
     let access: CustomerAccess
     let rights: ContentAccess
-    let personas: PersonaBook
+    let personas: ActivePersonas
     let now: @Sendable () -> Date
 
     static let path = "/v1/content"
@@ -20,7 +20,7 @@ struct ContentRoute: Sendable {
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         let now = now()
         let token = try access.token(of: request, now: now)
-        guard let known = try await rights.store.customer(token.customer), known.realm == token.realm else {
+        guard let known = try await rights.store.lookUp(token.customer), known.realm == token.realm else {
             throw CustomerAccess.refused
         }
         let persona = try await personas.persona(of: token, at: now)

@@ -2,21 +2,22 @@ public import Foundation
 
 /// Where the published asset packs are, and for how long a download link works.
 public struct ContentSettings: Sendable, Hashable {
-    /// The published folder. With `s3` it needs `catalog.jws` only.
+    /// The path of the published folder. With `s3` it needs only `catalog.jws`.
     public var folder: String
-    /// In seconds.
+    /// How long a download link works, in seconds.
     public var linkLifetime: TimeInterval = 86_400
-    /// The bucket that has the files; nil: the service sends them from the folder.
+    /// The bucket with the files; nil if the service sends them from the folder.
     public var s3: S3Settings?
 
+    /// Creates settings with links that work for a day.
     public init(folder: String) {
         self.folder = folder
     }
 
-    /// What is wrong with it as far as can be told without reading any file.
+    /// The mistakes that can be found without reading a file.
     var mistakes: [ServiceError] {
         var mistakes: [ServiceError] = []
-        if folder.isEmpty { mistakes.append(.content("`content.folder` is empty; name the published folder")) }
+        if folder.isEmpty { mistakes.append(.content("`content.folder` is empty; set it to the published folder")) }
         if linkLifetime < 1 { mistakes.append(.content("`content.linkLifetime` must be at least a second")) }
         if let s3 {
             mistakes += s3.mistakes.map { .content($0) }

@@ -15,7 +15,7 @@ struct DownloadRoute: Sendable {
     let delivery: ContentDelivery?
     let verifiedRealms: AcceptedRealms
     let rights: ContentAccess
-    let personas: PersonaBook
+    let personas: ActivePersonas
     let now: @Sendable () -> Date
     let metrics: ServiceMetrics
 
@@ -38,7 +38,7 @@ struct DownloadRoute: Sendable {
             let slot: Downloads.Slot
             do throws(Downloads.Rejection) {
                 slot = try delivery.downloads.begin(
-                    for: .init(record: rights.store.recordID, number: customer.id)
+                    for: .init(record: rights.store.databaseID, number: customer.id)
                 ).get()
             } catch {
                 metrics.rejectedDownload(error)
@@ -59,7 +59,7 @@ struct DownloadRoute: Sendable {
         let tokens = request.uri.queryParameters.getAll("token")
         guard let token = tokens.first, tokens.count == 1, let link = delivery.linkKey.link(in: token.utf8),
             link.digest == digest, now < link.expiresAt, verifiedRealms.contain(link.realm),
-            let customer = try await rights.store.customer(link.customer), customer.realm == link.realm
+            let customer = try await rights.store.lookUp(link.customer), customer.realm == link.realm
         else { throw invalid }
         let persona: Persona?
         do {

@@ -1,15 +1,18 @@
 import Foundation
 import TenureAPI
+import TenureCore
 
 /// The downloads in progress. They have a fixed share of the connections, so that syncs, notifications and health checks
 /// get in however many customers download.
-final class Downloads: @unchecked Sendable {
-    // Sound: `counts` and `total` are used between `lock.lock()` and `lock.unlock()` only.
-    private let lock = NSLock()
-    private var counts: [Customer: Int] = [:]
-    private var total = 0
+final class Downloads: Sendable {
+    private let state = Locked(State())
     private let limit: Int
     private let limitPerCustomer: Int
+
+    private struct State {
+        var counts: [Customer: Int] = [:]
+        var total = 0
+    }
 
     /// A customer of one app.
     struct Customer: Hashable {
@@ -46,21 +49,21 @@ final class Downloads: @unchecked Sendable {
     }
 
     func begin(for customer: Customer) -> Result<Slot, Rejection> {
-        lock.withLock {
-            let count = counts[customer, default: 0]
+        state.withLock { state in
+            let count = state.counts[customer, default: 0]
             guard count < limitPerCustomer else { return .failure(.customer) }
-            guard total < limit else { return .failure(.total) }
-            counts[customer] = count + 1
-            total += 1
+            guard state.total < limit else { return .failure(.total) }
+            state.counts[customer] = count + 1
+            state.total += 1
             return .success(Slot(self, customer))
         }
     }
 
     private func end(for customer: Customer) {
-        lock.withLock {
-            total -= 1
-            let count = counts[customer, default: 1] - 1
-            counts[customer] = count > 0 ? count : nil
+        state.withLock { state in
+            state.total -= 1
+            let count = state.counts[customer, default: 1] - 1
+            state.counts[customer] = count > 0 ? count : nil
         }
     }
 }

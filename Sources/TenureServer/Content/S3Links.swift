@@ -2,27 +2,26 @@ import Foundation
 import Logging
 import ServiceLifecycle
 import TenureContent
+import TenureCore
 import UnixSignals
 
 /// Links to a bucket, under secrets that can be replaced while the service runs.
-final class S3Links: @unchecked Sendable {
-    // Sound: `current` is used between `lock.lock()` and `lock.unlock()` only.
-    private let lock = NSLock()
-    private var current: S3Presigner
+final class S3Links: Sendable {
+    private let current: Locked<S3Presigner>
     private let settings: S3Settings
 
     /// Reads the secrets.
     init(_ settings: S3Settings) throws(ServiceError) {
         self.settings = settings
-        current = try S3Presigner(settings)
+        current = Locked(try S3Presigner(settings))
     }
 
-    var presigner: S3Presigner { lock.withLock { current } }
+    var presigner: S3Presigner { current.withLock { $0 } }
 
     /// Reads the secrets again. If they can't be used, those that were read before stay.
     func reload() throws(ServiceError) {
         let fresh = try S3Presigner(settings)
-        lock.withLock { current = fresh }
+        current.withLock { $0 = fresh }
     }
 }
 

@@ -20,7 +20,11 @@ struct S3Presigner: Sendable {
 
     /// Reads the secrets.
     init(_ settings: S3Settings) throws(ServiceError) {
-        func secret(in file: String) throws(ServiceError) -> Secret<String> {
+        func secret(in file: String, of setting: String) throws(ServiceError) -> Secret<String> {
+            // The name isn't shown: somebody may have set the secret itself.
+            guard FileManager.default.fileExists(atPath: file) else {
+                throw .content("`\(setting)` names no file; write the secret into a file of mode 600, and name that")
+            }
             let text = String(decoding: try SecretFile(path: file).existingContents(), as: UTF8.self)
                 .trimmingCharacters(in: .whitespacesAndNewlines)
             guard !text.isEmpty else { throw .keyFile(path: file, detail: "it is empty; write the secret into it") }
@@ -30,8 +34,10 @@ struct S3Presigner: Sendable {
             throw .content("`content.s3.endpoint` can't be used: `\(settings.endpoint)`")
         }
         accessKeyID = settings.accessKeyID
-        secretAccessKey = try secret(in: settings.secretAccessKeyFile)
-        sessionToken = try settings.sessionTokenFile.map { file throws(ServiceError) in try secret(in: file) }
+        secretAccessKey = try secret(in: settings.secretAccessKeyFile, of: "content.s3.secretAccessKeyFile")
+        sessionToken = try settings.sessionTokenFile.map { file throws(ServiceError) in
+            try secret(in: file, of: "content.s3.sessionTokenFile")
+        }
         region = settings.region
         scheme = endpoint.scheme ?? "https"
         let usual = scheme == "https" ? 443 : 80

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The bucket that has the published files: at AWS, or anywhere else that speaks S3.
+/// The bucket with the published files, at AWS or another service with the S3 API.
 public struct S3Settings: Sendable, Hashable {
-    /// Where a URL names the bucket.
+    /// The position of the bucket's name in a URL.
     public enum URLStyle: String, Sendable, Hashable, CaseIterable {
         /// `https://endpoint/bucket/key`
         case path
@@ -10,22 +10,27 @@ public struct S3Settings: Sendable, Hashable {
         case virtualHost = "virtual-host"
     }
 
-    /// `https://host`, with a port if it needs one; empty: AWS's in the region.
+    /// `https://host`, with a port if necessary. Empty for the endpoint of AWS in the region.
     public var endpoint = ""
+    /// The region for signatures, such as `eu-central-1`.
     public var region: String
+    /// The name of the bucket.
     public var bucket: String
-    /// What the names of the objects begin with, without the slash that follows; empty: nothing.
+    /// The prefix of the objects' names, without the slash after it. May be empty.
     public var prefix = ""
+    /// The ID of the access key that signs download links.
     public var accessKeyID: String
-    /// A file with the secret access key.
+    /// The path of a file with the secret access key.
     public var secretAccessKeyFile: String
-    /// A file with the session token of temporary credentials.
+    /// The path of a file with the session token of temporary credentials.
     public var sessionTokenFile: String?
+    /// The position of the bucket's name in download links.
     public var urlStyle = URLStyle.path
 
-    /// Presigned URLs live no longer, in seconds.
+    /// The longest lifetime of a presigned URL, in seconds.
     static let longestLifetime: TimeInterval = 7 * 86_400
 
+    /// Creates settings for a bucket at AWS. Set `endpoint` for another service.
     public init(region: String, bucket: String, accessKeyID: String, secretAccessKeyFile: String) {
         self.region = region
         self.bucket = bucket

@@ -12,8 +12,8 @@ struct EntitlementToken {
     /// As `UUID.hashed` writes it.
     let device: String
     let decisions: [Decision]
-    /// Who stood in for the customer.
-    var persona: RecordedPersona?
+    /// The persona that replaced the customer; nil without one.
+    var persona: StoredPersona?
     /// What the device made for the request that this answers.
     var nonce: String?
     let terms: ServiceConfiguration.Terms
@@ -38,7 +38,7 @@ struct EntitlementToken {
                 json.key("test")
                 json.value(true)
             }
-            // Whoever reads it must not take it for a customer's: no production app does.
+            // Marks the token, so that no reader takes it for a customer's. Production apps reject it.
             if let persona {
                 json.key("persona")
                 json.value(persona.name)
@@ -73,8 +73,8 @@ struct EntitlementToken {
         return min(now.addingTimeInterval(term), persona?.expiresAt ?? .distantFuture)
     }
 
-    /// A subscription ends by itself. Everything else may be taken back by a refund or a person, which a device learns
-    /// by asking again. Until it could, the right stands, unless the token has no nonce: then all rights end with it.
+    /// A subscription ends by itself. A refund or support can end every other right, which a device learns by asking
+    /// again. Until then, the right remains, unless the token has no nonce: then all rights end with the token.
     private func write(_ decision: Decision, into json: inout JSONWriter) {
         json.key(decision.entitlement)
         json.object { json in

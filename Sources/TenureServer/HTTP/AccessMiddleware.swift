@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// The outermost: finds out who asks, names the request, and tells the log and the metrics how it went.
+/// The outermost middleware: it identifies the client, names the request, and reports the result to the log and metrics.
 ///
 /// One line a request. It has no path, header or body from the client: the route instead of the path.
 struct AccessMiddleware: RouterMiddleware {
@@ -56,7 +56,7 @@ struct AccessMiddleware: RouterMiddleware {
             ])
     }
 
-    /// Of all that may stand there, what HTTP itself knows.
+    /// The method's name if HTTP defines it. Clients may send any text.
     private static func name(of method: HTTPRequest.Method) -> String {
         HTTPRequest.Method.common.contains(method) ? method.rawValue : "other"
     }

@@ -2,8 +2,8 @@ import HTTPTypes
 import Hummingbird
 
 extension Request {
-    /// What stands after `Authorization: Bearer`; nil where that is not there. RFC 9110, section 11.1: the scheme in any
-    /// case.
+    /// The token after `Authorization: Bearer`; nil without that header. The scheme's case doesn't matter (RFC 9110, section
+    /// 11.1).
     var bearer: Substring.UTF8View? {
         guard let header = authorization?.utf8,
             let start = header.index(header.startIndex, offsetBy: 7, limitedBy: header.endIndex),
@@ -12,7 +12,7 @@ extension Request {
         return header[start...]
     }
 
-    /// The header where there is exactly one: of several nobody can say which counts.
+    /// The header if there is exactly one. With several, it would be ambiguous which one counts.
     private var authorization: String? {
         var found: String?
         for field in headers where field.name == .authorization {

@@ -3,8 +3,8 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Closes a connection whose client is too slow: to begin, to send a request, or to read the response. Tells `Connections`
-/// what the connection is doing.
+/// Closes a connection with a client that is too slow to begin, to send a request, or to read the response. Reports the
+/// state of the connection to `Connections`.
 ///
 /// A response that is sent before its request is complete ends the connection. The rest of the request is read, so that the
 /// client can read the response, but only for a short time and up to a limit. The idle timeout covers the time between
@@ -43,7 +43,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     private var responseCheck: NIODeadline?
     private var bufferedBytes = 0
 
-    /// What came after a request whose response isn't written.
+    /// The events after a request with a response that isn't written yet.
     private var waiting = CircularBuffer<Waiting>()
     private var waitingBytes = 0
     private var isReadHeld = false
@@ -280,7 +280,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: Time
 
-    /// One timer, set anew only when it rings or is too late: most deadlines are met long before.
+    /// Sets the only timer. It is set again only when it fires or is too late, because most deadlines are met early.
     private func arm(_ context: ChannelHandlerContext) {
         guard let next = [readingUntil?.deadline, responseCheck].compactMap(\.self).min() else { return }
         if let timer {

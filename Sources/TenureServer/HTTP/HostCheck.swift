@@ -12,7 +12,7 @@ final class HostCheck: ChannelInboundHandler, RemovableChannelHandler {
     private var isRefused = false
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // What follows a request whose recipient is unknown belongs to nothing.
+        // Ignores everything after a request with an unknown recipient.
         guard !isRefused else { return }
         if case .head(let head) = unwrapInboundIn(data), !Self.isSound(head) {
             isRefused = true

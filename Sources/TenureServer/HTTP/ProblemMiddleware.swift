@@ -10,7 +10,7 @@ import TenureStore
 struct ProblemMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
-    /// What who asks for a path without a route is told.
+    /// The message for a path without a route.
     var nothingHere = "nothing is at this path"
 
     func handle(

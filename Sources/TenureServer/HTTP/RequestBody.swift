@@ -37,7 +37,7 @@ extension Request {
         return Data(buffer.readableBytesView)
     }
 
-    /// Reads a body of that shape. Throws a problem that names the field that is wrong, or that there is none of.
+    /// Reads a body of this type. Throws a problem that names the invalid, missing or unknown field.
     func decoded<Body: AdminRequest>(
         _ type: Body.Type, upTo limit: Int, in context: ServiceContext
     ) async throws -> Body {

@@ -2,15 +2,15 @@ import Foundation
 import TenureAppStore
 import TenureStore
 
-/// What an access token says: whose record it opens, and until when.
+/// The contents of an access token: the customer it gives access to, and its end.
 ///
-/// 50 bytes in Base64: a version, the realm, the customer's number, the second of its end, and a MAC over all of it. Of
-/// another version, and with the number of a persona before the MAC, where one stands in for the customer.
+/// 50 bytes in Base64: a version, the environment, the customer's number, the second of its end, and a MAC over all of it.
+/// With a persona, it has another version, and the persona's number before the MAC.
 struct AccessToken: Sendable, Hashable {
     let customer: Int64
     let realm: Realm
     let expiresAt: Date
-    /// The record's number of who stands in for the customer.
+    /// The database's number of the persona that replaces the customer; nil without one.
     let persona: Int64?
 
     private static let version: UInt8 = 1
@@ -30,7 +30,7 @@ struct AccessToken: Sendable, Hashable {
         return bytes
     }
 
-    /// From bytes that begin with a body whose MAC was checked.
+    /// Reads bytes after the MAC of their body was checked.
     init?(_ bytes: [UInt8]) {
         let version = bytes.count == Self.sizes[0] ? Self.version : Self.personaVersion
         guard Self.sizes.contains(bytes.count), bytes[0] == version, let realm = Realm(code: bytes[1]) else {
@@ -49,7 +49,7 @@ struct AccessToken: Sendable, Hashable {
         self.customer = customer
         self.realm = realm
         self.persona = persona
-        // Whole seconds, so that what is said of its end is what it says.
+        // Whole seconds, so that the reported end equals the token's.
         self.expiresAt = Date(timeIntervalSince1970: expiresAt.timeIntervalSince1970.rounded(.down))
     }
 }

@@ -10,15 +10,15 @@ struct AccessTokenKey: Sendable {
 
     static let fileName = "access-token.secret"
 
-    /// Reads the secret, or makes it on first start. A token names a customer by the record's own number, so that the
-    /// key depends on the record too: beside another database the same secret makes other tokens.
-    init(folder: String, recordID: [UInt8]) throws(ServiceError) {
-        code = try Self.code(for: "tenure access token", folder: folder, recordID: recordID)
+    /// Reads the secret, or creates it at the first start. A token has the database's number of the customer, so the key
+    /// depends on the database too. With another database, the same secret gives other tokens.
+    init(folder: String, databaseID: [UInt8]) throws(ServiceError) {
+        code = try Self.code(for: "tenure access token", folder: folder, databaseID: databaseID)
     }
 
     /// The code for one purpose. Tokens of different purposes never pass for each other, although they share the secret.
     static func code(
-        for purpose: String, folder: String, recordID: [UInt8]
+        for purpose: String, folder: String, databaseID: [UInt8]
     ) throws(ServiceError) -> MessageCode {
         let file = Self.file(in: folder)
         let secret = try file.contents { (0..<32).map { _ in UInt8.random(in: .min ... .max) } }
@@ -27,7 +27,7 @@ struct AccessTokenKey: Sendable {
         }
         return MessageCode(
             key: HKDF<SHA256>.deriveKey(
-                inputKeyMaterial: SymmetricKey(data: secret), salt: recordID, info: Array(purpose.utf8),
+                inputKeyMaterial: SymmetricKey(data: secret), salt: databaseID, info: Array(purpose.utf8),
                 outputByteCount: 32))
     }
 

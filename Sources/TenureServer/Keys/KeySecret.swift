@@ -3,14 +3,14 @@ import Foundation
 import TenureCore
 import TenureJSON
 
-/// The text of an admin key, which `tenure key` makes: a prefix, 256 random bits and a checksum.
+/// The text of an admin key, which `tenure admin-key` makes: a prefix, 256 random bits and a checksum.
 ///
-/// Nobody can measure how random a text is, so the service accepts no other texts as admin keys. The database keeps
+/// The randomness of a text can't be measured, so the service accepts no other texts as admin keys. The database keeps
 /// only a hash.
 package struct KeySecret: Sendable {
     private let secret: Secret<String>
 
-    /// What stands after `Bearer `.
+    /// The text after `Bearer `.
     package var text: String { secret.revealed }
 
     /// So that tools that scan repositories for secrets recognize one.

@@ -26,7 +26,7 @@ package struct OfflineRoot: Sendable {
         file = SecretFile(path: path)
     }
 
-    /// Creates the root if there is none. Returns its public key, which apps pin.
+    /// Creates the root unless it exists. Returns its public key, which apps pin.
     package func create() throws -> String {
         let contents = Contents(privateKey: Secret(P256.Signing.PrivateKey().pemRepresentation))
         let bytes = try Self.bytes(of: contents)

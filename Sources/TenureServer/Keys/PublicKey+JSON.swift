@@ -52,7 +52,7 @@ extension P256.Signing.PublicKey {
 }
 
 extension P256.Signing.PrivateKey {
-    /// A new key whose ID doesn't begin with a hyphen: commands that take an ID would read that as an option.
+    /// A new key with an ID that doesn't begin with a hyphen, which commands would read as an option.
     static func newSigningKey() -> Self {
         while true {
             let key = Self()

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureFiles
 import TenureStore
 
 /// A file that holds a secret: every such file is read here, at the start and whenever it is read again.
@@ -48,7 +49,7 @@ package struct SecretFile: Sendable {
         do throws(FileFailure) {
             contents = try file.read(most: limit) { isOpenToOthers = FilePermissions.areOpenToOthers($0) }
         } catch {
-            throw .keyFile(path: path, detail: "cannot \(error.act) it (\(error.reason))")
+            throw .keyFile(path: path, detail: "cannot \(error.operation) it (\(error.reason))")
         }
         guard let contents else { return nil }
         guard contents.bytes.count <= limit else {
@@ -81,7 +82,7 @@ package struct SecretFile: Sendable {
         do throws(FileFailure) {
             try file.write(contents, replacing: replacing, owner: owner)
         } catch {
-            throw .keyFile(path: path, detail: "cannot \(error.act) it (\(error.reason))")
+            throw .keyFile(path: path, detail: "cannot \(error.operation) it (\(error.reason))")
         }
     }
 

@@ -71,7 +71,7 @@ package struct SigningKeyAdministration: Sendable {
         }
     }
 
-    /// Returns the keys whose apps are left without a signing key that they trust.
+    /// Returns the pinned keys that no longer lead to a trusted signing key. Their apps need an update.
     package func revoke(_ id: String, at now: Date) throws -> [String] {
         try store.update { try $0.revoke(id, at: now) }
     }

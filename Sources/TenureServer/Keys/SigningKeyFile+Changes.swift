@@ -37,7 +37,7 @@ extension SigningKeyFile {
     /// Returns whether the file must say how long tokens live, so that no key is forgotten while its tokens are valid.
     func mustRemember(tokenLife: TimeInterval) -> Bool { Int64(tokenLife.rounded(.up)) > longestTokenLife }
 
-    /// Forgets keys outside the chain whose tokens have all expired.
+    /// Removes keys outside the chain once all of their tokens have expired.
     private mutating func prune(at now: Date) {
         let start = chainStart
         let life = longestTokenLife
@@ -46,10 +46,10 @@ extension SigningKeyFile {
         }.map(\.element)
     }
 
-    /// Ends what a key signed. The statements of a revoked key leave the chain, and so do older keys, which vouched for
-    /// nobody else. A new key takes the place of one in use, and no key vouches for it.
+    /// Revokes a key, so that its tokens are rejected. Its statements leave the chain, and so do older keys, which vouch for
+    /// no other key. A new key replaces one in use, and no key vouches for it.
     ///
-    /// - Returns: the keys of the chain whose apps are left without a signing key that they trust.
+    /// - Returns: the keys of the chain that no longer lead to a trusted signing key. Their apps need an update.
     @discardableResult
     mutating func revoke(_ id: String, at now: Date) throws -> [String] {
         guard let index = keys.firstIndex(where: { $0.key.id == id }) else { throw SigningKeyError.unknownKey(id) }

@@ -127,7 +127,7 @@ struct SigningKeySet: Sendable {
     // MARK: Publishing
 
     /// RFC 7517: the keys that may have signed a token that is valid now, newest first. For backends, which know the
-    /// service's address. An app that asked here for the key to trust would trust whoever answers.
+    /// service's address. An app that fetched its trusted key here would trust any server that responds.
     func jsonWebKeySet(at now: Date) -> [UInt8] {
         // The life may have been longer when a key was in use.
         let life = TimeInterval(file.longestTokenLife)

@@ -1,26 +1,28 @@
 import Foundation
+import TenureCore
 
 /// The signing keys of a running service, which follow the file: a rotation needs no restart.
-///
-/// Unchecked: the lock guards all that changes.
-final class SigningKeys: @unchecked Sendable {
+final class SigningKeys: Sendable {
     private let store: SigningKeyStore
     /// For so long a change of the file may go unnoticed.
     private let staleness: Swift.Duration
-    private let lock = NSLock()
-    private var keys: SigningKeySet
-    private var bytes: [UInt8]
-    private var readAt = ContinuousClock.now
-    private var isReading = false
-    private var problem: ServiceError?
+    private let state: Locked<State>
+
+    private struct State {
+        var keys: SigningKeySet
+        var bytes: [UInt8]
+        var readAt = ContinuousClock.now
+        var isReading = false
+        var problem: ServiceError?
+    }
 
     static let usualStaleness = Swift.Duration.seconds(1)
 
     /// Reads the keys.
     ///
     /// - Parameters:
-    ///   - creating: creates the first key if there is none. A service that has customers must not: their apps trust the
-    ///     missing one, and would believe nothing that another one signs.
+    ///   - creating: whether to create the first key if it doesn't exist. A service with customers must not do that: their
+    ///     apps trust the missing key, and would reject everything that another one signs.
     ///   - tokenLife: how long entitlement tokens live, in seconds.
     init(
         folder: String, creating: Bool, tokenLife: TimeInterval, staleness: Swift.Duration = usualStaleness,
@@ -36,37 +38,34 @@ final class SigningKeys: @unchecked Sendable {
                     backup, or, if no app trusts them yet, start once with a new database
                     """)
         }
-        (keys, bytes) = try store.readOrCreate(at: now)
+        var (keys, bytes) = try store.readOrCreate(at: now)
         if keys.file.mustRemember(tokenLife: tokenLife) {
             try store.remember(tokenLife: tokenLife)
             (keys, bytes) = try store.readOrCreate(at: now)
         }
+        state = Locked(State(keys: keys, bytes: bytes))
     }
 
     /// The keys as the file has them, or had them a moment ago.
     var current: SigningKeySet {
         refresh()
-        lock.lock()
-        defer { lock.unlock() }
-        return keys
+        return state.withLock { $0.keys }
     }
 
     /// Why the file can't be read now. The keys that were read before stay in use.
     var failure: ServiceError? {
         refresh()
-        lock.lock()
-        defer { lock.unlock() }
-        return problem
+        return state.withLock { $0.problem }
     }
 
     /// One caller reads; the others go on with what is known, so that a slow disk holds up one request.
     private func refresh() {
-        lock.lock()
-        let isDue = !isReading && ContinuousClock.now - readAt >= staleness
-        if isDue { isReading = true }
-        let known = bytes
-        lock.unlock()
-        guard isDue else { return }
+        let known: [UInt8]? = state.withLock { state in
+            guard !state.isReading, ContinuousClock.now - state.readAt >= staleness else { return nil }
+            state.isReading = true
+            return state.bytes
+        }
+        guard let known else { return }
         var found: (keys: SigningKeySet, bytes: [UInt8])?
         var failure: ServiceError?
         do throws(ServiceError) {
@@ -74,11 +73,11 @@ final class SigningKeys: @unchecked Sendable {
         } catch {
             failure = error
         }
-        lock.lock()
-        defer { lock.unlock() }
-        if let found { (keys, bytes) = found }
-        problem = failure
-        readAt = ContinuousClock.now
-        isReading = false
+        state.withLock { [found, failure] state in
+            if let found { (state.keys, state.bytes) = found }
+            state.problem = failure
+            state.readAt = ContinuousClock.now
+            state.isReading = false
+        }
     }
 }

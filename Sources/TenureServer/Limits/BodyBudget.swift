@@ -1,28 +1,23 @@
 import Dispatch
-import Foundation
+import TenureCore
 
 /// The memory that all request bodies together may take while they are received.
 ///
-/// When it is full, the slowest body is dropped, so that slow senders never keep others out. A part is reserved for small
-/// bodies, which most syncs and all notifications are: large bodies can't take it, and never displace a small one.
-final class BodyBudget: @unchecked Sendable {
-    // Sound: all mutable state, that of bodies too, is used between `lock.lock()` and `lock.unlock()` only.
-    private let lock = NSLock()
-    private var total: Int
-    private var taken = 0
-    /// Of `taken`, what large bodies hold.
-    private var takenByLarge = 0
-    private var held: [NetworkAddress: Int] = [:]
-    private var bodies: [ObjectIdentifier: Body] = [:]
-    private var dropped: UInt64 = 0
+/// When it is full, the slowest of the bodies that have been arriving for longest is dropped, so that slow senders never
+/// keep others out. A part is reserved for small bodies, which most syncs and all notifications are: large bodies can't
+/// take it, and never displace a small one.
+final class BodyBudget: Sendable {
+    private let state: Locked<State>
 
     /// One body while it is received.
     final class Body: @unchecked Sendable {
+        // The lock of the budget guards its variables, with those of all other bodies: only `State` uses them. A lock
+        // for each body could not compare them.
         fileprivate let client: NetworkAddress?
         fileprivate let isNotification: Bool
         fileprivate var held = 0
         fileprivate var recent: RecentBytes
-        fileprivate var isDropped = false
+        fileprivate var isOpen = true
         /// Ends its connection.
         fileprivate let drop: @Sendable () -> Void
 
@@ -40,23 +35,26 @@ final class BodyBudget: @unchecked Sendable {
         }
     }
 
-    /// Of all services in this process, whose memory it is. Thousands of usual syncs at once, or 48 of the largest.
+    /// The budget of all services in this process, which share its memory. Enough for thousands of usual syncs at once, or
+    /// for 48 of the largest.
     static let process = BodyBudget(bytes: 256 << 20)
 
     /// Bytes; a sync with a receipt of 100 purchases is smaller.
-    private static let smallBody = 64 * 1024
+    fileprivate static let smallBody = 64 * 1024
     /// Younger bodies aren't called slow. Nanoseconds.
-    private static let youth: UInt64 = 2_000_000_000
+    fileprivate static let youth: UInt64 = 2_000_000_000
+    /// Bytes; dropping a body that holds less makes no room worth the work. The minimum rate ends such a body soon.
+    fileprivate static let smallestVictim = 4096
+    /// How many of the small bodies, and of the large ones, that have been arriving for longest are compared.
+    fileprivate static let compared = 64
 
     init(bytes: Int) {
-        total = bytes
+        state = Locked(State(total: bytes))
     }
 
     /// Makes room for at least four bodies of that size.
     func allow(bodies size: Int) {
-        lock.lock()
-        defer { lock.unlock() }
-        total = max(total, 4 * size)
+        state.withLock { $0.total = max($0.total, 4 * size) }
     }
 
     /// Begins a body. `drop` must end its connection; it is called at most once, on any thread.
@@ -64,82 +62,161 @@ final class BodyBudget: @unchecked Sendable {
         for client: NetworkAddress?, isNotification: Bool = false,
         at now: UInt64 = DispatchTime.now().uptimeNanoseconds, drop: @escaping @Sendable () -> Void = {}
     ) -> Body {
-        let body = Body(client: client, isNotification: isNotification, at: now, drop: drop)
-        lock.lock()
-        defer { lock.unlock() }
-        bodies[ObjectIdentifier(body)] = body
-        return body
+        Body(client: client, isNotification: isNotification, at: now, drop: drop)
     }
 
     /// Whether the body may hold `count` bytes more. False if it was dropped, or if no slower body can be dropped for it. A
     /// client has at most a quarter of the memory.
     func take(_ count: Int, for body: Body, at now: UInt64 = DispatchTime.now().uptimeNanoseconds) -> Bool {
-        var victims: [Body] = []
-        let isTaken = locked {
-            body.recent.add(count, at: now)
-            guard !body.isDropped else { return false }
-            let isLarge = body.isLarge(with: count)
-            let growth = isLarge ? count + (body.isLarge() ? 0 : body.held) : 0
-            while true {
-                let isClientFull = !clientHasRoom(for: count, of: body)
-                let isFull = taken + count > total || (isLarge && takenByLarge + growth > total - total / 4)
-                guard isClientFull || isFull else { break }
-                let others = bodies.values.filter { other in
-                    guard other !== body, other.held > 0 else { return false }
-                    return isClientFull ? other.client == body.client : other.isLarge() || !isLarge
-                }
-                guard let slowest = slowest(of: others, beside: body, at: now) else { return false }
-                remove(slowest)
-                victims.append(slowest)
-            }
-            body.held += count
-            taken += count
-            takenByLarge += growth
-            if let client = body.client { held[client, default: 0] += count }
-            return true
-        }
+        let (isTaken, victims) = state.withLock { $0.take(count, for: body, at: now) }
         for victim in victims { victim.drop() }
         return isTaken
     }
 
     /// Ends a body, and returns what it held.
     func close(_ body: Body) {
-        locked { release(body) }
+        state.withLock { $0.release(body) }
     }
 
     /// How many bodies were dropped to make room.
-    var droppedBodies: UInt64 { locked { dropped } }
+    var droppedBodies: UInt64 { state.withLock { $0.dropped } }
+}
 
-    private func clientHasRoom(for count: Int, of body: Body) -> Bool {
+private struct State {
+    var total: Int
+    private var taken = 0
+    /// Of `taken`, what large bodies hold.
+    private var takenByLarge = 0
+    private var held: [NetworkAddress: Int] = [:]
+    /// Bodies that may be dropped, in the order in which they began to hold something.
+    private var small = BodyQueue()
+    private var large = BodyQueue()
+    private var ofClient: [NetworkAddress: BodyQueue] = [:]
+    private(set) var dropped: UInt64 = 0
+
+    init(total: Int) {
+        self.total = total
+    }
+
+    /// Whether the body may hold `count` bytes more, and the bodies that must be dropped.
+    mutating func take(_ count: Int, for body: BodyBudget.Body, at now: UInt64) -> (Bool, [BodyBudget.Body]) {
+        var victims: [BodyBudget.Body] = []
+        body.recent.add(count, at: now)
+        guard body.isOpen else { return (false, victims) }
+        let isLarge = body.isLarge(with: count)
+        let growth = isLarge ? count + (body.isLarge() ? 0 : body.held) : 0
+        while true {
+            let isClientFull = !clientHasRoom(for: count, of: body)
+            let isFull = taken + count > total || (isLarge && takenByLarge + growth > total - total / 4)
+            guard isClientFull || isFull else { break }
+            let others = isClientFull ? others(ofClientOf: body) : others(isLarge: isLarge)
+            guard let slowest = slowest(of: others.filter { $0 !== body }, beside: body, at: now) else {
+                return (false, victims)
+            }
+            remove(slowest)
+            victims.append(slowest)
+        }
+        queue(body, with: count)
+        body.held += count
+        taken += count
+        takenByLarge += growth
+        if let client = body.client { held[client, default: 0] += count }
+        return (true, victims)
+    }
+
+    private func clientHasRoom(for count: Int, of body: BodyBudget.Body) -> Bool {
         guard let client = body.client else { return true }
         return held[client, default: 0] + count <= total / 4
     }
 
     /// The slowest of the others; nil where all are faster than the body that needs the room, or as young.
-    private func slowest(of others: [Body], beside body: Body, at now: UInt64) -> Body? {
-        let old = others.filter { $0.recent.age(at: now) >= Self.youth }
+    private func slowest(of others: [BodyBudget.Body], beside body: BodyBudget.Body, at now: UInt64) -> BodyBudget.Body?
+    {
+        let old = others.filter { $0.recent.age(at: now) >= BodyBudget.youth }
         guard let slowest = old.map({ ($0, $0.recent.rate(at: now)) }).min(by: { $0.1 < $1.1 }) else { return nil }
-        let isYoung = body.recent.age(at: now) < Self.youth
+        let isYoung = body.recent.age(at: now) < BodyBudget.youth
         return isYoung || slowest.1 < body.recent.rate(at: now) ? slowest.0 : nil
     }
 
-    private func remove(_ body: Body) {
-        body.isDropped = true
+    private func others(ofClientOf body: BodyBudget.Body) -> [BodyBudget.Body] {
+        body.client.flatMap { ofClient[$0]?.first(BodyBudget.compared + 1) } ?? []
+    }
+
+    /// The bodies that may be dropped for a large or a small body.
+    private func others(isLarge: Bool) -> [BodyBudget.Body] {
+        large.first(BodyBudget.compared + 1) + (isLarge ? [] : small.first(BodyBudget.compared + 1))
+    }
+
+    /// Puts a body into the queues to which it belongs once it holds `count` bytes more.
+    private mutating func queue(_ body: BodyBudget.Body, with count: Int) {
+        guard body.held + count >= BodyBudget.smallestVictim else { return }
+        if body.isLarge(with: count) {
+            guard large.append(body) else { return }
+            small.remove(body)
+        } else {
+            guard small.append(body) else { return }
+        }
+        if let client = body.client { ofClient[client, default: BodyQueue()].append(body) }
+    }
+
+    private mutating func remove(_ body: BodyBudget.Body) {
         dropped += 1
         release(body)
     }
 
-    private func release(_ body: Body) {
-        guard bodies.removeValue(forKey: ObjectIdentifier(body)) != nil else { return }
+    mutating func release(_ body: BodyBudget.Body) {
+        guard body.isOpen else { return }
+        body.isOpen = false
+        small.remove(body)
+        large.remove(body)
+        if let client = body.client {
+            ofClient[client]?.remove(body)
+            if ofClient[client]?.isEmpty == true { ofClient[client] = nil }
+        }
         taken -= body.held
         if body.isLarge() { takenByLarge -= body.held }
         guard let client = body.client, let theirs = held[client] else { return }
         held[client] = theirs > body.held ? theirs - body.held : nil
     }
+}
 
-    private func locked<Result>(_ work: () -> Result) -> Result {
-        lock.lock()
-        defer { lock.unlock() }
-        return work()
+/// Bodies in the order in which they were added. Adding and removing one takes the same time however many there are.
+private struct BodyQueue {
+    private struct Place {
+        let body: BodyBudget.Body
+        var previous: ObjectIdentifier?
+        var next: ObjectIdentifier?
+    }
+
+    private var places: [ObjectIdentifier: Place] = [:]
+    private var head: ObjectIdentifier?
+    private var tail: ObjectIdentifier?
+
+    var isEmpty: Bool { places.isEmpty }
+
+    /// False if the body is in the queue already.
+    @discardableResult mutating func append(_ body: BodyBudget.Body) -> Bool {
+        let id = ObjectIdentifier(body)
+        guard places[id] == nil else { return false }
+        places[id] = Place(body: body, previous: tail)
+        if let tail { places[tail]?.next = id } else { head = id }
+        tail = id
+        return true
+    }
+
+    mutating func remove(_ body: BodyBudget.Body) {
+        guard let place = places.removeValue(forKey: ObjectIdentifier(body)) else { return }
+        if let previous = place.previous { places[previous]?.next = place.next } else { head = place.next }
+        if let next = place.next { places[next]?.previous = place.previous } else { tail = place.previous }
+    }
+
+    func first(_ count: Int) -> [BodyBudget.Body] {
+        var bodies: [BodyBudget.Body] = []
+        var next = head
+        while let id = next, let place = places[id], bodies.count < count {
+            bodies.append(place.body)
+            next = place.next
+        }
+        return bodies
     }
 }

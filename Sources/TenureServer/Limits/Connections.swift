@@ -1,29 +1,20 @@
 import Dispatch
-import Foundation
 import HummingbirdCore
 import NIOCore
+import TenureCore
 
 /// The open connections of the service. When there are too many, in all or from one address, one of them is closed, and the
 /// new one gets in.
 ///
 /// The connection that has been idle for longest is closed; if none is idle, the one that sends its request slowest; then
-/// one whose client has read nothing of the response for ten seconds. Responses hold three quarters of the connections at
+/// one with a client that has read nothing of the response for ten seconds. Responses hold three quarters of the connections at
 /// most: beyond that, the one that is read slowest is closed, of the network with most connections first. A request that
 /// waits for its response is never cut off, and a new connection has a second for its request. Only if none can be closed
 /// do new connections wait.
-final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
-    // Sound: all mutable state, that of connections too, is used between `lock.lock()` and `lock.unlock()` only.
-    private let lock = NSLock()
-    private let limit: Int
-    private let limitPerAddress: Int
+final class Connections: AvailableConnectionsDelegate, Sendable {
+    private let state: Locked<State>
     private let proxies: [AddressBlock]
-    private let bodyWindow: Int
     private let closed: @Sendable (Phase) -> Void
-
-    private var count = 0
-    private var queues: [Phase: Queue] = [:]
-    private var members: [ClientNetwork: [Connection]] = [:]
-    private var isRoomAwaited = false
 
     /// What a connection is doing.
     enum Phase: String, Sendable, CaseIterable {
@@ -37,6 +28,8 @@ final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
 
     /// One open connection.
     final class Connection: @unchecked Sendable {
+        // The lock of all connections guards its variables. Each refers to its neighbors in a queue, so a separate lock could
+        // not guard them.
         fileprivate let networks: [ClientNetwork]
         fileprivate let close: @Sendable () -> Void
         fileprivate var phase = Phase.idle
@@ -58,11 +51,11 @@ final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
     }
 
     /// Below that age nothing is called slow or idle. Nanoseconds.
-    private static let youth: UInt64 = 1_000_000_000
-    private static let stall: UInt64 = 10_000_000_000
+    fileprivate static let youth: UInt64 = 1_000_000_000
+    fileprivate static let stall: UInt64 = 10_000_000_000
     /// How many of the requests that have been arriving for longest are compared, and how many of the responses that made
     /// no progress for longest.
-    private static let compared = 64
+    fileprivate static let compared = 64
 
     /// - Parameters:
     ///   - limitPerAddress: never more than a quarter of `limit`. A /48 of IPv6 may have four times as many, and half of
@@ -73,10 +66,9 @@ final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
         limit: Int, limitPerAddress: Int, proxies: [AddressBlock] = [], bodyWindow: Int = 10,
         closed: @escaping @Sendable (Phase) -> Void = { _ in }
     ) {
-        self.limit = limit
-        self.limitPerAddress = max(1, min(limitPerAddress, limit / 4))
+        state = Locked(
+            State(limit: limit, limitPerAddress: max(1, min(limitPerAddress, limit / 4)), bodyWindow: bodyWindow))
         self.proxies = proxies
-        self.bodyWindow = bodyWindow
         self.closed = closed
     }
 
@@ -89,70 +81,38 @@ final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
         from address: NetworkAddress?, at now: UInt64 = now, close: @escaping @Sendable () -> Void
     ) -> Connection {
         let connection = Connection(networks: networks(of: address), at: now, close: close)
-        let victims = locked {
-            count += 1
-            queues[.idle, default: Queue()].append(connection)
-            var victims: [Connection] = []
-            for network in connection.networks where connection.isCounted {
-                let others = members[network, default: []]
-                members[network, default: []].append(connection)
-                guard others.count >= network.share(of: limitPerAddress, total: limit) else { continue }
-                let victim = victim(among: others, at: now) ?? connection
-                forget(victim)
-                victims.append(victim)
-            }
-            return victims + makeRoom(at: now)
-        }
+        let victims = state.withLock { $0.add(connection, at: now) }
         end(victims)
         return connection
     }
 
     /// The connection is closed.
     func close(_ connection: Connection) {
-        locked { forget(connection) }
+        state.withLock { $0.forget(connection) }
     }
 
     func enter(_ phase: Phase, _ connection: Connection, at now: UInt64 = now) {
-        let victims: [Connection] = locked {
-            guard connection.isCounted, connection.phase != phase else { return [] }
-            queues[connection.phase]?.remove(connection)
-            connection.phase = phase
-            connection.since = now
-            connection.hadRequest = true
-            connection.recent = phase == .request ? RecentBytes(window: bodyWindow, at: now) : nil
-            switch phase {
-            case .idle, .request: connection.taken = nil
-            case .working: break
-            case .response: connection.taken = connection.taken ?? RecentBytes(window: 10, at: now)
-            }
-            queues[phase, default: Queue()].append(connection)
-            return makeRoom(at: now)
-        }
+        let victims = state.withLock { $0.enter(phase, connection, at: now) }
         end(victims)
     }
 
     func receive(_ bytes: Int, _ connection: Connection, at now: UInt64 = now) {
-        locked { connection.recent?.add(bytes, at: now) }
+        state.withLock { _ in connection.recent?.add(bytes, at: now) }
     }
 
     /// Bytes of the request's body that arrived within the window.
     func received(_ connection: Connection, at now: UInt64 = now) -> Int {
-        locked { connection.recent?.total(at: now) ?? 0 }
+        state.withLock { _ in connection.recent?.total(at: now) ?? 0 }
     }
 
     /// The client has taken bytes of a response.
     func take(_ bytes: Int, _ connection: Connection, at now: UInt64 = now) {
-        locked { connection.taken?.add(bytes, at: now) }
+        state.withLock { _ in connection.taken?.add(bytes, at: now) }
     }
 
     /// The client has read a part of the response.
     func progress(_ connection: Connection, at now: UInt64 = now) {
-        locked {
-            guard connection.isCounted, connection.phase == .response, now > connection.since else { return }
-            queues[.response]?.remove(connection)
-            connection.since = now
-            queues[.response]?.append(connection)
-        }
+        state.withLock { $0.progress(connection, at: now) }
     }
 
     // MARK: Accepting
@@ -162,14 +122,14 @@ final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
     func connectionClosed() {}
 
     /// One more than the limit comes in, and another one is closed for it.
-    func isAcceptingNewConnections() -> Bool { locked { count <= limit } }
+    func isAcceptingNewConnections() -> Bool { state.withLock { $0.count <= $0.limit } }
 
     /// Tries again to close a connection, because a client that stalls causes no event. Returns whether to try again later.
     func retry(at now: UInt64 = now) -> Bool {
-        let (victims, again) = locked {
-            let victims = makeRoom(at: now)
-            isRoomAwaited = count > limit
-            return (victims, isRoomAwaited)
+        let (victims, again) = state.withLock { state in
+            let victims = state.makeRoom(at: now)
+            state.isRoomAwaited = state.count > state.limit
+            return (victims, state.isRoomAwaited)
         }
         end(victims)
         return again
@@ -177,16 +137,86 @@ final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
 
     /// Whether the caller has to call `retry` in a second. True for one caller, until `retry` was called.
     func awaitsRoom() -> Bool {
-        locked {
-            guard count > limit, !isRoomAwaited else { return false }
-            isRoomAwaited = true
+        state.withLock { state in
+            guard state.count > state.limit, !state.isRoomAwaited else { return false }
+            state.isRoomAwaited = true
             return true
         }
     }
 
-    // MARK: Making room
+    private func end(_ victims: [Connection]) {
+        for victim in victims {
+            closed(victim.phase)
+            victim.close()
+        }
+    }
 
-    private func makeRoom(at now: UInt64) -> [Connection] {
+    /// None for loopback and proxies, behind which are many clients.
+    private func networks(of address: NetworkAddress?) -> [ClientNetwork] {
+        guard let address, !address.isLoopback, !proxies.contains(where: { $0.contains(address) }) else { return [] }
+        return ClientNetwork.all(of: address)
+    }
+}
+
+/// All connections, and how room is made for new ones.
+private struct State {
+    typealias Connection = Connections.Connection
+
+    let limit: Int
+    let limitPerAddress: Int
+    let bodyWindow: Int
+    private(set) var count = 0
+    private var queues: [Connections.Phase: Queue] = [:]
+    private var members: [ClientNetwork: [Connection]] = [:]
+    var isRoomAwaited = false
+
+    init(limit: Int, limitPerAddress: Int, bodyWindow: Int) {
+        self.limit = limit
+        self.limitPerAddress = limitPerAddress
+        self.bodyWindow = bodyWindow
+    }
+
+    /// Returns the connections that must be closed for it.
+    mutating func add(_ connection: Connection, at now: UInt64) -> [Connection] {
+        count += 1
+        queues[.idle, default: Queue()].append(connection)
+        var victims: [Connection] = []
+        for network in connection.networks where connection.isCounted {
+            let others = members[network, default: []]
+            members[network, default: []].append(connection)
+            guard others.count >= network.share(of: limitPerAddress, total: limit) else { continue }
+            let victim = victim(among: others, at: now) ?? connection
+            forget(victim)
+            victims.append(victim)
+        }
+        return victims + makeRoom(at: now)
+    }
+
+    /// Returns the connections that must be closed for it.
+    mutating func enter(_ phase: Connections.Phase, _ connection: Connection, at now: UInt64) -> [Connection] {
+        guard connection.isCounted, connection.phase != phase else { return [] }
+        queues[connection.phase]?.remove(connection)
+        connection.phase = phase
+        connection.since = now
+        connection.hadRequest = true
+        connection.recent = phase == .request ? RecentBytes(window: bodyWindow, at: now) : nil
+        switch phase {
+        case .idle, .request: connection.taken = nil
+        case .working: break
+        case .response: connection.taken = connection.taken ?? RecentBytes(window: 10, at: now)
+        }
+        queues[phase, default: Queue()].append(connection)
+        return makeRoom(at: now)
+    }
+
+    mutating func progress(_ connection: Connection, at now: UInt64) {
+        guard connection.isCounted, connection.phase == .response, now > connection.since else { return }
+        queues[.response]?.remove(connection)
+        connection.since = now
+        queues[.response]?.append(connection)
+    }
+
+    mutating func makeRoom(at now: UInt64) -> [Connection] {
         var victims: [Connection] = []
         while count > limit, let victim = victim(at: now) {
             forget(victim)
@@ -206,10 +236,10 @@ final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
         return responses.count > limit - limit / 4 ? slowestReader(of: first(.response), at: now) : nil
     }
 
-    private func first(_ phase: Phase) -> [Connection] {
+    private func first(_ phase: Connections.Phase) -> [Connection] {
         var connections: [Connection] = []
         var next = queues[phase]?.first
-        while let connection = next, connections.count < Self.compared {
+        while let connection = next, connections.count < Connections.compared {
             connections.append(connection)
             next = connection.next
         }
@@ -237,7 +267,7 @@ final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
     private func slowestReader(of connections: [Connection], at now: UInt64) -> Connection? {
         var slowest: (connection: Connection, members: Int, bytes: Int)?
         for connection in connections {
-            guard let age = connection.taken?.age(at: now), age > Self.youth else { continue }
+            guard let age = connection.taken?.age(at: now), age > Connections.youth else { continue }
             let bytes = connection.taken?.total(at: now) ?? 0
             var others = 0
             for network in connection.networks { others = max(others, members[network, default: []].count) }
@@ -249,11 +279,13 @@ final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
         return slowest?.connection
     }
 
-    private func isOld(_ connection: Connection, at now: UInt64) -> Bool { now > connection.since + Self.youth }
+    private func isOld(_ connection: Connection, at now: UInt64) -> Bool { now > connection.since + Connections.youth }
 
-    private func isStalled(_ connection: Connection, at now: UInt64) -> Bool { now > connection.since + Self.stall }
+    private func isStalled(_ connection: Connection, at now: UInt64) -> Bool {
+        now > connection.since + Connections.stall
+    }
 
-    private func forget(_ connection: Connection) {
+    mutating func forget(_ connection: Connection) {
         guard connection.isCounted else { return }
         connection.isCounted = false
         count -= 1
@@ -262,25 +294,6 @@ final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
             members[network]?.removeAll { $0 === connection }
             if members[network]?.isEmpty == true { members[network] = nil }
         }
-    }
-
-    private func end(_ victims: [Connection]) {
-        for victim in victims {
-            closed(victim.phase)
-            victim.close()
-        }
-    }
-
-    /// None for loopback and proxies, behind which are many clients.
-    private func networks(of address: NetworkAddress?) -> [ClientNetwork] {
-        guard let address, !address.isLoopback, !proxies.contains(where: { $0.contains(address) }) else { return [] }
-        return ClientNetwork.all(of: address)
-    }
-
-    private func locked<Result>(_ work: () -> Result) -> Result {
-        lock.lock()
-        defer { lock.unlock() }
-        return work()
     }
 }
 

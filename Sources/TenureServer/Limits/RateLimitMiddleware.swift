@@ -14,8 +14,8 @@ struct RateLimitMiddleware: RouterMiddleware {
     private let inProgress: RequestsInProgress
 
     init(_ configuration: ServiceConfiguration) {
-        byAddress = configuration.rateLimits.perAddress.map { TokenBuckets($0) }
-        byToken = configuration.rateLimits.perToken.map { TokenBuckets($0) }
+        byAddress = TokenBuckets(configuration.rateLimits.perAddress)
+        byToken = TokenBuckets(configuration.rateLimits.perToken)
         inProgress = RequestsInProgress(
             limit: configuration.limits.connectionsPerAddress, total: configuration.connectionLimit)
     }
@@ -45,7 +45,7 @@ struct RateLimitMiddleware: RouterMiddleware {
         return try await next(request, context)
     }
 
-    /// The hash is keyed anew in each process, so that nobody can aim at another's bucket.
+    /// Each process has another hash key, so that no client can find texts that share another client's bucket.
     private static func number(of client: some Hashable) -> UInt64 {
         var hasher = Hasher()
         hasher.combine(client)

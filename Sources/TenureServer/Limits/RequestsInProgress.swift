@@ -1,11 +1,9 @@
-import Foundation
+import TenureCore
 
 /// Counts the requests in progress by client. The clients behind a proxy share its connections, so connections can't be
 /// counted for each of them.
-final class RequestsInProgress: @unchecked Sendable {
-    // Sound: `counts` is used between `lock.lock()` and `lock.unlock()` only.
-    private let lock = NSLock()
-    private var counts: [ClientNetwork: Int] = [:]
+final class RequestsInProgress: Sendable {
+    private let counts = Locked<[ClientNetwork: Int]>([:])
     private let limit: Int
     private let total: Int
 
@@ -19,20 +17,22 @@ final class RequestsInProgress: @unchecked Sendable {
 
     /// Whether the client may have one more; then `end` must follow.
     func begin(for client: NetworkAddress) -> Bool {
-        lock.lock()
-        defer { lock.unlock() }
         let networks = ClientNetwork.all(of: client)
-        guard networks.allSatisfy({ counts[$0, default: 0] < $0.share(of: limit, total: total) }) else { return false }
-        for network in networks { counts[network, default: 0] += 1 }
-        return true
+        return counts.withLock { counts in
+            guard networks.allSatisfy({ counts[$0, default: 0] < $0.share(of: limit, total: total) }) else {
+                return false
+            }
+            for network in networks { counts[network, default: 0] += 1 }
+            return true
+        }
     }
 
     func end(for client: NetworkAddress) {
-        lock.lock()
-        defer { lock.unlock() }
-        for network in ClientNetwork.all(of: client) {
-            guard let count = counts[network] else { continue }
-            counts[network] = count > 1 ? count - 1 : nil
+        counts.withLock { counts in
+            for network in ClientNetwork.all(of: client) {
+                guard let count = counts[network] else { continue }
+                counts[network] = count > 1 ? count - 1 : nil
+            }
         }
     }
 }

@@ -53,7 +53,7 @@ package struct JSONLogHandler: LogHandler {
         write(Array(String(decoding: json.bytes, as: UTF8.self).escapedJSONForDisplay.utf8) + [UInt8(ascii: "\n")])
     }
 
-    /// What the libraries below call otherwise than we do, and what would stand twice in an object.
+    /// Renames the libraries' fields to Tenure's names, and fields that would occur twice in an object.
     private static let names = [
         RequestID.metadataKey: "request", "time": "time_", "level": "level_", "message": "message_",
     ]

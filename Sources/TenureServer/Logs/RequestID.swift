@@ -13,7 +13,7 @@ enum RequestID {
 
     static func made() -> String { Hummingbird.RequestID().description }
 
-    /// The name that a declared proxy gave it; nil where there is none, or one that has no place in a log.
+    /// The ID from a declared proxy; nil without one, or if it can't be logged.
     static func given(_ request: Request, by peer: Peer) -> String? {
         guard peer.isBehindProxy, let field, let text = request.headers[field], (1...64).contains(text.utf8.count),
             text.utf8.allSatisfy(isPlain)

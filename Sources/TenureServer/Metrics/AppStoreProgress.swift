@@ -3,11 +3,11 @@ import TenureStore
 
 /// How far the service is with what it asks the App Store.
 struct AppStoreProgress: Sendable {
-    let store: any Store
+    let store: Store
     let environments: [AppStoreEnvironment]
 
-    /// As metrics have it: customers whose history waits, and by environment the instant up to which no notification is
-    /// missing.
+    /// The values for metrics: the number of customers with a pending history, and for each environment the instant up to
+    /// which no notification is missing.
     struct Reading: Sendable {
         let waiting: Int
         let reached: [(environment: String, instant: String)]
@@ -18,10 +18,12 @@ struct AppStoreProgress: Sendable {
         get async throws {
             var reached: [(environment: String, instant: String)] = []
             for environment in environments.map(\.rawValue).sorted().compactMap(AppStoreEnvironment.init) {
-                guard let mark = try await store.mark(AppStoreDesk.mark(of: environment)) else { continue }
+                guard let mark = try await store.read({ try $0.progress(AppStoreJobs.mark(of: environment)) }) else {
+                    continue
+                }
                 reached.append((environment.rawValue, mark))
             }
-            return Reading(waiting: try await store.waiting(.history), reached: reached)
+            return Reading(waiting: try await store.read { try $0.waiting(.history) }, reached: reached)
         }
     }
 

@@ -1,12 +1,12 @@
 import Foundation
 import TenureCore
 
-/// What one app counted, as it is told.
+/// The counts of one app, for the metrics response.
 struct MetricsSource: Sendable {
     /// Nil where there is one app without a name.
     let app: String?
     let metrics: ServiceMetrics
-    /// The record's file where it is one.
+    /// The path of the SQLite file; nil for a database server.
     let database: String?
     /// Nil where the App Store is never asked.
     let appStore: AppStoreProgress?
@@ -64,7 +64,7 @@ extension ServiceMetrics {
             "tenure_sync_artifacts_counted_total", .counter, "Artifacts of syncs that were verified and counted."
         ) { state, _ in [([], "\(state.artifactsCounted)")] }
         family(
-            "tenure_sync_artifacts_refused_total", .counter, "Artifacts of syncs that did not count, and why."
+            "tenure_sync_artifacts_rejected_total", .counter, "Artifacts of syncs that did not count, and why."
         ) { state, _ in state.artifactsRefused.map { ([("code", $0.key)], "\($0.value)") }.ordered }
         family("tenure_decisions_total", .counter, "Decisions that were told to clients.") { state, _ in
             Decision.Outcome.allCases.map { ([("outcome", $0.rawValue)], "\(state.decisions[$0])") }
@@ -98,7 +98,7 @@ extension ServiceMetrics {
             }
         }
         if sources.contains(where: { $0.database != nil }) {
-            family("tenure_record_bytes", .gauge, "Size of the record's files.") { _, source in
+            family("tenure_database_bytes", .gauge, "Size of the database's files.") { _, source in
                 ["", "-wal"].compactMap { suffix in
                     source.database.flatMap { Self.size(of: $0 + suffix) }.map {
                         ([("file", suffix.isEmpty ? "database" : "log")], "\($0)")

@@ -3,13 +3,10 @@ import TenureCore
 
 /// What the service counts of itself, since the process started.
 ///
-/// A registry of our own: what is counted is known beforehand, and every label has a value from a table, never one that
-/// a client chose, so that the number of series is bounded.
-final class ServiceMetrics: @unchecked Sendable {
-    // Sound: all mutable state is `state`, and every use of it stands between `lock.lock()` and `lock.unlock()` in
-    // `withState`.
-    private let lock = NSLock()
-    private var state = State()
+/// All metrics are known beforehand, and every label has a value from a table, never one that a client chose. So the number
+/// of series is bounded.
+final class ServiceMetrics: Sendable {
+    private let state = Locked(State())
     let started = Date()
 
     struct Request: Hashable {
@@ -72,11 +69,11 @@ final class ServiceMetrics: @unchecked Sendable {
     /// Seconds.
     static let bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-    func begin() { withState { $0.inFlight += 1 } }
+    func begin() { state.withLock { $0.inFlight += 1 } }
 
     /// `method` and `route` are of this service's own tables.
     func end(method: String, route: String, status: Int, seconds: Double) {
-        withState { state in
+        state.withLock { state in
             state.inFlight -= 1
             state.requests[Request(method: method, route: route, status: status), default: 0] += 1
             var histogram = state.durations[Route(method: method, route: route)] ?? Histogram()
@@ -93,42 +90,36 @@ final class ServiceMetrics: @unchecked Sendable {
 
     /// What became of the artifacts of one sync. `codes` are those of the service's own tables.
     func synced(counted: Int, refused codes: [String]) {
-        withState { state in
+        state.withLock { state in
             state.artifactsCounted += UInt64(max(0, counted))
             for code in codes { state.artifactsRefused[code, default: 0] += 1 }
         }
     }
 
     func decided(_ decisions: [Decision]) {
-        withState { state in
+        state.withLock { state in
             for index in decisions.indices { state.decisions[decisions[index].outcome] += 1 }
         }
     }
 
-    func closedSlowClient(at phase: ConnectionClock.Phase) { withState { $0.slowClients[phase, default: 0] += 1 } }
+    func closedSlowClient(at phase: ConnectionClock.Phase) { state.withLock { $0.slowClients[phase, default: 0] += 1 } }
 
-    func closedForRoom(in phase: Connections.Phase) { withState { $0.closedForRoom[phase, default: 0] += 1 } }
+    func closedForRoom(in phase: Connections.Phase) { state.withLock { $0.closedForRoom[phase, default: 0] += 1 } }
 
     func beganDownload() {
-        withState { state in
+        state.withLock { state in
             state.downloads += 1
             state.downloadsInProgress += 1
         }
     }
 
-    func sentDownload(bytes: Int) { withState { $0.downloadedBytes += UInt64(bytes) } }
+    func sentDownload(bytes: Int) { state.withLock { $0.downloadedBytes += UInt64(bytes) } }
 
-    func endedDownload() { withState { $0.downloadsInProgress -= 1 } }
+    func endedDownload() { state.withLock { $0.downloadsInProgress -= 1 } }
 
     func rejectedDownload(_ rejection: Downloads.Rejection) {
-        withState { $0.rejectedDownloads[rejection, default: 0] += 1 }
+        state.withLock { $0.rejectedDownloads[rejection, default: 0] += 1 }
     }
 
-    var snapshot: State { withState { $0 } }
-
-    private func withState<Result>(_ work: (inout State) -> Result) -> Result {
-        lock.lock()
-        defer { lock.unlock() }
-        return work(&state)
-    }
+    var snapshot: State { state.withLock { $0 } }
 }

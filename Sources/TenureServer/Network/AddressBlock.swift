@@ -1,9 +1,9 @@
-/// A network of addresses, as `10.0.0.0/8`, or one address.
+/// A network of addresses such as `10.0.0.0/8`, or a single address.
 public struct AddressBlock: Sendable, Hashable {
     private let base: NetworkAddress
     private let length: Int
 
-    /// nil where it is none, or names bits beyond its length: `10.0.0.1/8` is most likely a mistake.
+    /// Nil if the text isn't a network, or has bits beyond its length: `10.0.0.1/8` is probably a mistake.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), let base = NetworkAddress(String(parts[0])) else { return nil }
@@ -19,11 +19,13 @@ public struct AddressBlock: Sendable, Hashable {
         self.base = base
     }
 
+    /// Whether the address belongs to the network. IPv4 and IPv6 never match.
     public func contains(_ address: NetworkAddress) -> Bool {
         address.isIPv4 == base.isIPv4 && address.prefix(length) == base
     }
 }
 
 extension AddressBlock: CustomStringConvertible {
+    /// The network with its prefix length, such as `10.0.0.0/8`.
     public var description: String { "\(base)/\(length)" }
 }

@@ -56,7 +56,7 @@ public struct NetworkAddress: Sendable, Hashable {
 
     var isLoopback: Bool { isIPv4 ? low >> 24 == 127 : high == 0 && low == 1 }
 
-    /// What stands for whoever has this address: of IPv6 all addresses of a /64 are one's.
+    /// The address that identifies the client: for IPv6 the /64, because one client has all addresses of it.
     var ofClient: NetworkAddress { isIPv4 ? self : prefix(64) }
 
     /// With all bits after the first `length` zero.
@@ -71,6 +71,7 @@ public struct NetworkAddress: Sendable, Hashable {
 }
 
 extension NetworkAddress: CustomStringConvertible {
+    /// The address in its usual notation, such as `192.0.2.1` or `2001:db8::1`.
     public var description: String {
         if isIPv4 {
             return stride(from: 24, through: 0, by: -8).map { String(low >> UInt64($0) & 255) }.joined(separator: ".")

@@ -7,7 +7,7 @@ struct Peer: Sendable, Hashable {
     let address: NetworkAddress?
     /// The request came from this machine, and no proxy is known to have passed it on.
     let isLocal: Bool
-    /// The socket's other end is a declared proxy, whose words about the request count.
+    /// Whether the socket's other end is a declared proxy, so that its headers about the client count.
     let isBehindProxy: Bool
 
     /// A list in which each proxy adds at the right whom it heard. Everything left of the right-most address that is

@@ -5,14 +5,12 @@ import HummingbirdTLS
 import Logging
 import NIOSSL
 import ServiceLifecycle
+import TenureCore
 import UnixSignals
 
 /// The certificate with which new connections are greeted. SIGHUP reads its files again.
-final class ServerCertificate: @unchecked Sendable {
-    // Sound: the only mutable state is `current`, and every use of it stands between `lock.lock()` and
-    // `lock.unlock()`.
-    private let lock = NSLock()
-    private var current: CertificateFiles.Contents
+final class ServerCertificate: Sendable {
+    private let current: Locked<CertificateFiles.Contents>
     private let files: CertificateFiles
     private let now: @Sendable () -> Date
 
@@ -20,21 +18,15 @@ final class ServerCertificate: @unchecked Sendable {
     init(_ files: CertificateFiles, now: @escaping @Sendable () -> Date) throws(ServiceError) {
         self.files = files
         self.now = now
-        current = try files.contents(now: now())
+        current = Locked(try files.contents(now: now()))
     }
 
-    private var contents: CertificateFiles.Contents {
-        lock.lock()
-        defer { lock.unlock() }
-        return current
-    }
+    private var contents: CertificateFiles.Contents { current.withLock { $0 } }
 
-    /// What stands in the files now holds for new connections. Where it does not serve, what held goes on.
+    /// Reads the files again for new connections. If they are invalid, the earlier certificate stays in use.
     func reload() throws(ServiceError) {
         let fresh = try files.contents(now: now())
-        lock.lock()
-        defer { lock.unlock() }
-        current = fresh
+        current.withLock { $0 = fresh }
     }
 
     var configuration: TLSConfiguration {
@@ -50,8 +42,8 @@ final class ServerCertificate: @unchecked Sendable {
     }
 }
 
-/// Reads the certificate again on SIGHUP, until the service ends. Where there is none, the signal that would read it
-/// again does nothing, and ends no service either.
+/// Reads the certificate again on SIGHUP, until the service ends. Without a certificate, the signal has no effect, and
+/// doesn't stop the service.
 struct CertificateReloading: Service {
     let certificate: ServerCertificate?
     let logger: Logger

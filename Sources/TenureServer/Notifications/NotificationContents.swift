@@ -6,8 +6,8 @@ import TenureStore
 
 /// What a verified notification proves, and of whom.
 ///
-/// Its type says what happened; what a customer has follows from the nested artifacts alone, so that a type that nobody
-/// knows yet counts as much as any other.
+/// The type says what happened. The customer's facts follow only from the nested artifacts, so notifications of unknown
+/// types count too.
 struct NotificationContents: Sendable {
     let notification: StoredNotification
     private(set) var proofs: [AppProof] = []
@@ -34,10 +34,10 @@ struct NotificationContents: Sendable {
         if let appTransaction = verified.appTransaction { names.add(appTransaction.payload) }
     }
 
-    /// By what the customer is found; empty where it speaks of nobody, as a test does.
+    /// The identities that find the customer; empty for a notification about no customer, such as a test.
     var identities: [Identity] { names.identities }
 
-    /// What a notification of the record contributes to its customer's facts, verified anew as on the day it came.
+    /// Reads a stored notification for its customer's facts, and verifies it again as of the day it came.
     ///
     /// Throws where it does not verify any more.
     init(
@@ -47,15 +47,15 @@ struct NotificationContents: Sendable {
     }
 
     /// What is known of a customer with what this proves.
-    func amendment(of known: Customer?) -> Amendment {
-        var amendment = Amendment(of: known)
-        amendment.add([], proving: proofs, purchases: purchases, renewals: renewals)
-        amendment.identify(by: identities + names.forPeople(beyond: known))
+    func update(of known: Customer?) -> CustomerUpdate {
+        var update = CustomerUpdate(of: known)
+        update.add([], proving: proofs, purchases: purchases, renewals: renewals)
+        update.identify(by: identities + names.forPeople(beyond: known))
         // What was bought stays the account's; whether the app still opens for a child is the app's to enforce.
         if notification.type == NotificationType.rescindConsent.rawValue {
-            amendment.messages.append(Message(.customerConsentRescinded, ["notification": notification.uuid]))
+            update.messages.append(Message(.customerConsentRescinded, ["notification": notification.uuid]))
         }
-        return amendment
+        return update
     }
 }
 

@@ -6,16 +6,16 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// Takes what the App Store tells of its own accord: verified, kept once, and applied in the same act.
+/// Receives notifications of the App Store: verifies each, stores it once, and applies it in the same transaction.
 struct NotificationService: Sendable {
     let verifier: AppStoreVerifier
-    let store: any Store
-    let policies: PolicyBook
-    let announcer: Announcer?
+    let store: Store
+    let policies: ActivePolicy
+    let announcer: WebhookScheduler?
 
     /// A notification as a compact JWS. When it returns, the notification is flushed.
     ///
-    /// Throws a `Problem`: below 500 only where no later attempt could succeed.
+    /// Throws a `Problem`, with a status below 500 only if no later attempt can succeed.
     func receive(_ jws: [UInt8], now: Date, logger: Logger? = nil) async throws -> Reception {
         let contents: NotificationContents
         do throws(Rejection) {
@@ -40,38 +40,38 @@ struct NotificationService: Sendable {
         let (policies, announcer) = (policies, announcer)
         let reception = try await policies.upToDate {
             try await store.receive(contents.notification, about: contents.identities, at: now) { known in
-                var amendment = contents.amendment(of: known)
-                // A policy of another process that is not known here yet must not keep out what Apple says; see below.
-                if let decisions = try? policies.decide(&amendment, in: environment, at: now).decisions {
-                    amendment.announcement =
+                var update = contents.update(of: known)
+                // An unknown policy of another process must not reject a notification; see below.
+                if let decisions = try? policies.decide(&update, in: environment, at: now).decisions {
+                    update.entitlementChange =
                         (try? announcer?.announcement(of: known, decisions: decisions, at: now)) ?? .later
                 }
-                return amendment
+                return update
             }
         }
         guard reception.isNew, let customer = reception.customer, !policies.know(customer.facts.promises) else {
             return reception
         }
         let customerNow = try await policies.upToDate {
-            let amended = try await store.amend(customer, by: contents.identities, at: now) {
-                known -> (Amendment, Result<Void, Problem>) in
-                var amendment = Amendment(of: known)
+            let updated = try await store.update(customer, by: contents.identities, at: now) {
+                known -> (CustomerUpdate, Result<Void, Problem>) in
+                var update = CustomerUpdate(of: known)
                 do throws(Problem) {
-                    let decisions = try policies.decide(&amendment, in: environment, at: now).decisions
-                    amendment.announcement =
+                    let decisions = try policies.decide(&update, in: environment, at: now).decisions
+                    update.entitlementChange =
                         try announcer?.announcement(of: known, decisions: decisions, at: now) ?? .later
-                    return (amendment, .success(()))
+                    return (update, .success(()))
                 } catch {
-                    return (amendment, .failure(error))
+                    return (update, .failure(error))
                 }
             }
-            try amended?.1.get()
-            return amended?.0
+            try updated?.outcome.get()
+            return updated?.customer
         }
         return Reception(isNew: true, customer: customerNow)
     }
 
-    /// The status decides whether Apple sends it again: what may count later is never refused for good.
+    /// The status code decides whether Apple sends it again. A notification that may count later gets no permanent error.
     private func refusal(of jws: [UInt8], for rejection: Rejection) -> Problem {
         switch rejection.code {
         case .tooManyUnknownSigners:
@@ -98,12 +98,12 @@ struct NotificationService: Sendable {
         }
     }
 
-    /// Whatever the clock says.
+    /// Whether it's valid at any time.
     private func isAccepted(_ jws: [UInt8], by verifier: AppStoreVerifier) -> Bool {
         (try? verifier.verifyNotification(jws, now: nil)) != nil
     }
 
-    /// Its signature was good, or it would have been refused for that: what it says of itself is so.
+    /// Whether it is of an environment that the service doesn't accept. Its signature is valid, so its content is genuine.
     private func isOfEnvironmentLeftOut(_ jws: [UInt8]) -> Bool {
         guard let payload = try? UnverifiedJWS(jws).payload else { return false }
         var environment: String?
@@ -119,7 +119,7 @@ struct NotificationService: Sendable {
 }
 
 extension AppStoreVerifier {
-    /// With the same chains.
+    /// The same verifier without the app's Apple ID.
     fileprivate var ignoringAppAppleID: AppStoreVerifier {
         AppStoreVerifier(app: AppIdentity(bundleID: app.bundleID), cache: cache)
     }

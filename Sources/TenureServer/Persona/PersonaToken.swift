@@ -9,7 +9,7 @@ import TenureStore
 /// A compact JWS of the service's own key. The record says whether it is good; the token says who it is, for people,
 /// and that it is for this app and no other.
 struct PersonaToken {
-    let persona: RecordedPersona
+    let persona: StoredPersona
     let bundleID: String
 
     /// The JWS header's `typ`, so that it never passes for an entitlement token, nor an entitlement token for it.

@@ -9,8 +9,8 @@ import TenureStore
 
 /// Rehearses, publishes and goes back: the one way by which another policy comes to decide.
 struct PolicyPublisher: Sendable {
-    let store: any Store
-    let policies: PolicyBook
+    let store: Store
+    let policies: ActivePolicy
     let bundleID: String
     let now: @Sendable () -> Date
 
@@ -19,7 +19,7 @@ struct PolicyPublisher: Sendable {
         let policy: Policy
         /// The policy as it was sent, or as the database keeps it.
         let source: [UInt8]
-        let act: RecordedPublication.Act
+        let action: StoredPublication.Action
         /// Of a rollback: the publication to which it goes back.
         let restoringAfter: Int64?
     }
@@ -42,22 +42,23 @@ struct PolicyPublisher: Sendable {
             throw Problem(
                 .malformedRequest, "the policy is of `\(policy.app.bundleID)`, and this service of `\(bundleID)`")
         }
-        return Candidate(policy: policy, source: Array(text.utf8), act: .publish, restoringAfter: nil)
+        return Candidate(policy: policy, source: Array(text.utf8), action: .publish, restoringAfter: nil)
     }
 
     /// A version that decided before; nil: the last one that is another than now.
     func candidate(returningTo version: Int64?) async throws -> Candidate {
         try await policies.refreshNow()
         let present = policies.present
-        let earlier = try await store.publications().filter { $0.id < present.publication }
+        let earlier = try await store.read { try $0.publications() }.filter { $0.id < present.publication }
         let target = earlier.last { version == nil ? $0.version != present.version : $0.version == version }
-        guard let target, let recorded = try await store.policies().first(where: { $0.version == target.version })
+        guard let target,
+            let recorded = try await store.read({ try $0.policies() }).first(where: { $0.version == target.version })
         else {
             throw Problem(
                 .notFound, version.map { "version \($0) never decided before" } ?? "no other version decided before")
         }
         return Candidate(
-            policy: try recorded.read(), source: recorded.compiled, act: .rollback, restoringAfter: target.id)
+            policy: try recorded.read(), source: recorded.compiled, action: .rollback, restoringAfter: target.id)
     }
 
     // MARK: Acts
@@ -73,24 +74,26 @@ struct PolicyPublisher: Sendable {
 
     func publish(
         _ candidate: Candidate, as request: PublishRequest, by actor: String
-    ) async throws -> RecordedPublication {
+    ) async throws -> StoredPublication {
         try await policies.refreshNow()
         let present = policies.present
         let compiled = PolicyFile.compile(candidate.policy)
-        let sha256 = PolicyBook.digest(of: compiled)
+        let sha256 = ActivePolicy.digest(of: compiled)
         guard sha256 != present.sha256 else {
-            throw Problem(.conflict, "version \(present.version) decides already", reason: Refusal.decides.rawValue)
+            throw Problem(
+                .conflict, "this policy is already in effect, as version \(present.version)",
+                reason: Refusal.alreadyCurrent.rawValue)
         }
         let keepsPromises = request.keepPromises ?? false
         try await check(request, of: sha256, against: present, keepingPromises: keepsPromises)
-        let errors = candidate.act == .rollback ? [] : Self.errors(in: candidate, instead: present, at: now())
+        let errors = candidate.action == .rollback ? [] : Self.errors(in: candidate, instead: present, at: now())
         try await refuse(errors.filter { !$0.isLossOfRights }, in: candidate, as: request, by: actor)
         // Going back gives back what was taken: that is what it's for.
-        let gainAllowance = candidate.act == .rollback ? nil : request.giveTo ?? 0
+        let gainAllowance = candidate.action == .rollback ? nil : request.giveTo ?? 0
         // Whoever is parted or erased meanwhile makes the walk begin again.
         for _ in 0..<3 {
             let now = now()
-            let judge = judge(of: candidate, instead: present, at: now)
+            let evaluator = evaluator(of: candidate, instead: present, at: now)
             let findings = try await findings(
                 on: candidate, instead: present, keepingPromises: keepsPromises, at: now)
             if let refusal = Self.refusal(
@@ -103,18 +106,26 @@ struct PolicyPublisher: Sendable {
             // After the numbers, which tell more where the rehearsal found customers who lose.
             if request.takeFrom ?? 0 == 0 { try await refuse(errors, in: candidate, as: request, by: actor) }
             let requested = RequestedPublication(
-                compiled: compiled, sha256: sha256, act: candidate.act, at: now, actor: actor, author: request.author,
+                compiled: compiled, sha256: sha256, action: candidate.action, at: now, actor: actor,
+                author: request.author,
                 reason: request.reason, rehearsal: request.rehearsal, base: present.publication,
                 restoringAfter: candidate.restoringAfter, allowance: request.takeFrom ?? 0,
                 gainAllowance: gainAllowance,
                 endsPromises: request.takeFrom != nil && !keepsPromises)
-            let outcome = try await store.publish(requested, after: findings.survey) {
-                surveyed throws(StoreError) in
-                do throws(Problem) {
-                    return judge.verdict(on: surveyed, try judge.judge(surveyed), keepingPromises: keepsPromises)
-                } catch {
-                    throw .policyChanged
+            let outcome = try await store.write(at: requested.at, locking: [.policies]) {
+                transaction -> PublicationOutcome in
+                var draft: PublicationDraft
+                switch try transaction.preparePublication(requested, after: findings.survey) {
+                case .refused(let outcome): return outcome
+                case .ready(let ready): draft = ready
                 }
+                for id in draft.changed {
+                    guard let customer = try transaction.changedCustomer(id, in: draft) else { continue }
+                    // A promise may rest on a version that another process recorded since.
+                    guard let result = try? evaluator.result(for: customer) else { throw StoreError.policyChanged }
+                    draft.set(evaluator.verdict(on: customer, result, keepingPromises: keepsPromises), for: id)
+                }
+                return try transaction.publish(draft)
             }
             switch outcome {
             case .published(let publication):
@@ -135,7 +146,8 @@ struct PolicyPublisher: Sendable {
 
     /// Why a publication is refused, as a stable name.
     enum Refusal: String {
-        case decides
+        /// The policy is already in effect.
+        case alreadyCurrent
         /// It takes something, and does not say from how many.
         case takesRights
         /// It takes from more customers than it says.
@@ -154,41 +166,40 @@ struct PolicyPublisher: Sendable {
         case overtaken
     }
 
-    private func judge(
-        of candidate: Candidate, instead present: PolicyBook.Present, at now: Date
-    ) -> PublicationJudge {
-        PublicationJudge(of: candidate.policy, instead: present.policy, policies: policies, at: now)
+    private func evaluator(
+        of candidate: Candidate, instead present: ActivePolicy.Present, at now: Date
+    ) -> PublicationEvaluator {
+        PublicationEvaluator(of: candidate.policy, instead: present.policy, policies: policies, at: now)
     }
 
     private func findings(
-        on candidate: Candidate, instead present: PolicyBook.Present, keepingPromises: Bool, at now: Date
+        on candidate: Candidate, instead present: ActivePolicy.Present, keepingPromises: Bool, at now: Date
     ) async throws -> PolicyRehearser.Findings {
         try await policies.upToDate {
             try await PolicyRehearser(store: store, policies: policies).rehearse(
-                by: judge(of: candidate, instead: present, at: now), restoringAfter: candidate.restoringAfter,
+                by: evaluator(of: candidate, instead: present, at: now), restoringAfter: candidate.restoringAfter,
                 keepingPromises: keepingPromises)
         }
     }
 
     private func keep(
-        _ findings: PolicyRehearser.Findings, of candidate: Candidate, against present: PolicyBook.Present,
+        _ findings: PolicyRehearser.Findings, of candidate: Candidate, against present: ActivePolicy.Present,
         by actor: String, at now: Date
     ) async throws -> RehearsalAnswer {
         let answer = RehearsalAnswer(
             findings, linted: Self.linted(candidate, instead: present, at: now), id: PublicID.rehearsal.random(),
             against: present.version, at: now)
-        try await store.record(
-            RecordedRehearsal(
-                id: answer.id, base: present.publication, sha256: PolicyBook.digest(of: candidate.policy), at: now,
-                actor: actor, gaining: answer.gaining, losing: answer.losing,
-                losingWithPromises: answer.losingWithPromises,
-                report: try answer.encoded))
+        let rehearsal = StoredRehearsal(
+            id: answer.id, base: present.publication, sha256: ActivePolicy.digest(of: candidate.policy), at: now,
+            actor: actor, gaining: answer.gaining, losing: answer.losing,
+            losingWithPromises: answer.losingWithPromises, report: try answer.encoded)
+        try await store.write { try $0.record(rehearsal) }
         return answer
     }
 
     /// What the linter says of a policy, compared with the one that decides.
     private static func linted(
-        _ candidate: Candidate, instead present: PolicyBook.Present, at now: Date
+        _ candidate: Candidate, instead present: ActivePolicy.Present, at now: Date
     ) -> [LintFinding] {
         Linter.findings(
             in: PolicyFile.draft(candidate.source, named: "policy"), against: present.policy, at: now)
@@ -196,7 +207,7 @@ struct PolicyPublisher: Sendable {
 
     /// The linter's errors that the policy doesn't acknowledge. They don't stop a rollback.
     private static func errors(
-        in candidate: Candidate, instead present: PolicyBook.Present, at now: Date
+        in candidate: Candidate, instead present: ActivePolicy.Present, at now: Date
     ) -> [LintFinding] {
         linted(candidate, instead: present, at: now).filter(\.blocksPublication)
     }
@@ -209,7 +220,8 @@ struct PolicyPublisher: Sendable {
             "refused": Refusal.policyErrors.rawValue, "reason": request.reason,
             "codes": Set(errors.map(\.code)).sorted().joined(separator: " "),
         ]
-        try await store.audit(AuditEntry(at: now(), actor: actor, act: candidate.act.rawValue, detail: detail))
+        let entry = AuditEntry(at: now(), actor: actor, action: candidate.action.rawValue, detail: detail)
+        try await store.write { try $0.audit(entry) }
         let others = errors.count > 1 ? ", and \(errors.count - 1) more" : ""
         throw Problem(
             .conflict,
@@ -231,7 +243,7 @@ struct PolicyPublisher: Sendable {
 
     /// That what it may take and give is no less than a rehearsal of this very policy found.
     private func check(
-        _ request: PublishRequest, of sha256: [UInt8], against present: PolicyBook.Present, keepingPromises: Bool
+        _ request: PublishRequest, of sha256: [UInt8], against present: ActivePolicy.Present, keepingPromises: Bool
     ) async throws {
         let numbers = [request.takeFrom, request.giveTo].compactMap(\.self)
         guard !numbers.isEmpty || request.rehearsal != nil else { return }
@@ -241,7 +253,7 @@ struct PolicyPublisher: Sendable {
                 "`takeFrom` or `giveTo`, and `rehearsal`, go together: at most how many, and which rehearsal found them"
             )
         }
-        guard let rehearsal = try await store.rehearsal(id) else {
+        guard let rehearsal = try await store.read({ try $0.rehearsal(id) }) else {
             throw Problem(
                 .conflict, "there is no rehearsal `\(id.prefix(64))`", reason: Refusal.unknownRehearsal.rawValue)
         }
@@ -270,7 +282,8 @@ struct PolicyPublisher: Sendable {
             "gaining": String(rehearsal.gaining),
         ]
         detail["author"] = request.author
-        try await store.audit(AuditEntry(at: now(), actor: actor, act: candidate.act.rawValue, detail: detail))
+        let entry = AuditEntry(at: now(), actor: actor, action: candidate.action.rawValue, detail: detail)
+        try await store.write { try $0.audit(entry) }
         let held = rehearsal.losing - rehearsal.losingWithPromises
         let gives = refusal == .givesRights || refusal == .givesMore
         return Problem(

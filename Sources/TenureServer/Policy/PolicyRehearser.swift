@@ -8,8 +8,8 @@ import TenureStore
 ///
 /// Page by page, while the service goes on answering; a publication looks again at whoever changed meanwhile.
 struct PolicyRehearser: Sendable {
-    let store: any Store
-    let policies: PolicyBook
+    let store: Store
+    let policies: ActivePolicy
 
     struct Findings: Sendable {
         /// As the policy is written.
@@ -23,23 +23,23 @@ struct PolicyRehearser: Sendable {
 
     /// `restoringAfter`: promises that later publications than this one ended would bind again.
     func rehearse(
-        by judge: PublicationJudge, restoringAfter: Int64?, keepingPromises: Bool
+        by evaluator: PublicationEvaluator, restoringAfter: Int64?, keepingPromises: Bool
     ) async throws -> Findings {
-        var survey = PublicationSurvey(mark: try await store.ledgerMark())
-        let restored = try await store.restorablePromises(after: restoringAfter)
-        var tally = Tally(for: judge.comparison)
-        var page = try await store.survey(after: 0, limit: Self.pageSize)
+        var survey = PublicationSurvey(mark: try await store.write { try $0.position() })
+        let restored = try await store.read { try $0.restorablePromises(after: restoringAfter) }
+        var tally = Tally(for: evaluator.comparison)
+        var page = try await store.read({ try $0.survey(after: 0, limit: Self.pageSize) })
         while let last = page.last {
-            async let next = store.survey(after: last.customer.id, limit: Self.pageSize)
+            async let next = store.read { try $0.survey(after: last.customer.id, limit: Self.pageSize) }
             for found in page {
                 let surveyed = SurveyedCustomer(
-                    customer: found.customer, isVisit: found.isVisit, restored: restored[found.customer.id] ?? [])
-                let judgment = try judge.judge(surveyed)
-                let verdict = judge.verdict(on: surveyed, judgment, keepingPromises: keepingPromises)
+                    customer: found.customer, isUnbound: found.isUnbound, restored: restored[found.customer.id] ?? [])
+                let result = try evaluator.result(for: surveyed)
+                let verdict = evaluator.verdict(on: surveyed, result, keepingPromises: keepingPromises)
                 if verdict != PublicationVerdict() { survey.verdicts[found.customer.id] = verdict }
-                if surveyed.isVisit { continue }
+                if surveyed.isUnbound { continue }
                 survey.customers += 1
-                tally.add(RehearsedCustomer(id: found.customer.publicID, found.customer.evidence), judgment)
+                tally.add(RehearsedCustomer(id: found.customer.publicID, found.customer.evidence), result)
             }
             page = try await next
         }

@@ -15,11 +15,11 @@ package struct Derivation: Sendable {
 
     /// Throws `damaged`, naming the artifact, where one does not verify any more: its bytes were changed, or it was
     /// signed under an anchor that is not configured here.
-    package func facts(of ledger: CustomerLedger) throws(StoreError) -> CustomerFacts {
+    package func facts(of ledger: CustomerRows) throws(StoreError) -> CustomerFacts {
         var facts = try facts(
             of: ledger.artifacts, ledger.notifications, of: ledger.customer.publicID)
         facts.add(ledger.promises)
-        for support in ledger.support { facts.add(support.act) }
+        for support in ledger.support { facts.add(support.grant) }
         facts.purchasesAreComplete = ledger.purchasesAreComplete
         facts.isUnbound = ledger.isUnbound
         return facts
@@ -77,12 +77,14 @@ package struct Derivation: Sendable {
 
     /// For those who part again: what the entries of all who are one with a customer prove, verified page by page, before
     /// anybody has to wait for it.
-    package func rederivation(of customer: CustomerName, in store: any Store) async throws(StoreError) -> Rederivation {
+    package func rederivation(of customer: CustomerName, in store: Store) async throws(StoreError) -> Rederivation {
         var rederivation = rederivation
-        for member in try await store.members(of: customer) {
+        for member in try await store.read({ try $0.members(of: customer) }) {
             var pages: [CustomerFacts] = []
             var end = SignedEntries.Position()
-            while let entries = try await store.signedEntries(of: member, after: end, limit: Rederivation.pageSize),
+            while let entries = try await store.read({ [end] in
+                try $0.signedEntries(of: member, after: end, limit: Rederivation.pageSize)
+            }),
                 !entries.isEmpty
             {
                 pages.append(try rederivation.prove(entries))

@@ -6,7 +6,7 @@ import TenureStore
 /// Finishes erasures that a process which ended left unfinished, and removes what is left of large acts: at the start,
 /// and again every ten minutes.
 struct LeftoverRemoval: Service {
-    let store: any Store
+    let store: Store
     let now: @Sendable () -> Date
     let logger: Logger
 

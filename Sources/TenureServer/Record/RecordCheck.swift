@@ -8,11 +8,11 @@ package import TenureStore
 /// Goes through a record and says all that is wrong with it: in the database, between its rows, in each artifact, and
 /// between what is known of a customer and what the ledger proves.
 package struct RecordCheck: Sendable {
-    private let store: any SQLStore
+    private let store: Store
     private let trust: TrustConfiguration
 
     /// `trust`: the anchors of the service that filled the record.
-    package init(of store: any SQLStore, trust: TrustConfiguration) {
+    package init(of store: Store, trust: TrustConfiguration) {
         self.store = store
         self.trust = trust
     }
@@ -28,35 +28,35 @@ package struct RecordCheck: Sendable {
     /// `progress` is told how many customers of how many were looked at. Throws where the database does not answer.
     package func run(
         progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
-        report: @escaping @Sendable (RecordFinding) -> Void
+        report: @escaping @Sendable (DatabaseFinding) -> Void
     ) async throws(StoreError) -> Outcome {
         let trust = trust
-        return try await store.read { session throws(StoreError) in
-            var work = Work(RecordSnapshot(session), trust: trust, report: report)
+        return try await store.database.read { session throws(StoreError) in
+            var work = Work(DatabaseSnapshot(session), trust: trust, report: report)
             try work.run(progress)
             return work.outcome
         }
     }
 
     private struct Work {
-        let snapshot: RecordSnapshot
+        let snapshot: DatabaseSnapshot
         let trust: TrustConfiguration
-        let send: (RecordFinding) -> Void
+        let send: (DatabaseFinding) -> Void
         var outcome = Outcome()
 
-        init(_ snapshot: RecordSnapshot, trust: TrustConfiguration, report: @escaping (RecordFinding) -> Void) {
+        init(_ snapshot: DatabaseSnapshot, trust: TrustConfiguration, report: @escaping (DatabaseFinding) -> Void) {
             self.snapshot = snapshot
             self.trust = trust
             send = report
         }
 
-        mutating func report(_ finding: RecordFinding) {
+        mutating func report(_ finding: DatabaseFinding) {
             outcome.findings += 1
             send(finding)
         }
 
         mutating func run(_ progress: (Int64, Int64) -> Void) throws(StoreError) {
-            var found: [RecordFinding] = []
+            var found: [DatabaseFinding] = []
             try snapshot.checkIntegrity { found.append($0) }
             for finding in found { report(finding) }
             let policies = try snapshot.policies()
@@ -74,11 +74,11 @@ package struct RecordCheck: Sendable {
             }
         }
 
-        private mutating func check(_ policy: RecordedPolicy) {
+        private mutating func check(_ policy: StoredPolicy) {
             if Array(SHA256.hash(data: policy.compiled)) != policy.sha256 {
-                report(RecordFinding("policy \(policy.version) is not what was recorded", .restore))
+                report(DatabaseFinding("policy \(policy.version) is not what was recorded", .restore))
             } else if (try? PolicyFile.read(policy.compiled, named: "policy")) == nil {
-                report(RecordFinding("policy \(policy.version) cannot be read", .restore))
+                report(DatabaseFinding("policy \(policy.version) cannot be read", .restore))
             }
         }
 
@@ -89,35 +89,35 @@ package struct RecordCheck: Sendable {
                 try snapshot.readRow(of: number)
             } catch {
                 guard case .damaged(let detail) = error else { throw error }
-                return report(RecordFinding(detail, of: publicID, isLiving ? .rebuild : .restore))
+                return report(DatabaseFinding(detail, of: publicID, isLiving ? .rebuild : .restore))
             }
             guard isLiving else { return }
-            let ledger: CustomerLedger
+            let rows: CustomerRows
             do {
-                guard let there = try snapshot.ledger(of: number) else { return }
-                ledger = there
+                guard let there = try snapshot.rows(of: number) else { return }
+                rows = there
             } catch {
                 guard case .damaged(let detail) = error else { throw error }
-                return report(RecordFinding(detail, of: publicID, .restore))
+                return report(DatabaseFinding(detail, of: publicID, .restore))
             }
-            outcome.artifacts += ledger.artifacts.count
-            for (index, entry) in ledger.artifacts.enumerated() where !entry.artifact.hasItsDigest {
+            outcome.artifacts += rows.artifacts.count
+            for (index, entry) in rows.artifacts.enumerated() where !entry.artifact.hasItsDigest {
                 report(
-                    RecordFinding(
+                    DatabaseFinding(
                         "artifact \(index + 1) (\(entry.artifact.kind)) is not what was recorded: its hash differs",
                         of: publicID, .restore))
             }
             do {
-                let differences = try derivation.facts(of: ledger).differences(from: ledger.customer.facts)
+                let differences = try derivation.facts(of: rows).differences(from: rows.customer.facts)
                 if !differences.isEmpty {
                     report(
-                        RecordFinding(
-                            "what is known differs from what the ledger proves (\(differences.joined(separator: ", ")))",
+                        DatabaseFinding(
+                            "the stored facts differ from those that the artifacts prove (\(differences.joined(separator: ", ")))",
                             of: publicID, .rebuild))
                 }
             } catch {
                 guard case .damaged(let detail) = error else { throw error }
-                report(RecordFinding(detail, of: publicID, .trust))
+                report(DatabaseFinding(detail, of: publicID, .trust))
             }
         }
     }

@@ -9,7 +9,7 @@ struct RecordDerivation: Sendable {
     private let derivation: Derivation
 
     /// The app is that of the record's last policy.
-    init(trust: TrustConfiguration, policies: [RecordedPolicy]) {
+    init(trust: TrustConfiguration, policies: [StoredPolicy]) {
         let app = policies.reversed().lazy.compactMap { try? PolicyFile.read($0.compiled, named: "policy").app }.first
         derivation = Derivation(
             verifier: AppStoreVerifier(
@@ -17,7 +17,7 @@ struct RecordDerivation: Sendable {
     }
 
     /// Throws `damaged`, naming the artifact, where one does not verify.
-    func facts(of ledger: CustomerLedger) throws(StoreError) -> CustomerFacts {
+    func facts(of ledger: CustomerRows) throws(StoreError) -> CustomerFacts {
         var facts = try derivation.facts(of: ledger)
         // What came when the ledger was full is known and stands nowhere else.
         if ledger.isFull { facts.add(ledger.customer.facts) }

@@ -11,9 +11,9 @@ package import TenureStore
 /// The columns of a table stand under their names; instants are milliseconds since 1970, bytes are Base64, and customers
 /// are named by their public ids. SQLite and PostgreSQL with the same content give the same bytes.
 package struct RecordDump: Sendable {
-    private let store: any SQLStore
+    private let store: Store
 
-    package init(of store: any SQLStore) {
+    package init(of store: Store) {
         self.store = store
     }
 
@@ -24,8 +24,8 @@ package struct RecordDump: Sendable {
         progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
         to sink: @escaping @Sendable ([UInt8]) throws(StoreError) -> Void
     ) async throws(StoreError) -> Int {
-        try await store.read { session throws(StoreError) in
-            let walk = try RecordWalk(session)
+        try await store.database.read { session throws(StoreError) in
+            let walk = try DatabaseWalk(session)
             let total = try walk.customerCount()
             var customers: Int64 = 0
             var count = 0
@@ -48,18 +48,18 @@ package struct RecordDump: Sendable {
     }
 
     /// How many lines each table has, and their hash in the order of the dump.
-    package static func sums(in session: any SQLSession) throws(StoreError) -> [String: RecordCopySum] {
-        let walk = try RecordWalk(session)
+    package static func sums(in session: any DatabaseSession) throws(StoreError) -> [String: DatabaseCopySum] {
+        let walk = try DatabaseWalk(session)
         var hashes = Dictionary(uniqueKeysWithValues: walk.tableNames.map { ($0, (0, SHA256())) })
         try walk.eachEntry { entry in
             hashes[entry.table.name]?.0 += 1
             hashes[entry.table.name]?.1.update(data: entry.line)
         }
-        return hashes.mapValues { RecordCopySum(count: $0.0, sha256: Array($0.1.finalize())) }
+        return hashes.mapValues { DatabaseCopySum(count: $0.0, sha256: Array($0.1.finalize())) }
     }
 }
 
-extension RecordWalk.Entry {
+extension DatabaseWalk.Entry {
     /// With its newline. Characters that would alter a terminal's display are escaped.
     package var line: [UInt8] {
         var json = JSONWriter(.compact, capacity: 256)

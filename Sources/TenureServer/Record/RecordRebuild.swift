@@ -5,10 +5,10 @@ package import TenureStore
 
 /// Derives what is known of every customer anew from the ledger.
 package struct RecordRebuild: Sendable {
-    private let store: any SQLStore
+    private let store: Store
     private let trust: TrustConfiguration
 
-    package init(of store: any SQLStore, trust: TrustConfiguration) {
+    package init(of store: Store, trust: TrustConfiguration) {
         self.store = store
         self.trust = trust
     }
@@ -23,7 +23,7 @@ package struct RecordRebuild: Sendable {
     private enum Step: Sendable {
         case same
         case changed
-        case stopped(RecordFinding)
+        case stopped(DatabaseFinding)
     }
 
     /// One transaction for each customer who changes, while a service goes on; nobody waits for the others.
@@ -32,20 +32,16 @@ package struct RecordRebuild: Sendable {
     /// something does not verify.
     package func run(
         isTrial: Bool, progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
-        report: @escaping @Sendable (RecordFinding) -> Void
+        report: @escaping @Sendable (DatabaseFinding) -> Void
     ) async throws(StoreError) -> Outcome {
-        let derivation = RecordDerivation(trust: trust, policies: try await store.policies())
-        let total = try await store.read { session throws(StoreError) in
-            try RecordSnapshot(session).customerCount()
-        }
+        let derivation = RecordDerivation(trust: trust, policies: try await store.read { try $0.policies() })
+        let total = try await store.read { try DatabaseSnapshot($0.session).customerCount() }
         var outcome = Outcome()
         var met: Int64 = 0
         var last = Int64.min
         while true {
             let after = last
-            let batch = try await store.read { session throws(StoreError) in
-                try RecordSnapshot(session).customers(after: after, limit: 64)
-            }
+            let batch = try await store.read { try DatabaseSnapshot($0.session).customers(after: after, limit: 64) }
             guard let end = batch.last else { return outcome }
             for step in try await steps(batch.filter(\.isLiving).map { ($0.number, $0.publicID) }, derivation, isTrial)
             {
@@ -90,20 +86,20 @@ package struct RecordRebuild: Sendable {
         do throws(StoreError) {
             // Looked at without keeping anybody from writing: of a healthy record nothing has to change.
             do throws(StoreError) {
-                let ledger = try await store.ledger(of: number)
-                guard let ledger, try derivation.facts(of: ledger) != ledger.customer.facts else { return .same }
+                let rows = try await store.read { try $0.rows(of: number) }
+                guard let rows, try derivation.facts(of: rows) != rows.customer.facts else { return .same }
                 if isTrial { return .changed }
             } catch {
                 // It may be what is known that cannot be read, and that is derived anew.
                 guard case .damaged = error, !isTrial else { throw error }
             }
-            let result = try await store.rebuild(number) { ledger throws(StoreError) in
-                try derivation.facts(of: ledger)
+            let result = try await store.write { transaction in
+                try transaction.rebuild(number) { rows throws(StoreError) in try derivation.facts(of: rows) }
             }
             return result?.hasChanged == true ? .changed : .same
         } catch {
             guard case .damaged(let detail) = error else { throw error }
-            return .stopped(RecordFinding("\(detail); it stays as it is", of: publicID, .trust))
+            return .stopped(DatabaseFinding("\(detail); it stays as it is", of: publicID, .trust))
         }
     }
 }

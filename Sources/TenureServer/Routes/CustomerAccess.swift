@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import TenureAPI
 
-/// Lets in whoever has an access token, to the record that it opens.
+/// Authenticates requests by their access token, and finds its customer.
 struct CustomerAccess: Sendable {
     let accessTokenKey: AccessTokenKey
     let verifiedRealms: AcceptedRealms

@@ -7,20 +7,20 @@ import TenureStore
 
 /// `GET /v1/customer`: what a sync said, freshly decided.
 struct CustomerRoute: Sendable {
-    let store: any Store
-    let policies: PolicyBook
+    let store: Store
+    let policies: ActivePolicy
     let access: CustomerAccess
-    let personas: PersonaBook
+    let personas: ActivePersonas
     let now: @Sendable () -> Date
     let metrics: ServiceMetrics
-    /// The store's, asked for once: what it returns is made anew each time.
+    /// The store's closure, stored because the store creates a new one on each access.
     let lookUp: (@Sendable (Int64) throws(StoreError) -> Customer?)?
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         let now = now()
         let token = try access.token(of: request, now: now)
         let known =
-            if let lookUp { try lookUp(token.customer) } else { try await store.customer(token.customer) }
+            if let lookUp { try lookUp(token.customer) } else { try await store.lookUp(token.customer) }
         guard let known, known.realm == token.realm, let customer = try await store.answered(known) else {
             throw CustomerAccess.refused
         }

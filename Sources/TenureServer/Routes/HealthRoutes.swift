@@ -4,7 +4,7 @@ import TenureStore
 
 /// `GET /health/live`: the process answers. `GET /health/ready`: so does the record.
 struct HealthRoutes: Sendable {
-    let store: any Store
+    let store: Store
 
     static let livePath: RouterPath = "/health/live"
 
@@ -14,7 +14,7 @@ struct HealthRoutes: Sendable {
 
     @Sendable func ready(_ request: Request, context: ServiceContext) async throws -> Response {
         do {
-            try await store.check()
+            try await store.read { try $0.check() }
             return .json(Array(#"{"status":"ok"}"#.utf8))
         } catch {
             throw Problem(.busy, "the record does not answer", retryAfter: 5)

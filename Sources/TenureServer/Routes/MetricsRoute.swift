@@ -8,21 +8,21 @@ struct MetricsRoute: Sendable {
     let sources: [MetricsSource]
     let access: ServiceConfiguration.MetricsAccess
     let adminKey: AdminKey?
-    let tries = FailedTries()
+    let tries = WrongKeyLimit()
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         switch access {
         case .off: throw Problem(.notFound, "nothing is at this path")
         case .open: break
         case .guarded:
-            if context.peer?.isLocal != true { try checkKey(of: request, from: FailedTries.name(of: context.peer)) }
+            if context.peer?.isLocal != true { try checkKey(of: request, from: WrongKeyLimit.name(of: context.peer)) }
         }
         return .text(await ServiceMetrics.prometheus(of: sources), mediaType: PrometheusText.mediaType)
     }
 
     private func checkKey(of request: Request, from address: String) throws(Problem) {
         let refusal = Problem(.notAuthenticated, "metrics are told on this machine, or to who shows the admin key")
-        // As in `KeyGate`: no key is no guess, and the right key is never locked out.
+        // As in `AdminKeyCheck`: no key is no guess, and the right key is never locked out.
         guard request.hasAuthorization else { throw refusal }
         guard adminKey?.opens(request) != true else { return }
         let now = Date()

@@ -9,10 +9,10 @@ import TenureJSON
 
 /// `GET /v1/products`: the products of the policy and what they give. The same for everybody, so that it may be kept.
 struct ProductsRoute: Sendable {
-    let policies: PolicyBook
+    let policies: ActivePolicy
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
-        // A record that does not answer keeps nobody from what is known.
+        // If the database doesn't respond, the response has the known policy.
         try? await policies.refresh()
         var json = JSONWriter()
         json.value(ProductsResponse(policies.current))

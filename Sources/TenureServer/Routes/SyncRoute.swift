@@ -25,7 +25,7 @@ struct SyncRoute: Sendable {
             throw problem
         }
         metrics.synced(
-            counted: sync.artifactCount - answer.problems.filter { $0.artifact != Place.persona.name }.count,
+            counted: sync.artifactCount - answer.problems.filter { $0.artifact != ArtifactPath.persona.name }.count,
             refused: answer.problems.map(\.code))
         metrics.decided(answer.decisions)
         answer.languages = request.languages

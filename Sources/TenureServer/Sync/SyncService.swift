@@ -5,29 +5,30 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
-/// Signed bytes in; verified, related, recorded and decided; what the customer may use out.
+/// Turns the signed artifacts of a client into decisions: verifies, links, saves and decides.
 ///
-/// By reference: every sync captures it, and cores that count the same references wait for each other.
+/// A class, because every sync captures it: cores that count references to the parts of a struct would wait for each other.
 final class SyncService: Sendable {
     let verifier: AppStoreVerifier
-    let store: any Store
-    let policies: PolicyBook
+    let store: Store
+    let policies: ActivePolicy
     let signingKeys: SigningKeys
     let accessTokenKey: AccessTokenKey
     let terms: ServiceConfiguration.Terms
     let bundleID: String
-    /// Nil where nobody listens.
-    let announcer: Announcer?
-    /// More devices of one acquisition are worth a look.
+    /// Nil without webhooks.
+    let announcer: WebhookScheduler?
+    /// The audit trail notes an acquisition that is used on more devices.
     let deviceLimit: Int
-    /// Whether the history of whom it meets for the first time is asked for.
+    /// Whether the App Store is asked for the history of new customers.
     let asksAppStore: Bool
-    let personas: PersonaBook
+    let personas: ActivePersonas
 
     init(
-        verifier: AppStoreVerifier, store: any Store, policies: PolicyBook, signingKeys: SigningKeys,
-        accessTokenKey: AccessTokenKey, terms: ServiceConfiguration.Terms, bundleID: String, announcer: Announcer?,
-        deviceLimit: Int, asksAppStore: Bool, personas: PersonaBook
+        verifier: AppStoreVerifier, store: Store, policies: ActivePolicy, signingKeys: SigningKeys,
+        accessTokenKey: AccessTokenKey, terms: ServiceConfiguration.Terms, bundleID: String,
+        announcer: WebhookScheduler?,
+        deviceLimit: Int, asksAppStore: Bool, personas: ActivePersonas
     ) {
         self.verifier = verifier
         self.store = store
@@ -42,149 +43,163 @@ final class SyncService: Sendable {
         self.personas = personas
     }
 
+    /// Verifies and links artifacts, saves what they prove, and decides what the customer may use.
+    ///
+    /// Throws a `Problem` if no artifact is valid.
     func sync(_ request: SyncRequest, on device: ClaimedDevice, now: Date, logger: Logger) async throws
         -> CustomerAnswer
     {
-        let submission = await Submission(request, on: device, by: verifier, now: now)
-        let membership = Membership(of: submission)
-        var offered = try await personas.answer(to: request.persona, at: now)
-        guard let realm = submission.realm, !membership.artifacts.isEmpty else {
-            throw Self.nothingVerified(
-                membership.faults + offered.faults, mayCountLater: submission.mayCountLater)
+        // 1. Verify each artifact by itself.
+        let verified = await VerifiedArtifacts(request, on: device, by: verifier, now: now)
+
+        // 2. Link the artifacts that belong to one customer.
+        let linked = LinkedArtifacts(verified)
+        var namedPersona = try await personas.answer(to: request.persona, at: now)
+        guard let realm = verified.realm, !linked.artifacts.isEmpty else {
+            throw Self.nothingVerified(linked.rejected + namedPersona.rejected, mayCountLater: verified.mayCountLater)
         }
-        offered = offered.beside(realm.environment)
-        let (customer, outcome) = try await store.amend(
-            membership.identities, in: realm, at: now, adding: submission.size,
-            adopting: { membership.mayBelong(to: $0) },
-            { [self] known in change(known, by: submission, alone: membership, now: now) })
-        let recorded = try outcome.get()
-        let isBound = membership.isBound
-        let (opened, result) =
-            isBound ? (customer, recorded) : try await answerUnbound(submission, membership, in: realm, now: now)
-        // The record knows nothing of a persona: they stand in where an answer is given, and nowhere else.
-        let persona = offered.persona
-        let told = try persona.map { try decide(on: opened, as: $0.persona, now: now) } ?? result
-        var answer = CustomerAnswer(opened, evidence: told.evidence, decisions: told.decisions)
-        answer.problems = (recorded.faults + offered.faults).problems
-        let end = now.addingTimeInterval(isBound ? terms.accessToken : terms.unboundAccessToken)
-        let token = AccessToken(
-            customer: opened.member, realm: realm, expiresAt: min(end, persona?.expiresAt ?? end),
-            persona: persona?.number)
-        answer.accessToken = AccessTokenResponse(value: accessTokenKey.text(of: token), expiresAt: token.expiresAt)
+        namedPersona = namedPersona.beside(realm.environment)
+
+        // 3. In one transaction, which the database may run twice: find the customer, decide, save.
+        let plan = CustomerUpdatePlan(
+            naming: linked.identities, in: realm, at: now, adding: verified.size, proving: linked.acquisition)
+        let decide = { @Sendable (known: Customer?) -> (CustomerUpdate, Result<Outcome, Problem>) in
+            self.decide(on: known, adding: verified, linked, in: realm, now: now)
+        }
+        var saved: Saved?
+        if plan.mayFitOneTransaction {
+            saved = try await store.write(at: now, locking: plan.lockKeys) { transaction -> Saved? in
+                guard let found = try transaction.findCustomer(plan) else { return nil }
+                let (update, outcome) = decide(found.customer)
+                return (try transaction.save(update, of: found), outcome)
+            }
+        }
+        // Thousands of purchases would keep other customers waiting, so these take several transactions.
+        let (customer, outcome) =
+            if let saved { saved } else { try await store.updateInPieces(plan, decide: decide) }
+
+        // 4. Respond. A persona replaces the customer in the response only; nothing of it is saved.
+        let result = try outcome.get()
+        var (answered, told) =
+            linked.isBound ? (customer, result) : try await answerUnbound(verified, linked, in: realm, now: now)
+        let persona = namedPersona.persona
+        if let persona { told = try self.decide(on: answered, as: persona.persona, now: now) }
+        var answer = CustomerAnswer(answered, evidence: told.evidence, decisions: told.decisions)
+        answer.problems = (result.rejected + namedPersona.rejected).problems
+        answer.accessToken = accessToken(for: answered, bound: linked.isBound, as: persona, now: now)
         let keys = signingKeys.current
         answer.signingKey = keys.vouchers
-        if submission.appTransaction?.isOnDevice == true, let device = submission.hashedDevice,
-            keys.period.contains(now)
-        {
+        if verified.appTransaction?.isOnDevice == true, let device = verified.hashedDevice, keys.period.contains(now) {
             let token = EntitlementToken(
                 bundleID: bundleID, customer: customer,
-                appTransactionID: submission.appTransaction?.payload.appTransactionID,
-                device: device, decisions: told.decisions, persona: persona, nonce: request.nonce, terms: terms,
-                now: now)
+                appTransactionID: verified.appTransaction?.payload.appTransactionID, device: device,
+                decisions: told.decisions, persona: persona, nonce: request.nonce, terms: terms, now: now)
             answer.entitlementToken = try keys.sign(token.claims, type: EntitlementToken.type)
         }
         logger.debug(
             "synced",
             metadata: [
                 "environment": "\(realm.environment.rawValue)",
-                "counted": "\(recorded.counted)", "refused": "\(recorded.faults.count)", "bound": "\(isBound)",
+                "counted": "\(result.counted)", "refused": "\(result.rejected.count)", "bound": "\(linked.isBound)",
             ])
         return answer
     }
 
+    private typealias Saved = (customer: Customer, outcome: Result<Outcome, Problem>)
+
     private struct Outcome: Sendable {
-        var evidence: Evidence
-        var decisions: [Decision]
-        let faults: [Fault]
-        let counted: Int
+        let evidence: Evidence
+        let decisions: [Decision]
+        var rejected: [RejectedArtifact] = []
+        /// How many artifacts count.
+        var counted = 0
     }
 
-    private func decide(on customer: Customer, as persona: Persona, now: Date) throws(Problem) -> Outcome {
-        let evidence = customer.evidence(as: persona)
-        return Outcome(
-            evidence: evidence, decisions: try policies.decide(customer.facts, evidence, at: now), faults: [],
-            counted: 0)
-    }
-
-    /// What the sync adds to a customer, who stays as they are until it is written.
+    /// Decides what a customer may use with the new artifacts. Returns what the artifacts add to the customer.
     ///
-    /// Whoever shows what they may have found learns nothing of the record, and it never learns from them what the
-    /// customer does not have: the artifacts are kept, and the answer is of them alone.
-    private func change(
-        _ known: Customer?, by submission: Submission, alone: Membership, now: Date
-    ) -> (Amendment, Result<Outcome, Problem>) {
-        let membership = alone.isBound && known != nil ? Membership(of: submission, known: known) : alone
-        var amendment = Amendment(of: known)
-        amendment.add(
-            membership.artifacts, proving: membership.proofs, purchases: membership.purchases,
-            renewals: membership.renewals)
-        amendment.identify(by: membership.identities + membership.names.forPeople(beyond: known))
-        if alone.isBound, let device = submission.hashedDevice {
-            amendment.see(
-                DeviceSighting(
-                    device: device, getsCertificate: submission.appTransaction?.isOnDevice == true,
+    /// Without proof that the artifacts belong to the sender, what is stored about the customer links no artifacts.
+    private func decide(
+        on known: Customer?, adding verified: VerifiedArtifacts, _ alone: LinkedArtifacts, in realm: Realm, now: Date
+    ) -> (CustomerUpdate, Result<Outcome, Problem>) {
+        let linked = alone.isBound && known != nil ? LinkedArtifacts(verified, known: known) : alone
+        var update = CustomerUpdate(of: known)
+        update.add(
+            linked.artifacts, proving: linked.proofs, purchases: linked.purchases, renewals: linked.renewals)
+        update.identify(by: linked.identities + linked.names.forPeople(beyond: known))
+        if alone.isBound, let device = verified.hashedDevice {
+            update.see(
+                DeviceUse(
+                    device: device, getsEntitlementToken: verified.appTransaction?.isOnDevice == true,
                     limit: deviceLimit))
         }
-        if membership.isComplete, alone.isBound { amendment.completePurchases() }
-        // Not for finders. A customer of whom only they, or a notification, told is met with their own first device.
-        if asksAppStore, alone.isBound, submission.realm?.environment != .xcode {
+        if linked.isComplete, alone.isBound { update.completePurchases() }
+        // The first device of a customer asks for the history, even if the customer is known from unbound artifacts or a
+        // notification.
+        if asksAppStore, alone.isBound, realm.environment != .xcode {
             if known == nil {
-                amendment.jobs.insert(.history)
+                update.jobs.insert(.history)
             } else if known?.facts.purchasesAreComplete != true {
-                amendment.jobsForNewDevice.insert(.history)
+                update.jobsForNewDevice.insert(.history)
             }
         }
-        let environment = submission.realm?.environment ?? .production
         do {
-            let (evidence, decisions) = try policies.decide(&amendment, in: environment, at: now)
-            amendment.announcement =
-                try announcer?.announcement(of: known, decisions: decisions, at: now) ?? .later
-            return (
-                amendment,
-                .success(
-                    Outcome(
-                        evidence: evidence, decisions: decisions, faults: membership.faults,
-                        counted: membership.artifacts.count))
-            )
+            let (evidence, decisions) = try policies.decide(&update, in: realm.environment, at: now)
+            update.entitlementChange = try announcer?.announcement(of: known, decisions: decisions, at: now) ?? .later
+            let outcome = Outcome(
+                evidence: evidence, decisions: decisions, rejected: linked.rejected, counted: linked.artifacts.count)
+            return (update, .success(outcome))
         } catch {
-            return (amendment, .failure(error))
+            return (update, .failure(error))
         }
     }
 
-    /// Signed artifacts circulate: without proof that they are the sender's, they get a record of their own, and an answer
-    /// of these very artifacts, less what is known against them. Of the customer's rights only the promises for the
-    /// acquisition shown count.
+    private func decide(on customer: Customer, as persona: Persona?, now: Date) throws(Problem) -> Outcome {
+        let evidence = customer.evidence(as: persona)
+        return Outcome(evidence: evidence, decisions: try policies.decide(customer.facts, evidence, at: now))
+    }
+
+    /// Saves artifacts without proof that they belong to the sender as an unbound customer, and decides on them alone.
+    ///
+    /// Signed artifacts circulate. Known refunds, expirations and revocations apply to them. Of the customer's rights, only
+    /// the promises for the same acquisition count.
     private func answerUnbound(
-        _ submission: Submission, _ membership: Membership, in realm: Realm, now: Date
+        _ verified: VerifiedArtifacts, _ linked: LinkedArtifacts, in realm: Realm, now: Date
     ) async throws -> (Customer, Outcome) {
-        let visit = membership.visit(leading: submission)
-        var amendment = Amendment(of: nil)
-        // Nobody is told of it.
-        amendment.announcement = .never
-        amendment.add(
-            membership.artifacts, proving: membership.proofs, purchases: membership.purchases,
-            renewals: membership.renewals)
-        if membership.isComplete { amendment.completePurchases() }
-        let found = try await store.recordUnbound(visit, naming: membership.identities, in: realm, at: now, amendment)
-        guard let customer = found?.limited else {
+        var update = CustomerUpdate(of: nil)
+        update.entitlementChange = .never
+        update.add(
+            linked.artifacts, proving: linked.proofs, purchases: linked.purchases, renewals: linked.renewals)
+        if linked.isComplete { update.completePurchases() }
+        let recorded = try await store.recordUnbound(
+            linked.unboundIdentity(of: verified), naming: linked.identities, in: realm, at: now, update)
+        guard let customer = recorded?.limited else {
             throw Problem(.busy, "the customer was erased just now; send it again", retryAfter: 1)
         }
-        let evidence = customer.evidence
-        let decisions = try policies.decide(customer.facts, evidence, at: now)
-        return (customer, Outcome(evidence: evidence, decisions: decisions, faults: [], counted: 0))
+        return (customer, try decide(on: customer, as: nil, now: now))
     }
 
-    private static func nothingVerified(_ faults: [Fault], mayCountLater: Bool) -> Problem {
+    /// Ends with the persona, if there is one.
+    private func accessToken(
+        for customer: Customer, bound isBound: Bool, as persona: StoredPersona?, now: Date
+    ) -> AccessTokenResponse {
+        let end = now.addingTimeInterval(isBound ? terms.accessToken : terms.unboundAccessToken)
+        let token = AccessToken(
+            customer: customer.member, realm: customer.realm, expiresAt: min(end, persona?.expiresAt ?? end),
+            persona: persona?.number)
+        return AccessTokenResponse(value: accessTokenKey.text(of: token), expiresAt: token.expiresAt)
+    }
+
+    private static func nothingVerified(_ rejected: [RejectedArtifact], mayCountLater: Bool) -> Problem {
         if mayCountLater {
             return Problem(
                 .tooManyUnknownSigners, "too many artifacts with unknown signers came in a short time; send them again",
-                problems: faults.problems, retryAfter: 5)
+                problems: rejected.problems, retryAfter: 5)
         }
         let detail =
-            faults.isEmpty
+            rejected.isEmpty
             ? "the request holds no artifact; send `appTransaction`, `receipt` or `transactions`"
-            : "no artifact that could stand for a customer was verified"
-        return Problem(.nothingVerified, detail, problems: faults.problems)
+            : "no artifact that names a customer is valid; see `problems`"
+        return Problem(.nothingVerified, detail, problems: rejected.problems)
     }
 }
 

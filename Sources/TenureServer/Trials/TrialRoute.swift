@@ -5,12 +5,12 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// `POST /v1/trials/{entitlement}/sessions`: begins a session of a trial, once for each id of the app's making.
+/// `POST /v1/trials/{entitlement}/sessions`: begins a session of a trial, once for each ID that the app sends.
 struct TrialRoute: Sendable {
-    let store: any Store
-    let policies: PolicyBook
+    let store: Store
+    let policies: ActivePolicy
     let access: CustomerAccess
-    let personas: PersonaBook
+    let personas: ActivePersonas
     let now: @Sendable () -> Date
 
     private static let bodySize = 4096
@@ -57,13 +57,21 @@ struct TrialRoute: Sendable {
     ) async throws -> TrialResponse {
         let policies = policies
         let persona = try await personas.persona(of: token, at: now)
-        let begun = try await store.beginTrialSession(id, of: name, for: token.customer, at: now) { customer, use in
-            // Where a policy is not known here yet, `isGranted` below says so, and all of it happens again.
+        let begun = try await store.write(at: now) {
+            transaction -> (customer: Customer, use: TrialUse, isCounted: Bool)? in
+            guard let (customer, use) = try transaction.trialUse(of: name, by: token.customer, session: id) else {
+                return nil
+            }
+            // If this process doesn't know a policy yet, `isGranted` below throws, and all of it happens again.
             let isGranted = try? policies.isGranted(name, to: customer, as: persona, at: now)
-            return customer.realm == token.realm && isGranted == false && trial.admits(after: use, at: now)
+            guard use.sessionBegan == nil, customer.realm == token.realm, isGranted == false,
+                trial.admits(after: use, at: now)
+            else { return (customer, use, false) }
+            try transaction.beginTrialSession(id, of: name, for: token.customer)
+            return (customer, use, true)
         }
         guard let (customer, use, isCounted) = begun else {
-            guard try await store.customer(token.customer) != nil else { throw CustomerAccess.refused }
+            guard try await store.lookUp(token.customer) != nil else { throw CustomerAccess.refused }
             throw Problem(
                 .notBound, "a trial is counted for proof that is bound to the device; send `deviceVerificationID`")
         }
@@ -83,7 +91,7 @@ struct TrialRoute: Sendable {
     }
 }
 
-extension PolicyBook {
+extension ActivePolicy {
     fileprivate func isGranted(
         _ entitlement: String, to customer: Customer, as persona: Persona?, at now: Date
     ) throws(Problem) -> Bool {

@@ -13,7 +13,7 @@ extension Trial {
     }
 }
 
-/// Where a customer stands in a trial, with the session that they asked for.
+/// A customer's progress in a trial, with the requested session.
 struct TrialState {
     let sessions: Int?
     let sessionsLeft: Int?

@@ -7,7 +7,7 @@ import TenureStore
 /// webhook that was taken out of the configuration from one that another process serves.
 struct EndpointRegistry: Service {
     let configuration: ServiceConfiguration
-    let store: any Store
+    let store: Store
     let logger: Logger
 
     private static let interval = Duration.seconds(60)
@@ -27,10 +27,11 @@ struct EndpointRegistry: Service {
 
     func pass(_ silence: inout EndpointSilence) async throws {
         let now = configuration.now()
-        if try await !store.keep(configuration.webhooks.map(\.endpoint), at: now) {
+        let endpoints = configuration.webhooks.map(\.endpoint)
+        if !endpoints.isEmpty, try await !store.write(at: now, locking: [.endpoints], { try $0.keep(endpoints) }) {
             try await configuration.registerWebhooks(in: store)
         }
-        let silent = silence.long(among: try await store.endpoints())
+        let silent = silence.long(among: try await store.read { try $0.endpoints() })
         for endpoint in try await store.forget(silent, at: now) {
             logger.warning(
                 "no service names this webhook any more; what waited for it is given up",

@@ -8,7 +8,7 @@ struct EndpointWorker: Sendable {
     let webhook: Webhook
     let target: WebhookTarget
     let sender: WebhookSender
-    let store: any Store
+    let store: Store
     let bundleID: String
     let concurrency: Int
     let schedule: RetrySchedule
@@ -92,7 +92,7 @@ struct EndpointWorker: Sendable {
             ], to: target, attempt: delivery.attempt)
         let outcome = outcome(of: delivery, answer)
         do {
-            try await store.settle(delivery, as: outcome, at: now())
+            try await store.write(at: now()) { try $0.settle(delivery, as: outcome) }
         } catch {
             // The lease ends, and it is delivered once more.
             logger.error("a delivery cannot be recorded", metadata: ["detail": "\(error)"])

@@ -1,27 +1,28 @@
 import TenureCore
 package import TenureStore
 
-/// An endpoint of the developer's own, to which the service tells what became true.
+/// One of the developer's endpoints, which gets a message for each change of a customer's entitlements.
 public struct Webhook: Sendable, Hashable {
-    /// Stands in logs and in the record: renaming it makes another endpoint.
+    /// The endpoint's name in logs and in the database. Another name is another endpoint.
     public var name: String
-    /// `https://…`; its path may hold a password of the receiver.
+    /// The URL, `https://…`. Its path may contain a password of the receiver.
     public var url: String {
         get { address.revealed }
         set { address = Secret(newValue) }
     }
     private var address: Secret<String>
-    /// One, or two while the secret is changed: the new one first. At least 16 characters each.
+    /// The secrets that sign messages: one, or two during a change, the new one first. At least 16 characters each.
     public var secrets: [String] {
         get { signingSecrets.revealed }
         set { signingSecrets = Secret(newValue) }
     }
     private var signingSecrets: Secret<[String]>
-    /// Which types; empty: all.
+    /// The types of messages to send; empty for all.
     public var events: [String]
-    /// That this host may lie in a private network, or be reached without TLS on loopback.
+    /// Whether the host may be in a private network, or on loopback without TLS.
     public var allowsPrivate: Bool
 
+    /// Creates an endpoint that gets all types of messages by default.
     public init(name: String, url: String, secrets: [String], events: [String] = [], allowsPrivate: Bool = false) {
         self.name = name
         address = Secret(url)
@@ -66,14 +67,15 @@ public struct Webhook: Sendable, Hashable {
     }
 }
 
-/// What holds for all webhooks.
+/// Settings for all webhooks.
 public struct WebhookTerms: Sendable, Hashable {
-    /// So many days before a right ends, `entitlement.expiring` is told.
+    /// How many days before the end of a right `entitlement.expiring` is sent.
     public var expiringDays = 7
-    /// After so many days what was delivered, or given up, is forgotten.
+    /// After how many days delivered and abandoned messages are removed.
     public var retentionDays = 30
-    /// Deliveries at once to one endpoint, from one process.
+    /// The maximum number of concurrent deliveries to one endpoint from one process.
     public var concurrency = 8
 
+    /// Creates the default settings.
     public init() {}
 }

@@ -3,7 +3,7 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-extension RecordedMessage {
+extension StoredMessage {
     /// What is sent: the same bytes in every attempt and every replay. Never an artifact.
     func body(app bundleID: String) -> [UInt8] {
         var json = JSONWriter()

@@ -37,13 +37,15 @@ extension ServiceConfiguration {
     /// them, and this one may yet fail to start.
     ///
     /// The terms are the policy and the notice: under others, everybody's rights may be others.
-    func registerWebhooks(in store: any Store) async throws(ServiceError) {
+    func registerWebhooks(in store: Store) async throws(ServiceError) {
         do {
-            let version = try await store.publication()?.version
-            let published = try await store.policies().first { $0.version == version }?.sha256
-            let sha256 = published ?? PolicyBook.digest(of: policy)
+            let version = try await store.read { try $0.publication() }?.version
+            let published = try await store.read { try $0.policies() }.first { $0.version == version }?.sha256
+            let sha256 = published ?? ActivePolicy.digest(of: policy)
             let terms = "\(Data(sha256).base64EncodedString()) \(webhookTerms.expiringDays)"
-            try await store.announce(to: webhooks.map(\.endpoint), under: terms, at: now())
+            try await store.write(at: now(), locking: [.endpoints]) {
+                try $0.announce(to: webhooks.map(\.endpoint), under: terms)
+            }
         } catch {
             throw ServiceError(error)
         }
@@ -51,7 +53,7 @@ extension ServiceConfiguration {
 
     /// What runs beside the server for webhooks; nothing where there are none.
     func webhookServices(
-        _ announcer: Announcer?, store: any Store, logger: Logger
+        _ announcer: WebhookScheduler?, store: Store, logger: Logger
     ) throws(ServiceError) -> (announcements: AnnouncementService, deliveries: WebhookService)? {
         guard let announcer, !webhooks.isEmpty else { return nil }
         var sender = try WebhookSender(resolver: webhookDelivery.resolver, trustRoots: webhookDelivery.trustRoots)

@@ -1,3 +1,4 @@
+import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -6,35 +7,35 @@ import NIOSSL
 
 /// Sends one body to one target, once.
 ///
-/// It resolves the host itself, checks every address, and connects to the one that it checked: a name that means
-/// something else a moment later leads nowhere. Nothing of an answer is kept but its status and `Retry-After`.
+/// It resolves the host, checks every address, and connects to one that it checked, even if the name has another address
+/// a moment later. It keeps only the status and `Retry-After` of a response.
 struct WebhookSender: Sendable {
     let resolver: HostResolver
-    private let tls: NIOSSLContext
+    private let tls: TLSConfiguration
     var timeouts = Timeouts()
 
     struct Timeouts: Sendable {
         var connection = TimeAmount.seconds(5)
-        /// From the connection to the head of the answer.
+        /// From the request to the head of the response.
         var answer = TimeAmount.seconds(15)
     }
 
     enum Answer: Sendable, Hashable {
         case status(Int, retryAfter: String?)
-        /// Why there is none.
+        /// Why there is no response.
         case none(String)
     }
 
-    /// `trustRoots` nil: those of the system.
+    /// Makes a sender that trusts `trustRoots`, or the system's certificate authorities.
     init(resolver: HostResolver = .system, trustRoots: NIOSSLTrustRoots? = nil) throws(ServiceError) {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.allowModernTLSOnly()
         if let trustRoots { configuration.trustRoots = trustRoots }
-        do {
-            tls = try NIOSSLContext(configuration: configuration)
-        } catch {
-            throw .failed("no certificates to trust were found; webhooks cannot be sent")
+        // Each attempt makes a context. This one shows at the start whether that works.
+        guard (try? NIOSSLContext(configuration: configuration)) != nil else {
+            throw .failed("webhooks need trusted certificate authorities; install the system's `ca-certificates`")
         }
+        tls = configuration
         self.resolver = resolver
     }
 
@@ -48,17 +49,16 @@ struct WebhookSender: Sendable {
             return .none("the host `\(target.host)` has no address")
         }
         if let refusal = Self.refusal(of: addresses, for: target) { return .none(refusal) }
-        // Another one each time, where the host has several.
+        // Each attempt tries another address of the host.
         let address = addresses[max(0, attempt - 1) % addresses.count]
         do {
-            let head = try await exchange(body, headers, with: target, at: address)
-            return .status(Int(head.status.code), retryAfter: head.headers.first(name: "Retry-After"))
+            return try await exchange(body, headers, with: target, at: address)
         } catch {
-            return .none(Self.words(for: error))
+            return .none(Self.description(of: error))
         }
     }
 
-    /// Why these addresses are not connected to; nil where one may be.
+    /// Returns why the service doesn't connect to these addresses, or nil if it may.
     static func refusal(of addresses: [SocketAddress], for target: WebhookTarget) -> String? {
         guard !addresses.isEmpty else { return "the host `\(target.host)` has no address" }
         if !target.isEncrypted {
@@ -70,111 +70,68 @@ struct WebhookSender: Sendable {
         return "`\(target.host)` leads to \(hidden.ipAddress ?? "an address") in a network that is not public"
     }
 
+    /// Sends the request with a client that knows only this address, and returns without reading the body.
     private func exchange(
         _ body: [UInt8], _ headers: [(String, String)], with target: WebhookTarget, at address: SocketAddress
-    ) async throws -> HTTPResponseHead {
-        var fields = HTTPHeaders([
-            ("Host", target.hostHeader), ("Content-Length", String(body.count)), ("Connection", "close"),
-            ("User-Agent", "Tenure"), ("Content-Type", "application/json"),
+    ) async throws -> Answer {
+        var request = HTTPClientRequest(
+            url: "\(target.isEncrypted ? "https" : "http")://\(target.hostHeader)\(target.path)")
+        request.method = .POST
+        request.headers = HTTPHeaders([
+            ("Connection", "close"), ("User-Agent", "Tenure"), ("Content-Type", "application/json"),
         ])
-        fields.add(contentsOf: headers)
-        let head = HTTPRequestHead(version: .http1_1, method: .POST, uri: target.path, headers: fields)
-        let loop = MultiThreadedEventLoopGroup.singleton.next()
-        let answer = loop.makePromise(of: HTTPResponseHead.self)
-        let tls = target.isEncrypted ? tls : nil
-        // A certificate of an address names it as such.
-        let isName = (try? SocketAddress(ipAddress: target.host, port: target.port)) == nil
-        let timeout = timeouts.answer
+        request.headers.add(contentsOf: headers)
+        request.body = .bytes(body)
+        // NIO's own event loops, also on Apple's platforms, where the errors would differ.
+        let client = HTTPClient(
+            eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton),
+            configuration: configuration(for: target, at: address))
+        let response: Result<HTTPClientResponse, any Error>
         do {
-            _ = try await ClientBootstrap(group: loop).connectTimeout(timeouts.connection)
-                .channelInitializer { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        let pipeline = channel.pipeline.syncOperations
-                        if let tls {
-                            try pipeline.addHandler(
-                                NIOSSLClientHandler(context: tls, serverHostname: isName ? target.host : nil))
-                        }
-                        try pipeline.addHTTPClientHandlers()
-                        try pipeline.addHandler(WebhookExchange(head, body, answer, timeout: timeout))
-                    }
-                }
-                .connect(to: address).get()
+            let deadline = NIODeadline.now() + timeouts.connection + timeouts.answer
+            response = .success(try await client.execute(request, deadline: deadline))
         } catch {
-            // No channel answers now.
-            answer.fail(error)
+            response = .failure(error)
         }
-        return try await answer.futureResult.get()
+        // Closes the connection, however much of the body is left.
+        try? await client.shutdown()
+        let head = try response.get()
+        return .status(Int(head.status.code), retryAfter: head.headers.first(name: "Retry-After"))
     }
 
-    /// In this service's own words: what went wrong may repeat what the other side said.
-    private static func words(for error: any Error) -> String {
+    private func configuration(for target: WebhookTarget, at address: SocketAddress) -> HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration(
+            tlsConfiguration: tls, redirectConfiguration: .disallow,
+            timeout: .init(connect: timeouts.connection, read: timeouts.answer))
+        configuration.httpVersion = .http1Only
+        // The service counts and delays attempts itself.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        // The client connects to a literal address as written. It looks up all other hosts here.
+        if let checked = address.ipAddress { configuration.dnsOverride = [target.host: checked] }
+        return configuration
+    }
+
+    /// Describes a failed attempt. The error's own text may repeat what the receiver sent.
+    private static func description(of error: any Error) -> String {
         switch error {
-        case WebhookExchange.Failure.timeout: "it did not answer in time"
-        case WebhookExchange.Failure.closed: "it closed the connection without an answer"
+        case let error as HTTPClientError: description(of: error)
+        case ChannelError.connectTimeout: "it did not take the connection in time"
         case is NIOSSLExtraError: "its certificate names another host"
         case NIOSSLError.handshakeFailed: "its certificate is not trusted, or it speaks no TLS 1.2"
         case is NIOSSLError, is BoringSSLError: "the encrypted connection failed"
-        case ChannelError.connectTimeout: "it did not take the connection in time"
         case let error as IOError where error.errnoCode == ECONNREFUSED: "it refused the connection"
         case is IOError: "it cannot be reached"
         case is HTTPParserError: "what it answered is no HTTP"
         default: "the connection failed"
         }
     }
-}
 
-/// One request and the head of its answer, on a connection of its own.
-private final class WebhookExchange: ChannelInboundHandler {
-    typealias InboundIn = HTTPClientResponsePart
-    typealias OutboundOut = HTTPClientRequestPart
-
-    enum Failure: Error {
-        case timeout
-        case closed
-    }
-
-    private let head: HTTPRequestHead
-    private let body: [UInt8]
-    private let answer: EventLoopPromise<HTTPResponseHead>
-    private let timeout: TimeAmount
-    private var clock: Scheduled<Void>?
-
-    init(
-        _ head: HTTPRequestHead, _ body: [UInt8], _ answer: EventLoopPromise<HTTPResponseHead>, timeout: TimeAmount
-    ) {
-        self.head = head
-        self.body = body
-        self.answer = answer
-        self.timeout = timeout
-    }
-
-    func channelActive(context: ChannelHandlerContext) {
-        let (answer, channel) = (answer, context.channel)
-        clock = context.eventLoop.scheduleTask(in: timeout) {
-            answer.fail(Failure.timeout)
-            channel.close(promise: nil)
+    private static func description(of error: HTTPClientError) -> String {
+        switch error {
+        case .deadlineExceeded, .readTimeout: "it did not answer in time"
+        case .remoteConnectionClosed: "it closed the connection without an answer"
+        case .connectTimeout, .tlsHandshakeTimeout: "it did not take the connection in time"
+        default: "the connection failed"
         }
-        context.write(wrapOutboundOut(.head(head)), promise: nil)
-        context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: body)))), promise: nil)
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-        context.fireChannelActive()
-    }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // The rest is nobody's business, however long it is.
-        guard case .head(let head) = unwrapInboundIn(data) else { return }
-        answer.succeed(head)
-        context.close(promise: nil)
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        answer.fail(error)
-        context.close(promise: nil)
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        clock?.cancel()
-        answer.fail(Failure.closed)
-        context.fireChannelInactive()
     }
 }

@@ -16,8 +16,8 @@ struct WebhookService: Service {
 
 /// Looks at customers whose rights end, or whom something changed that told nobody, and clears away what is old.
 struct AnnouncementService: Service {
-    let announcer: Announcer
-    let store: any Store
+    let announcer: WebhookScheduler
+    let store: Store
     let retention: TimeInterval
     let now: @Sendable () -> Date
     let interval: Duration
@@ -42,10 +42,10 @@ struct AnnouncementService: Service {
         let now = now()
         try await announcer.policies.refreshNow()
         let publication = announcer.policies.present.publication
-        let judge: @Sendable (Customer) -> Announcement? = { try? announcer.announcement(of: $0, at: now) }
+        let evaluate: @Sendable (Customer) -> EntitlementChange? = { try? announcer.announcement(of: $0, at: now) }
         let isMoreDue =
-            try await store.announceDue(at: now, limit: Self.batch, under: publication, judge) == Self.batch
-        let areAllLeft = try await store.announceAll(at: now, limit: Self.batch, under: publication, judge)
+            try await store.announceDue(at: now, limit: Self.batch, under: publication, evaluate) == Self.batch
+        let areAllLeft = try await store.announceAll(at: now, limit: Self.batch, under: publication, evaluate)
         let old = now.addingTimeInterval(-retention)
         let isMoreOld = try await store.pruneMessages(before: old, limit: Self.batch) == Self.batch
         return isMoreDue || areAllLeft || isMoreOld

@@ -15,8 +15,8 @@ struct CustomerReaders: Sendable {
     func customer(_ id: Int64) throws(StoreError) -> Customer? {
         try connections.use { reader throws(StoreError) in
             var id = id
-            // As in `Ledger.customer`: one who turned out to be another is that other.
-            for _ in 0...Ledger.mostMembers {
+            // As in `DatabaseTransaction.customer`: one who turned out to be another is that other.
+            for _ in 0...DatabaseTransaction.mostMembers {
                 switch try reader.customer(id) {
                 case .nobody: return Customer?.none
                 case .customer(let customer): return customer

@@ -32,7 +32,7 @@ private final class CustomerScanner {
         var statement: OpaquePointer?
         let sql = """
             SELECT realm, public_id, facts FROM customers WHERE id > ? AND id <= ? AND merged_into IS NULL
-            AND \(Ledger.isNoVisit) ORDER BY id
+            AND \(DatabaseTransaction.isNotUnbound) ORDER BY id
             """
         guard
             sqlite3_prepare_v3(connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)

@@ -100,7 +100,7 @@ package struct SQLiteBackup: Sendable {
         let receipt = try queue.read { db in
             let complaint = try String.fetchOne(db, sql: "PRAGMA integrity_check(1)")
             guard complaint == "ok" else { throw StoreError.damaged(complaint ?? "it says nothing of itself") }
-            guard try Data.fetchOne(db, sql: "SELECT id FROM record")?.count == 16 else {
+            guard try Data.fetchOne(db, sql: "SELECT id FROM database")?.count == 16 else {
                 throw StoreError.damaged("`\(source)` does not say which record it is")
             }
             let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber

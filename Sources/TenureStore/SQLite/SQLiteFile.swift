@@ -40,7 +40,7 @@ enum SQLiteFile {
             return .unknown
         }
         guard !steps.isEmpty || !tables.subtracting([migrations]).isEmpty else { return .noTables }
-        guard steps.contains(Migration.ledger.name) || tables.contains(RecordTable.identity) else {
+        guard steps.contains(Migration.initial.name) || tables.contains(DatabaseTable.identity) else {
             throw .unusable(
                 database: path, detail: "it is the database of something else; name the file of your record")
         }
@@ -110,7 +110,7 @@ extension SQLiteStatements {
     }
 }
 
-extension SQLiteStore {
+extension SQLiteDatabase {
     /// What keeps a record from being kept in this file, as far as it can be told without making or changing anything;
     /// nil where nothing does.
     package static func objection(to path: String) -> StoreError? {

@@ -3,7 +3,7 @@ import GRDB
 extension Migration {
     static var migrator: DatabaseMigrator { migrator(of: all) }
 
-    /// How SQLite runs them: what is done stands in GRDB's own table.
+    /// GRDB stores which steps ran in a table of its own.
     static func migrator(of migrations: [Migration]) -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
         for migration in migrations {
@@ -12,13 +12,7 @@ extension Migration {
         return migrator
     }
 
-    func run(on db: Database) throws {
-        try run(
-            for: .sqlite,
-            has: { table, column in
-                try Bool.fetchOne(
-                    db, sql: "SELECT 1 FROM pragma_table_info(?) WHERE name = ?", arguments: [table, column]) ?? false
-            },
-            { statements in try db.execute(sql: statements) })
+    func run(on db: GRDB.Database) throws {
+        try run(for: .sqlite) { try db.execute(sql: $0) }
     }
 }

@@ -2,7 +2,7 @@ import GRDB
 import GRDBSQLite
 
 /// A connection of SQLite inside a transaction, as the ledger sees it.
-struct SQLiteSession: SQLSession {
+struct SQLiteSession: DatabaseSession {
     private let statements: SQLiteStatements
     let headers: HeaderNumbers?
 
@@ -13,7 +13,7 @@ struct SQLiteSession: SQLSession {
     }
 
     /// On one of GRDB's, for as long as it has it in hand.
-    init(db: Database) throws(StoreError) {
+    init(db: GRDB.Database) throws(StoreError) {
         guard let connection = db.sqliteConnection else { throw .failed("the record is closed") }
         statements = SQLiteStatements(on: connection)
         headers = nil

@@ -10,25 +10,25 @@ import GRDBSQLite
 /// come before it. Once enough wait, the group goes without it, so that half of many clients are written while the
 /// other half are at work.
 ///
-/// An act that throws leaves the others whole. None returns before the flush.
+/// An write that throws leaves the others whole. None returns before the flush.
 final class SQLiteWriter: @unchecked Sendable {
     // Sound: `waiting`, `isAtWork`, `isGathered` and `written` are touched between `lock.lock()` and `lock.unlock()` only; `session`
     // and `connection` on `queue` only, but for the initializer, which nobody else sees.
     private let lock = NSLock()
-    private var waiting: [Act] = []
+    private var waiting: [PendingWrite] = []
     /// Whether something is queued that looks at what waits.
     private var isAtWork = false
-    /// Whether somebody gathers the next group, who will submit an act too.
+    /// Whether somebody gathers the next group, who will submit an write too.
     private var isGathered = false
     private var written = 0
     private let queue = DispatchQueue(label: "record")
     private var connection: SQLiteConnection?
     private var session: SQLiteSession?
 
-    /// One act. `run` keeps its own result, the last one where it runs again; `finish` says that it is flushed, or why it
+    /// One write. `run` keeps its own result, the last one where it runs again; `finish` says that it is flushed, or why it
     /// did not happen.
-    struct Act: Sendable {
-        let run: @Sendable (any SQLSession) throws(StoreError) -> Void
+    struct PendingWrite: Sendable {
+        let run: @Sendable (any DatabaseSession) throws(StoreError) -> Void
         let finish: @Sendable (StoreError?) -> Void
     }
 
@@ -71,7 +71,7 @@ final class SQLiteWriter: @unchecked Sendable {
         }
     }
 
-    /// Whether the caller gathers the next group: then it must submit an act that ends that, and soon.
+    /// Whether the caller gathers the next group: then it must submit an write that ends that, and soon.
     func gather() -> Bool {
         lock.lock()
         defer { lock.unlock() }
@@ -80,9 +80,9 @@ final class SQLiteWriter: @unchecked Sendable {
         return true
     }
 
-    func submit(_ act: Act, endsGathering: Bool) {
+    func submit(_ write: PendingWrite, endsGathering: Bool) {
         lock.lock()
-        waiting.append(act)
+        waiting.append(write)
         if endsGathering { isGathered = false }
         let starts = !isAtWork && isReady
         if starts { isAtWork = true }
@@ -114,18 +114,18 @@ final class SQLiteWriter: @unchecked Sendable {
         let group = next(evenUngathered)
         guard !group.isEmpty else { return false }
         let errors = write(group)
-        for (act, error) in zip(group, errors) { act.finish(error) }
+        for (write, error) in zip(group, errors) { write.finish(error) }
         return true
     }
 
-    private func next(_ evenUngathered: Bool) -> [Act] {
+    private func next(_ evenUngathered: Bool) -> [PendingWrite] {
         lock.lock()
         defer { lock.unlock() }
         guard isReady || evenUngathered else {
             isAtWork = false
             return []
         }
-        let group: [Act]
+        let group: [PendingWrite]
         if waiting.count <= Self.largest {
             group = waiting
             waiting = []
@@ -140,12 +140,12 @@ final class SQLiteWriter: @unchecked Sendable {
     // MARK: Transactions
 
     /// What came of each.
-    private func write(_ group: [Act]) -> [StoreError?] {
+    private func write(_ group: [PendingWrite]) -> [StoreError?] {
         guard let session else { return group.map { _ in .failed("the record is closed") } }
         do {
             // Almost always all go well. A savepoint for each would copy every page that it touches.
             try transact(session) { () throws(StoreError) in
-                for act in group { try act.run(session) }
+                for write in group { try write.run(session) }
             }
             return group.map { _ in nil }
         } catch {
@@ -154,7 +154,7 @@ final class SQLiteWriter: @unchecked Sendable {
         do {
             var errors: [StoreError?] = []
             try transact(session) { () throws(StoreError) in
-                errors = try group.map { act throws(StoreError) in try save(act, in: session) }
+                errors = try group.map { write throws(StoreError) in try save(write, in: session) }
             }
             return errors
         } catch {
@@ -174,20 +174,20 @@ final class SQLiteWriter: @unchecked Sendable {
         }
     }
 
-    /// One act in a savepoint: why it failed, and the others go on. Throws where the whole transaction ended.
-    private func save(_ act: Act, in session: SQLiteSession) throws(StoreError) -> StoreError? {
-        try session.execute("SAVEPOINT act")
+    /// One write in a savepoint: why it failed, and the others go on. Throws where the whole transaction ended.
+    private func save(_ write: PendingWrite, in session: SQLiteSession) throws(StoreError) -> StoreError? {
+        try session.execute("SAVEPOINT piece")
         do {
-            try act.run(session)
+            try write.run(session)
         } catch {
             session.headers?.forget()
-            // A full disk, for one, ends every act of it.
+            // A full disk, for one, ends every write of it.
             guard isInTransaction else { throw error }
-            try session.execute("ROLLBACK TO act")
-            try session.execute("RELEASE act")
+            try session.execute("ROLLBACK TO piece")
+            try session.execute("RELEASE piece")
             return error
         }
-        try session.execute("RELEASE act")
+        try session.execute("RELEASE piece")
         return nil
     }
 

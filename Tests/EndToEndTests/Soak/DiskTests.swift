@@ -30,22 +30,22 @@ private final class SmallDisk {
     }
 }
 
-@Suite(.serialized, .enabled(if: SmallDisk.isAllowed, "no file system may be mounted here"))
+@Suite(.serialized, .enabled(if: SmallDisk.isAllowed, "this process may not mount file systems"))
 struct `a disk that cannot be written` {
     @Test(.timeLimit(.minutes(10)))
-    func `where it is full, acts are refused, none that was acknowledged is lost, and room is all it needs`()
+    func `that is full makes the service refuse operations without losing acknowledged ones, until space is free`()
         async throws
     {
         let disk = try SmallDisk(size: "2m")
-        let world = try SoakWorld(database: disk.path + "/tenure.sqlite")
-        let (service, port) = try await world.start()
+        let testBed = try SoakTestBed(database: disk.path + "/tenure.sqlite")
+        let (service, port) = try await testBed.start()
         let client = SoakClient(port: port)
-        var acknowledged: [SoakAct] = []
+        var acknowledged: [SoakOperation] = []
         var refused: [Int] = []
         for number in 0..<3000 where refused.count < 5 {
             let id = "70400000\(4_000_000_000 + number)"
-            switch try await client.sync(try world.appTransaction(of: id), nil, of: id) {
-            case .acknowledged(let act): acknowledged.append(act)
+            switch try await client.sync(try testBed.appTransaction(of: id), nil, of: id) {
+            case .acknowledged(let operation): acknowledged.append(operation)
             case .refused(let status): refused.append(status)
             }
         }
@@ -56,31 +56,32 @@ struct `a disk that cannot be written` {
 
         #expect(try disk.remount("size=64m"))
         let id = "704000005000000000"
-        guard case .acknowledged(let act) = try await client.sync(try world.appTransaction(of: id), nil, of: id) else {
+        guard case .acknowledged(let operation) = try await client.sync(try testBed.appTransaction(of: id), nil, of: id)
+        else {
             Issue.record("it goes on once there is room")
             return
         }
-        let dump = try await world.dump()
-        #expect((acknowledged + [act]).allSatisfy { dump.holds($0) })
-        try await world.expectHealthy()
+        let dump = try await testBed.dump()
+        #expect((acknowledged + [operation]).allSatisfy { dump.holds($0) })
+        try await testBed.expectHealthy()
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `where it is read-only, nothing starts, and each line says why`() async throws {
+    @Test func `that is read-only prevents every start, with the reasons`() async throws {
         let disk = try SmallDisk(size: "8m")
-        let world = try SoakWorld(database: disk.path + "/tenure.sqlite")
-        let (service, _) = try await world.start()
+        let testBed = try SoakTestBed(database: disk.path + "/tenure.sqlite")
+        let (service, _) = try await testBed.start()
         #expect(await service.end(by: SIGTERM) == 0)
         #expect(try disk.remount("ro"))
-        let second = try world.launch()
+        let second = try testBed.launch()
         #expect(try await second.port() == nil)
         #expect(await second.end(by: SIGTERM) == 1)
         #expect(second.errors.hasPrefix("error: ") && second.errors.contains(disk.path), "\(second.errors)")
-        // One for each thing that is in the way.
+        // One line for each problem.
         #expect(second.errors.split(separator: "\n").allSatisfy { $0.contains(disk.path) }, "\(second.errors)")
-        let backup = try await world.record("backup", disk.path + "/copy")
+        let backup = try await testBed.record("backup", disk.path + "/copy")
         #expect(backup.status == 1 && backup.errors.contains("read-only"), "\(backup.errors)")
-        let read = try await world.record("dump")
-        #expect(read.status == 0 && read.output.contains(#"{"table":"record""#), "what is there can be read")
+        let read = try await testBed.record("dump")
+        #expect(read.status == 0 && read.output.contains(#"{"table":"database""#), "what is there can be read")
     }
 }

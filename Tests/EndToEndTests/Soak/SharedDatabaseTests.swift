@@ -3,7 +3,7 @@ import Foundation
 import PostgresServer
 import Testing
 
-/// Two services beside one database are one service.
+/// Two services with one database behave like one service.
 @Suite(.serialized) struct `two services beside one PostgreSQL` {
     /// Bodies of syncs and notifications, in the order in which they happened.
     private struct Traffic: Sendable {
@@ -11,25 +11,25 @@ import Testing
         let body: Data
     }
 
-    private func traffic(_ world: SoakWorld) throws -> [Traffic] {
+    private func traffic(_ testBed: SoakTestBed) throws -> [Traffic] {
         var all: [Traffic] = []
         func add(_ path: String, _ body: [String: Any]) throws {
             all.append(Traffic(path: path, body: try JSONSerialization.data(withJSONObject: body)))
         }
         for number in 0..<SoakScale.sharedCustomers {
             let id = "70400000\(2_000_000_000 + number)"
-            let appTransaction = try world.appTransaction(of: id)
-            // Known by a purchase first, that names no account; then they turn out to be one.
-            let loose = try world.looseTransaction("8\(number)")
+            let appTransaction = try testBed.appTransaction(of: id)
+            // First known by a purchase without an account, then merged with the account.
+            let loose = try testBed.looseTransaction("8\(number)")
             try add("/v1/sync", SoakClient.body(nil, [loose]))
             try add("/v1/sync", SoakClient.body(appTransaction, nil))
-            try add("/v1/sync", SoakClient.body(appTransaction, [try world.transaction("9\(number)", of: id)]))
+            try add("/v1/sync", SoakClient.body(appTransaction, [try testBed.transaction("9\(number)", of: id)]))
             try add("/v1/sync", SoakClient.body(appTransaction, [loose]))
-            // Bought, refunded, and for every other one given back: the word that was signed last counts.
+            // Bought, refunded, and for every other customer the refund is reversed. The latest-signed state counts.
             let words = [("ONE_TIME_CHARGE", false), ("REFUND", true), ("REFUND_REVERSED", false)]
             for (place, word) in words.enumerated() where place < 2 || number.isMultiple(of: 2) {
                 let uuid = "3a4b0d0e-0000-4000-8\(place)00-\(100_000_000_000 + number)"
-                let notification = try world.notification(
+                let notification = try testBed.notification(
                     uuid, word.0, about: "7\(number)", of: id, isRevoked: word.1, ago: Double(50 - 10 * place))
                 try add("/v1/notifications/apple", ["signedPayload": notification])
             }
@@ -38,8 +38,8 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(60)))
-    func `end in the same state as one, however often and in whatever order things come`() async throws {
-        let alone = try SoakWorld()
+    func `end in the same state as one service, for any order and repetition of requests`() async throws {
+        let alone = try SoakTestBed()
         let traffic = try traffic(alone)
         let (single, port) = try await alone.start()
         for one in traffic { #expect(await Self.send(one, to: port) == 200) }
@@ -48,7 +48,7 @@ import Testing
         #expect(expected.count >= SoakScale.sharedCustomers)
 
         let server = try PostgresServer()
-        let shared = try SoakWorld(database: server.url())
+        let shared = try SoakTestBed(database: server.url(), authority: alone.authority)
         let services = [try await shared.start(), try await shared.start()]
         let shuffled = (traffic + traffic).shuffled()
         let failures = try await withThrowingTaskGroup(of: [Int].self) { group in

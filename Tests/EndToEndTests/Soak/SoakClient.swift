@@ -4,13 +4,13 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-/// Talks to one service as apps and the App Store do.
+/// Sends one service the requests of apps and of the App Store.
 struct SoakClient: Sendable {
     let port: Int
 
     enum Answer: Sendable {
-        case acknowledged(SoakAct)
-        /// The status; 0 where no answer came.
+        case acknowledged(SoakOperation)
+        /// The status code; 0 without a response.
         case refused(Int)
     }
 
@@ -26,7 +26,7 @@ struct SoakClient: Sendable {
     }
 
     static func body(_ appTransaction: String?, _ transactions: [String]?) -> [String: Any] {
-        var body: [String: Any] = ["deviceVerificationID": SoakWorld.device.uuidString]
+        var body: [String: Any] = ["deviceVerificationID": SoakTestBed.device.uuidString]
         if let appTransaction { body["appTransaction"] = appTransaction }
         if let transactions { body["transactions"] = transactions }
         return body
@@ -45,11 +45,11 @@ struct SoakClient: Sendable {
     func grant(to sync: SoakSync) async -> Answer {
         let (status, _) = await post(
             "/v1/admin/customers/\(sync.customer)/grants", ["entitlement": "studio", "reason": "soak"],
-            token: SoakWorld.adminKey)
+            token: SoakTestBed.adminKey)
         return (200..<300).contains(status) ? .acknowledged(.grant(customer: sync.customer)) : .refused(status)
     }
 
-    /// The status (0: no answer) and the answer's object.
+    /// The status code (0 without a response) and the response's object.
     func post(_ path: String, _ body: [String: Any], token: String? = nil) async -> (Int, [String: Any]) {
         let data = (try? JSONSerialization.data(withJSONObject: body)) ?? Data()
         return await send(.POST, path, ByteBuffer(bytes: data), token)

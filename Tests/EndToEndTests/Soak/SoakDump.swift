@@ -3,7 +3,7 @@ import TenureCore
 import TenureStore
 import Testing
 
-/// What a record holds, by its canonical dump.
+/// The content of a database, from its canonical dump.
 struct SoakDump {
     private(set) var lines: [[String: Any]] = []
     /// Customers by the id of their app transaction.
@@ -12,7 +12,7 @@ struct SoakDump {
     private var artifacts: [String: Set<String>] = [:]
     private var notifications: Set<String> = []
     private var trialSessions: Set<String> = []
-    /// Customers to whom support gave something, and those of whom the audit trail says so.
+    /// Customers with a grant by support, and customers with a grant in the audit trail.
     private var granted: Set<String> = []
     private var audited: Set<String> = []
 
@@ -29,15 +29,15 @@ struct SoakDump {
             case "notifications": if let uuid = object["uuid"] as? String { notifications.insert(uuid) }
             case "trial_sessions":
                 if let session = object["session"] as? String { trialSessions.insert("\(customer) \(session)") }
-            case "support_acts": granted.insert(customer)
+            case "support_grants": granted.insert(customer)
             case "audit": audited.insert(customer)
             default: break
             }
         }
     }
 
-    func holds(_ act: SoakAct) -> Bool {
-        switch act {
+    func holds(_ operation: SoakOperation) -> Bool {
+        switch operation {
         case .sync(let sync):
             customers[sync.appTransactionID] == sync.customer
                 && artifacts[sync.customer, default: []].isSuperset(of: sync.hashes)
@@ -47,11 +47,10 @@ struct SoakDump {
         }
     }
 
-    /// The record's state, one text for each customer: the same for records that know the same, whatever ids they drew
-    /// and whenever things came.
+    /// The state of the database, one text for each customer. It is independent of random IDs and of times of arrival.
     ///
-    /// All who turned out to be one count as one. Of each: identities, artifacts, promises (without the time when they
-    /// were given), kinds of events, sessions of trials, and what is known.
+    /// Merged customers count as one. A text has identities, artifacts, promises (without their dates), kinds of events,
+    /// trial sessions, and facts.
     func state() throws -> Set<String> {
         var into: [String: String] = [:]
         for line in lines where line["table"] as? String == "customers" {

@@ -1,19 +1,19 @@
 import Foundation
 
-/// Clients that do all that is acknowledged, as fast as they can, and remember what was.
+/// Clients that send requests as fast as possible, and record which ones were acknowledged.
 actor SoakLoad {
-    private nonisolated let world: SoakWorld
-    private(set) var acknowledged: [SoakAct] = []
-    /// Acts that were refused, or not answered (0), by status.
+    private nonisolated let testBed: SoakTestBed
+    private(set) var acknowledged: [SoakOperation] = []
+    /// Requests that were refused or had no response (0), by status code.
     private(set) var refusals: [Int: Int] = [:]
     private var lastCustomer = 0
     private var watchers: [AsyncStream<Int>.Continuation] = []
 
-    init(_ world: SoakWorld) {
-        self.world = world
+    init(_ testBed: SoakTestBed) {
+        self.testBed = testBed
     }
 
-    /// So many clients, each with one request after the other, until the task is cancelled.
+    /// Runs clients, each with one request after the other, until the task is canceled.
     func run(clients: Int, on ports: [Int]) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<clients {
@@ -24,7 +24,7 @@ actor SoakLoad {
         }
     }
 
-    /// Runs clients until `body` is over; what it is told is how many acts were acknowledged so far, again and again.
+    /// Runs clients until `body` returns. Its stream has the number of acknowledged operations so far.
     func run(
         clients: Int, on ports: [Int], while body: @escaping @Sendable (AsyncStream<Int>) async throws -> Void
     ) async throws {
@@ -44,20 +44,20 @@ actor SoakLoad {
         while !Task.isCancelled {
             let number = await newCustomer()
             let id = "70400000\(1_000_000_000 + number)"
-            let appTransaction = try world.appTransaction(of: id)
-            // The app alone, then with a purchase: a new row, and a changed one.
+            let appTransaction = try testBed.appTransaction(of: id)
+            // First only the app, then with a purchase, so that a row is inserted and then changed.
             let first = try await client.sync(appTransaction, nil, of: id)
             await note(first)
             guard case .acknowledged(.sync(let sync)) = first else {
-                // The service or its database is away: not thousands of attempts a second.
+                // Waits while the service or its database is down, instead of thousands of attempts per second.
                 try? await Task.sleep(for: .milliseconds(10))
                 continue
             }
-            await note(try await client.sync(appTransaction, [try world.transaction("9\(number)", of: id)], of: id))
+            await note(try await client.sync(appTransaction, [try testBed.transaction("9\(number)", of: id)], of: id))
             await note(await client.beginTrial("session \(number)", of: sync))
             await note(await client.grant(to: sync))
             let uuid = UUID().uuidString.lowercased()
-            await note(await client.notify(try world.notification(uuid), uuid: uuid))
+            await note(await client.notify(try testBed.notification(uuid), uuid: uuid))
         }
     }
 
@@ -68,11 +68,11 @@ actor SoakLoad {
 
     private func note(_ answer: SoakClient.Answer) {
         switch answer {
-        case .acknowledged(let act):
-            acknowledged.append(act)
+        case .acknowledged(let operation):
+            acknowledged.append(operation)
             for watcher in watchers { watcher.yield(acknowledged.count) }
         case .refused(let status):
-            // Whoever was told to stop did not wait for the answer.
+            // A canceled client didn't wait for the response.
             if !Task.isCancelled { refusals[status, default: 0] += 1 }
         }
     }

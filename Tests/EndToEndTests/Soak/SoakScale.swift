@@ -1,12 +1,16 @@
 import Foundation
 
-/// How long the soak tests run: a little with every `make test`, as much as they must with `make soak`.
+/// The extent of the soak tests: small in `make test`, full in `make soak`.
 enum SoakScale {
-    static let isFull = ProcessInfo.processInfo.environment["TENURE_SOAK"] != nil
-    /// How often a service is killed on each database.
+    private static let environment = ProcessInfo.processInfo.environment
+    static let isFull = environment["TENURE_SOAK"] != nil
+    /// How many times a service is killed, on each database.
     static let kills = isFull ? 200 : 4
-    /// How often the database itself is.
+    /// How many times the database server is killed.
     static let outages = isFull ? 20 : 1
-    /// How many customers two services share: of each come four syncs and two or three notifications, all of them twice.
+    /// The number of customers that two services share. Each sends four syncs, and the App Store two or three
+    /// notifications about each, all of them twice.
     static let sharedCustomers = isFull ? 2000 : 30
+    /// The number of customers of `PopulationRun`.
+    static let populationSize = isFull ? environment["TENURE_SOAK_CUSTOMERS"].flatMap { Int($0) } ?? 20_000 : 300
 }

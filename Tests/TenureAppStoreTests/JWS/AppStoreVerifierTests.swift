@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test func `an environment speaks under its own roots only`() throws {
-        let other = try TestAuthority(seed: "another authority", receiptsOf: Minted.authority)
+        let other = try TestAuthority(receiptsOf: Minted.authority)
         let trust = try TrustConfiguration(anchors: [
             .production: Minted.authority.anchors, .sandbox: TrustAnchors(der: [other.jws.root.der]),
         ])
@@ -183,7 +183,7 @@ import Testing
         #expect(rejection { try verifier.verifyAppTransaction(production, now: nil) }?.code == .wrongEnvironment)
         let claimed = try Minted.minter.mint(.appTransaction, setting: ["receiptType": .string("Xcode")])
         #expect(rejection { try verifier.verifyAppTransaction(claimed, now: nil) }?.code == .wrongEnvironment)
-        // Only Xcode: the App Store's chains are then nobody's.
+        // With Xcode's anchor alone, the App Store's chains are untrusted.
         let localOnly = AppStoreVerifier(
             app: Minted.app, trust: try TrustConfiguration(anchors: [.xcode: authority.xcodeAnchors]))
         #expect(

@@ -13,7 +13,7 @@ import Testing
         verifier = try Minted.verifier()
     }
 
-    @Test func `an app transaction proves what it says of the app`() throws {
+    @Test func `an app transaction proves its facts about the app`() throws {
         let jws = try minter.mint(
             .appTransaction,
             setting: ["revocationDate": .integer(1_500_000_000_000), "preorderDate": .integer(1_400_000_000_000)])
@@ -49,7 +49,7 @@ import Testing
         #expect(rejection { try renewalInfo.renewal }?.code == .malformed)
     }
 
-    @Test func `a platform that nobody knows is no platform`() throws {
+    @Test func `an unknown platform counts as absent`() throws {
         let jws = try minter.mint(.appTransaction, setting: ["originalPlatform": .string("carOS")])
         #expect(try verifier.verifyAppTransaction(jws, now: nil).proof.originalPlatform == nil)
         let iPad = try minter.mint(.appTransaction, setting: ["originalPlatform": .string("iPadOS")])
@@ -132,7 +132,7 @@ import Testing
                 == .wrongApp)
     }
 
-    @Test func `a part that nobody knows yet names its app all the same`() throws {
+    @Test func `an unknown kind of payload still names its app`() throws {
         func notification(bundleID: JSONValue) throws -> [UInt8] {
             var part = JSONObject()
             part["appAppleId"] = .integer(828_838_134)

@@ -22,7 +22,7 @@ import Testing
         #expect(rejection { try UnverifiedJWS(Array(text.utf8)) }?.code == .malformed)
     }
 
-    @Test func `a retention messaging request is told from the others`() throws {
+    @Test func `a retention messaging request is recognized`() throws {
         var payload = JSONObject()
         for name in ["originalTransactionId", "productId", "userLocale", "requestIdentifier"] {
             payload[name] = .string("x")

@@ -15,7 +15,7 @@ struct ReceiptEncodingTests {
 
     @Test func `the service takes canonical Base64 only`() throws {
         // A size that needs padding.
-        let receipt = try ReceiptWorld.minter().mint { $0.attributes.append(.init(type: 98, value: .octets([1]))) }
+        let receipt = try ReceiptTestBed.minter().mint { $0.attributes.append(.init(type: 98, value: .octets([1]))) }
         let text = Data(receipt + Array(repeating: 0, count: (4 - receipt.count % 3) % 3)).base64EncodedString()
         #expect(code(base64: text) == nil)
         let stem = String(text.prefix { $0 != "=" })
@@ -31,8 +31,8 @@ struct ReceiptEncodingTests {
     }
 
     @Test func `files may hold the bytes, or Base64 with line breaks`() throws {
-        let receipt = try ReceiptWorld.minter().mint()
-        let xcode = try ReceiptWorld.minter(.xcode).mint()
+        let receipt = try ReceiptTestBed.minter().mint()
+        let xcode = try ReceiptTestBed.minter(.xcode).mint()
         for bytes in [receipt, xcode] {
             let text = Data(bytes).base64EncodedData(options: [.lineLength64Characters, .endLineWithCarriageReturn])
             #expect(try receiptBytes(file: bytes) == bytes)

@@ -6,17 +6,17 @@ import Testing
 
 struct ReceiptEvidenceTests {
     private func verified(_ changes: [(String, String)] = []) throws -> Verified<ReceiptPayload> {
-        let receipt = try ReceiptWorld.minter().mint { draft in
+        let receipt = try ReceiptTestBed.minter().mint { draft in
             for (name, text) in changes { try draft.set(name, to: text) }
         }
-        return try ReceiptWorld.verifier([.production, .sandbox]).verifyReceipt(receipt, now: ReceiptWorld.instant)
+        return try ReceiptTestBed.verifier([.production, .sandbox]).verifyReceipt(receipt, now: ReceiptTestBed.instant)
     }
 
     @Test func `the app's part proves version, date and id`() throws {
         let proof = try verified([("preorder_date", "2014-08-01T00:00:00Z")]).proof
         #expect(proof.kind == .receipt)
         #expect(proof.id == .download("500000000000037"))
-        #expect(proof.signedDate == ReceiptWorld.instant)
+        #expect(proof.signedDate == ReceiptTestBed.instant)
         #expect(proof.originalAppVersion == "37")
         #expect(proof.originalPurchaseDate == Date(timeIntervalSince1970: 1_409_997_600))
         #expect(proof.preorderDate == Date(timeIntervalSince1970: 1_406_851_200))
@@ -39,7 +39,7 @@ struct ReceiptEvidenceTests {
         let proof = try verified([("original_application_version", ""), ("original_purchase_date", "")]).proof
         #expect(proof.originalAppVersion == nil)
         #expect(proof.originalPurchaseDate == nil)
-        let receipt = try ReceiptWorld.minter().mint {
+        let receipt = try ReceiptTestBed.minter().mint {
             $0.attributes.removeAll { $0.type == 18 }
             $0.attributes.append(.init(type: 18, value: .text("")))
         }
@@ -82,7 +82,7 @@ struct ReceiptEvidenceTests {
         #expect(purchase.originalTransactionID == "410000000000000")
         #expect(purchase.purchaseDate == Date(timeIntervalSince1970: 1_435_744_800))
         #expect(purchase.expiresDate == Date(timeIntervalSince1970: 1_796_083_200))
-        #expect(purchase.signedDate == ReceiptWorld.instant)
+        #expect(purchase.signedDate == ReceiptTestBed.instant)
         // Xcode leaves it out.
         #expect(
             try verified([("in_app.0.original_transaction_id", "")]).purchases.first?.originalTransactionID

@@ -6,7 +6,7 @@ import Testing
 
 struct ReceiptFieldTests {
     @Test func `every attribute of the table is shown under its name`() throws {
-        let receipt = try ReceiptWorld.minter().mint { draft in
+        let receipt = try ReceiptTestBed.minter().mint { draft in
             for attribute in ReceiptAttribute.allCases where attribute != .inAppPurchase {
                 try draft.set((attribute.isInApp ? "in_app.0." : "") + attribute.name, to: attribute.sampleText)
             }
@@ -25,7 +25,7 @@ struct ReceiptFieldTests {
     }
 
     @Test func `JSON has verifyReceipt's names and types`() throws {
-        let json = try UnverifiedReceipt(ReceiptWorld.minter().mint()).payload.verifyReceiptJSON
+        let json = try UnverifiedReceipt(ReceiptTestBed.minter().mint()).payload.verifyReceiptJSON
         #expect(json["receipt_type"] == .string("Production"))
         #expect(json["adam_id"] == .number("828838134"))
         #expect(json["app_item_id"] == .number("828838134"))
@@ -47,13 +47,13 @@ struct ReceiptFieldTests {
     }
 
     @Test func `unknown attributes are shown as they are`() throws {
-        let fields = try UnverifiedReceipt(ReceiptWorld.minter().mint(with: .unknownAttributes)).payload.fields
+        let fields = try UnverifiedReceipt(ReceiptTestBed.minter().mint(with: .unknownAttributes)).payload.fields
         #expect(fields.first { $0.type == 99 }?.name == "attribute_99")
         #expect(fields.first { $0.type == 99 }?.value == .bytes([1, 2, 3]))
     }
 
     @Test func `an undocumented date that cannot be read is shown as malformed`() throws {
-        let receipt = try ReceiptWorld.minter().mint(with: .unreadableUndocumentedDate)
+        let receipt = try ReceiptTestBed.minter().mint(with: .unreadableUndocumentedDate)
         let field = try #require(UnverifiedReceipt(receipt).payload.fields.first { $0.name == "download_date" })
         guard case .malformed = field.value else {
             Issue.record("\(field.value)")
@@ -62,12 +62,12 @@ struct ReceiptFieldTests {
     }
 
     @Test func `chunks inside of attributes are put together`() throws {
-        let fields = try UnverifiedReceipt(ReceiptWorld.minter().mint(with: .nestedChunks)).payload.fields
+        let fields = try UnverifiedReceipt(ReceiptTestBed.minter().mint(with: .nestedChunks)).payload.fields
         #expect(fields.first { $0.type == 97 }?.value == .bytes([0x0C, 0x02, 0x68, 0x69]))
     }
 
     @Test func `what is shown can be minted again`() throws {
-        let minter = try ReceiptWorld.minter()
+        let minter = try ReceiptTestBed.minter()
         let receipt = try minter.mint()
         let json = try UnverifiedReceipt(receipt).payload.verifyReceiptJSON
         var draft = ReceiptDraft()

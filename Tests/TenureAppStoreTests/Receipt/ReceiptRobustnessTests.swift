@@ -6,7 +6,7 @@ import Testing
 
 struct ReceiptRobustnessTests {
     private static func receipts() throws -> [[UInt8]] {
-        let minter = try ReceiptWorld.minter()
+        let minter = try ReceiptTestBed.minter()
         return [
             try minter.mint(),
             try minter.mint(minter.draft, style: ReceiptStyle(form: .ber, hasSignedAttributes: true)),
@@ -14,22 +14,22 @@ struct ReceiptRobustnessTests {
     }
 
     @Test func `a receipt cut off anywhere never verifies`() throws {
-        let verifier = try ReceiptWorld.verifier()
+        let verifier = try ReceiptTestBed.verifier()
         for receipt in try Self.receipts() {
             for length in 0..<receipt.count {
-                let rejection = try ReceiptWorld.rejection(of: Array(receipt[..<length]), by: verifier)
+                let rejection = try ReceiptTestBed.rejection(of: Array(receipt[..<length]), by: verifier)
                 #expect(rejection?.code == .malformed, "cut at \(length)")
             }
         }
     }
 
     /// The root in the bag is never read: what counts is the configured one.
-    @Test func `a receipt with one changed byte never verifies, unless the byte lies in the root that nobody reads`()
+    @Test func `a receipt with one changed byte never verifies, unless the byte lies in the unread root`()
         throws
     {
-        let root = try ReceiptWorld.authority.receipts.root.der
+        let root = try ReceiptTestBed.authority.receipts.root.der
         // Every bad chain is a new one here, and what bounds their number is not what is tested.
-        let trust = try TrustConfiguration(anchors: [.production: ReceiptWorld.authority.anchors])
+        let trust = try TrustConfiguration(anchors: [.production: ReceiptTestBed.authority.anchors])
         let budget = ChainCache.Budget(burst: 1_000_000, perSecond: 1_000_000)
         let verifier = AppStoreVerifier(
             app: AppIdentity(bundleID: "com.example.calculator"), cache: ChainCache(trust: trust, budget: budget))
@@ -38,17 +38,17 @@ struct ReceiptRobustnessTests {
             for index in receipt.indices where !(start + 4..<start + root.count).contains(index) {
                 var changed = receipt
                 changed[index] ^= 1 << UInt8(index % 8)
-                guard try ReceiptWorld.rejection(of: changed, by: verifier) == nil else { continue }
+                guard try ReceiptTestBed.rejection(of: changed, by: verifier) == nil else { continue }
                 Issue.record("byte \(index) of \(receipt.count) changed, and it verifies")
             }
         }
     }
 
     @Test func `elements are bounded`() throws {
-        let minter = try ReceiptWorld.minter()
+        let minter = try ReceiptTestBed.minter()
         // More attributes than any genuine receipt has.
         var draft = minter.draft
         draft.attributes += Array(repeating: .init(type: 98, value: .octets([])), count: 70_000)
-        #expect(try ReceiptWorld.rejection(of: minter.mint(draft))?.code == .malformed)
+        #expect(try ReceiptTestBed.rejection(of: minter.mint(draft))?.code == .malformed)
     }
 }

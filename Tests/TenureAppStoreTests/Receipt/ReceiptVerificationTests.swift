@@ -7,11 +7,11 @@ import Testing
 
 struct ReceiptVerificationTests {
     @Test func `a sound receipt verifies, and is read to the last field`() throws {
-        let minter = try ReceiptWorld.minter()
-        let receipt = try ReceiptWorld.verifier().verifyReceipt(minter.mint(), now: ReceiptWorld.instant)
+        let minter = try ReceiptTestBed.minter()
+        let receipt = try ReceiptTestBed.verifier().verifyReceipt(minter.mint(), now: ReceiptTestBed.instant)
         #expect(receipt.status == .verified)
         #expect(receipt.environment == .production)
-        #expect(receipt.signedDate == ReceiptWorld.instant)
+        #expect(receipt.signedDate == ReceiptTestBed.instant)
         #expect(receipt.certificates.count == 3)
         let payload = receipt.payload
         #expect(payload.type == .production)
@@ -19,7 +19,7 @@ struct ReceiptVerificationTests {
         #expect(payload.appAppleID == 828_838_134)
         #expect(payload.appVersion == "310")
         #expect(payload.originalAppVersion == "37")
-        #expect(payload.creationDate == ReceiptWorld.instant)
+        #expect(payload.creationDate == ReceiptTestBed.instant)
         #expect(payload.originalPurchaseDate == Date(timeIntervalSince1970: 1_409_997_600))
         #expect(payload.downloadID == 500_000_000_000_037)
         #expect(payload.versionExternalIdentifier == 861_000_310)
@@ -39,16 +39,16 @@ struct ReceiptVerificationTests {
 
     @Test(arguments: ReceiptDefect.allCases)
     func `each defect is refused for its own reason, and each oddity accepted`(_ defect: ReceiptDefect) throws {
-        let receipt = try ReceiptWorld.minter().mint(with: defect)
-        let rejection = try ReceiptWorld.rejection(of: receipt)
+        let receipt = try ReceiptTestBed.minter().mint(with: defect)
+        let rejection = try ReceiptTestBed.rejection(of: receipt)
         #expect(rejection?.code == defect.rejection, "\(String(describing: rejection))")
     }
 
     @Test(arguments: ChainDefect.allCases)
     func `each defect of the chain is refused for its own reason`(_ defect: ChainDefect) throws {
-        let minted = try ReceiptWorld.minter().mint(with: defect)
-        let verifier = try ReceiptWorld.verifier(trusting: minted.anchors)
-        let rejection = try ReceiptWorld.rejection(of: minted.receipt, by: verifier)
+        let minted = try ReceiptTestBed.minter().mint(with: defect)
+        let verifier = try ReceiptTestBed.verifier(trusting: minted.anchors)
+        let rejection = try ReceiptTestBed.rejection(of: minted.receipt, by: verifier)
         #expect(rejection?.code == defect.rejection, "\(String(describing: rejection))")
     }
 
@@ -56,122 +56,122 @@ struct ReceiptVerificationTests {
     func `every form verifies with either digest, with and without signed attributes`(
         _ form: ReceiptStyle.Form, _ digest: ReceiptStyle.Digest
     ) throws {
-        let minter = try ReceiptWorld.minter()
+        let minter = try ReceiptTestBed.minter()
         for hasAttributes in [false, true] {
             for namesDigest in [false, true] {
                 let style = ReceiptStyle(
                     form: form, digest: digest, hasSignedAttributes: hasAttributes, namesDigestInSignature: namesDigest)
                 let receipt = try minter.mint(minter.draft, style: style)
-                #expect(try ReceiptWorld.rejection(of: receipt) == nil)
+                #expect(try ReceiptTestBed.rejection(of: receipt) == nil)
             }
         }
     }
 
     @Test func `an old chain with SHA-1 in all certificates verifies`() throws {
-        let minted = try ReceiptWorld.minter().mintWithSHA1Chain()
-        let verifier = try ReceiptWorld.verifier(trusting: minted.anchors)
-        #expect(try ReceiptWorld.rejection(of: minted.receipt, by: verifier) == nil)
+        let minted = try ReceiptTestBed.minter().mintWithSHA1Chain()
+        let verifier = try ReceiptTestBed.verifier(trusting: minted.anchors)
+        #expect(try ReceiptTestBed.rejection(of: minted.receipt, by: verifier) == nil)
     }
 
     @Test func `all spellings of one receipt have one digest, and another receipt has another`() throws {
-        let minter = try ReceiptWorld.minter()
-        let verifier = try ReceiptWorld.verifier()
+        let minter = try ReceiptTestBed.minter()
+        let verifier = try ReceiptTestBed.verifier()
         let plain = try minter.mint()
         let respelt: [ReceiptDefect] = [.chunkedContent, .rootFirst, .noNullParameters, .garbageRoot]
         let spellings = try [plain] + respelt.map { try minter.mint(with: $0) }
         #expect(Set(spellings).count == spellings.count)
         let digests = try spellings.map {
-            try verifier.verifyReceipt($0, now: ReceiptWorld.instant).signedContentDigest
+            try verifier.verifyReceipt($0, now: ReceiptTestBed.instant).signedContentDigest
         }
         #expect(Set(digests).count == 1)
         #expect(digests.first == Array(SHA256.hash(data: try #require(UnverifiedReceipt.content(of: plain)))))
         #expect(try digests.first == Array(UnverifiedReceipt(plain).payload.digest))
         let other = try minter.mint { try $0.set("original_application_version", to: "38") }
-        let digest = try verifier.verifyReceipt(other, now: ReceiptWorld.instant).signedContentDigest
+        let digest = try verifier.verifyReceipt(other, now: ReceiptTestBed.instant).signedContentDigest
         #expect(!digests.contains(digest))
     }
 
     @Test func `a receipt of another authority is untrusted`() throws {
-        let receipt = try ReceiptWorld.minter().mint()
+        let receipt = try ReceiptTestBed.minter().mint()
         let verifier = AppStoreVerifier(app: AppIdentity(), trust: .appStore)
-        #expect(try ReceiptWorld.rejection(of: receipt, by: verifier)?.code == .untrustedChain)
+        #expect(try ReceiptTestBed.rejection(of: receipt, by: verifier)?.code == .untrustedChain)
     }
 
     @Test func `without a configured app any app's receipt verifies`() throws {
-        let receipt = try ReceiptWorld.minter().mint(with: .wrongBundle)
-        #expect(try ReceiptWorld.rejection(of: receipt, by: ReceiptWorld.verifier(bundleID: nil)) == nil)
+        let receipt = try ReceiptTestBed.minter().mint(with: .wrongBundle)
+        #expect(try ReceiptTestBed.rejection(of: receipt, by: ReceiptTestBed.verifier(bundleID: nil)) == nil)
     }
 
     @Test(arguments: ReceiptType.allCases.filter { $0 != .xcode })
     func `each receipt type counts in its environment only`(_ type: ReceiptType) throws {
-        let receipt = try ReceiptWorld.minter().mint { try $0.set("receipt_type", to: type.rawValue) }
+        let receipt = try ReceiptTestBed.minter().mint { try $0.set("receipt_type", to: type.rawValue) }
         for environment in [AppStoreEnvironment.production, .sandbox] {
-            let rejection = try ReceiptWorld.rejection(of: receipt, by: ReceiptWorld.verifier([environment]))
+            let rejection = try ReceiptTestBed.rejection(of: receipt, by: ReceiptTestBed.verifier([environment]))
             #expect(rejection?.code == (environment == type.environment ? nil : .wrongEnvironment))
         }
     }
 
     @Test func `Xcode's receipts are local, and only where its certificate is configured`() throws {
-        let receipt = try ReceiptWorld.minter(.xcode).mint()
-        let verified = try ReceiptWorld.verifier([.xcode]).verifyReceipt(receipt, now: ReceiptWorld.instant)
+        let receipt = try ReceiptTestBed.minter(.xcode).mint()
+        let verified = try ReceiptTestBed.verifier([.xcode]).verifyReceipt(receipt, now: ReceiptTestBed.instant)
         #expect(verified.status == .local)
         #expect(verified.environment == .xcode)
         #expect(verified.proof.originalAppVersion == nil)
         #expect(verified.proof.expirationDate == nil)
-        let code = try ReceiptWorld.rejection(of: receipt, by: ReceiptWorld.verifier([.production, .sandbox]))?.code
+        let code = try ReceiptTestBed.rejection(of: receipt, by: ReceiptTestBed.verifier([.production, .sandbox]))?.code
         #expect(code == .untrustedChain)
     }
 
     @Test func `Xcode's certificate speaks for Xcode only`() throws {
-        let receipt = try ReceiptWorld.minter(.xcode).mint { try $0.set("receipt_type", to: "Production") }
-        let verifier = try ReceiptWorld.verifier([.production, .xcode])
-        #expect(try ReceiptWorld.rejection(of: receipt, by: verifier)?.code == .wrongEnvironment)
+        let receipt = try ReceiptTestBed.minter(.xcode).mint { try $0.set("receipt_type", to: "Production") }
+        let verifier = try ReceiptTestBed.verifier([.production, .xcode])
+        #expect(try ReceiptTestBed.rejection(of: receipt, by: verifier)?.code == .wrongEnvironment)
     }
 
     @Test func `a receipt is judged by the instant of its creation, and by now where it has none`() throws {
-        let verifier = try ReceiptWorld.verifier()
+        let verifier = try ReceiptTestBed.verifier()
         let afterTheChain = Date(timeIntervalSince1970: 2_600_000_000)
         for defect in [ReceiptDefect.noCreationDate, .unreadableCreationDate] {
-            let undated = try ReceiptWorld.minter().mint(with: defect)
-            #expect(try ReceiptWorld.rejection(of: undated, by: verifier, now: nil)?.code == .malformed)
-            let later = try ReceiptWorld.rejection(of: undated, by: verifier, now: afterTheChain)
+            let undated = try ReceiptTestBed.minter().mint(with: defect)
+            #expect(try ReceiptTestBed.rejection(of: undated, by: verifier, now: nil)?.code == .malformed)
+            let later = try ReceiptTestBed.rejection(of: undated, by: verifier, now: afterTheChain)
             #expect(later?.code == .expiredAtSigning)
         }
-        let dated = try ReceiptWorld.minter().mint()
-        #expect(try ReceiptWorld.rejection(of: dated, by: verifier, now: afterTheChain) == nil)
-        #expect(try ReceiptWorld.rejection(of: dated, by: verifier, now: nil) == nil)
+        let dated = try ReceiptTestBed.minter().mint()
+        #expect(try ReceiptTestBed.rejection(of: dated, by: verifier, now: afterTheChain) == nil)
+        #expect(try ReceiptTestBed.rejection(of: dated, by: verifier, now: nil) == nil)
     }
 
-    @Test func `a receipt belongs to the device whose hash it carries`() throws {
+    @Test func `a receipt belongs to the device of its hash`() throws {
         for environment in AppStoreEnvironment.allCases {
-            let minter = try ReceiptWorld.minter(environment)
+            let minter = try ReceiptTestBed.minter(environment)
             let payload = try UnverifiedReceipt(minter.mint()).payload
             #expect(payload.matches(deviceIdentifier: minter.deviceIdentifier))
             #expect(!payload.matches(deviceIdentifier: [1] + minter.deviceIdentifier))
             #expect(!payload.matches(deviceIdentifier: []))
         }
-        var draft = try ReceiptWorld.minter().draft
+        var draft = try ReceiptTestBed.minter().draft
         draft.deviceIdentifier = nil
-        let payload = try UnverifiedReceipt(ReceiptWorld.minter().mint(draft)).payload
-        #expect(!payload.matches(deviceIdentifier: try ReceiptWorld.minter().deviceIdentifier))
+        let payload = try UnverifiedReceipt(ReceiptTestBed.minter().mint(draft)).payload
+        #expect(!payload.matches(deviceIdentifier: try ReceiptTestBed.minter().deviceIdentifier))
     }
 
     @Test func `many purchases are read, in the order of the receipt`() throws {
-        let minter = try ReceiptWorld.minter()
+        let minter = try ReceiptTestBed.minter()
         var draft = minter.draft
         draft.purchases = (0..<400).map {
             minter.subscriptionPeriod(
-                $0, from: ReceiptWorld.instant.addingTimeInterval(Double($0) * 3600), length: 3600)
+                $0, from: ReceiptTestBed.instant.addingTimeInterval(Double($0) * 3600), length: 3600)
         }
         let receipt = try minter.mint(draft, style: ReceiptStyle(form: .ber))
-        let verified = try ReceiptWorld.verifier().verifyReceipt(receipt, now: ReceiptWorld.instant)
+        let verified = try ReceiptTestBed.verifier().verifyReceipt(receipt, now: ReceiptTestBed.instant)
         #expect(verified.purchases.map(\.transactionID) == (0..<400).map { String(410_000_000_000_100 + $0) })
         #expect(Set(verified.purchases.map(\.originalTransactionID)) == ["410000000000100"])
         #expect(verified.purchases.allSatisfy { $0.type == .autoRenewable && $0.expiresDate != nil })
     }
 
     @Test func `a refused receipt can still be shown`() throws {
-        let receipt = try ReceiptWorld.minter().mint(with: .foreignSigner)
+        let receipt = try ReceiptTestBed.minter().mint(with: .foreignSigner)
         let shown = try UnverifiedReceipt(receipt)
         #expect(shown.payload.originalAppVersion == "37")
         #expect(shown.certificates.count == 3)

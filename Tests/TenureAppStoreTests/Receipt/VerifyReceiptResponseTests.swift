@@ -10,7 +10,7 @@ struct VerifyReceiptResponseTests {
 
     private let date = Date(timeIntervalSince1970: 1_595_439_548)
 
-    @Test func `numbers and texts stand for one another`() throws {
+    @Test func `numbers can be written as texts and texts as numbers`() throws {
         for (status, id, quantity, flag) in [
             ("0", "9007199254740993", "1", "true"), (#""0""#, #""9007199254740993""#, #""1""#, #""true""#),
             ("0", "9007199254740993", "1", "1"),

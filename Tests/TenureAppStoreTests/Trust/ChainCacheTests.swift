@@ -53,7 +53,7 @@ import Testing
 
     @Test func `a chain refused without a signature computed costs nothing`() throws {
         let cache = try cache(.init(burst: 1, perSecond: 0))
-        // The leaf stands where the intermediate does: no root bears its issuer's name.
+        // The leaf is in the intermediate's place, so no root has its issuer's name.
         let nameless = Minted.authority.jws.leaf.der
         for number in 0..<100 {
             let found = rejection {

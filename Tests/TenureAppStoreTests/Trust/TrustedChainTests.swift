@@ -29,7 +29,7 @@ import X509
         #expect(!trusted.isLocal)
     }
 
-    @Test func `a certificate whose signature ends within an octet is malformed`() throws {
+    @Test func `a certificate with a signature that ends within an octet is malformed`() throws {
         // RSA-2048: 256 octets, and before them how many bits of the last one are unused.
         var der = Minted.authority.receipts.leaf.der
         der[der.count - 1] = 0
@@ -111,7 +111,7 @@ import X509
         #expect(try code(pathLength: nil, signsCertificates: false) == .untrustedChain)
     }
 
-    @Test func `a root does not stand in for an intermediate`() throws {
+    @Test func `a root in place of an intermediate is rejected`() throws {
         let chain = Minted.authority.jws
         let found = rejection {
             try trustedChain(

@@ -4,11 +4,11 @@ import Testing
 
 @Suite struct `tenure content check` {
     @Test func `lists the packs of a sound file, and skips what Finder leaves`() async throws {
-        let desk = try await ContentDesk()
-        try desk.write("x", to: "piano/.DS_Store")
-        try desk.write("x", to: "piano/samples/._c4.wav")
-        let policy = try desk.folder.write(Desk.policy, to: "policy.yaml")
-        let result = try await desk.run("check", "--policy", policy)
+        let testBed = try await ContentTestBed()
+        try testBed.write("x", to: "piano/.DS_Store")
+        try testBed.write("x", to: "piano/samples/._c4.wav")
+        let policy = try testBed.folder.write(TestBed.policy, to: "policy.yaml")
+        let result = try await testBed.run("check", "--policy", policy)
         #expect(result.status == 0, "\(result.output)\(result.errors)")
         #expect(result.output.contains("grand-piano: 2 files, 4 bytes\n"))
         #expect(result.output.contains("no mistakes"))
@@ -24,9 +24,9 @@ import Testing
               books: { entitlement: everything, file: loops }
             extra: 1
             """
-        let desk = try await ContentDesk(text)
-        let policy = try desk.folder.write(Desk.policy, to: "policy.yaml")
-        let result = try await desk.run("check", "--policy", policy)
+        let testBed = try await ContentTestBed(text)
+        let policy = try testBed.folder.write(TestBed.policy, to: "policy.yaml")
+        let result = try await testBed.run("check", "--policy", policy)
         #expect(result.status == 2)
         let mistakes = [
             ("com.example.notes", "isn't the policy's app"), ("Grand Piano", "is no name of a pack"),
@@ -64,41 +64,42 @@ import Testing
     @Test(arguments: programs) func `rejects programs and libraries by their contents`(
         name: String, start: [UInt8]
     ) async throws {
-        let desk = try await ContentDesk()
-        try desk.write(Data(start + Array(repeating: 0, count: 60)), to: "piano/samples/data.bin")
+        let testBed = try await ContentTestBed()
+        try testBed.write(Data(start + Array(repeating: 0, count: 60)), to: "piano/samples/data.bin")
         for command in ["check", "embed"] {
-            let options = command == "embed" ? ["--to", desk.folder.url("embedded").path] : []
-            let result = try await Command.run(["content", command, desk.folder.url("content.yaml").path] + options)
+            let options = command == "embed" ? ["--to", testBed.folder.url("embedded").path] : []
+            let result = try await Command.run(["content", command, testBed.folder.url("content.yaml").path] + options)
             #expect(result.status == 2, "\(name)")
             let text = result.output + result.errors
             #expect(
                 text.contains("content.yaml:3:50: ") && text.contains("`samples/data.bin`") && text.contains("2.5.2"))
         }
-        #expect(!FileManager.default.fileExists(atPath: desk.folder.url("embedded").path))
+        #expect(!FileManager.default.fileExists(atPath: testBed.folder.url("embedded").path))
     }
 
     @Test func `accepts texts that begin like a program`() async throws {
-        let desk = try await ContentDesk()
-        try desk.write("MZ are two letters, and this text goes on for more than sixty-four bytes.", to: "piano/a.txt")
-        #expect(try await desk.run("check").status == 0)
+        let testBed = try await ContentTestBed()
+        try testBed.write(
+            "MZ are two letters, and this text goes on for more than sixty-four bytes.", to: "piano/a.txt")
+        #expect(try await testBed.run("check").status == 0)
     }
 
     @Test func `rejects links, pipes, long paths, empty packs and names that some file system takes for the same`()
         async throws
     {
-        let desk = try await ContentDesk()
-        let piano = desk.folder.url("piano").path
+        let testBed = try await ContentTestBed()
+        let piano = testBed.folder.url("piano").path
         symlink("samples/c4.wav", piano + "/link")
         symlink("samples", piano + "/linked-folder")
         mkfifo(piano + "/pipe", 0o644)
-        try desk.write("", to: "piano/" + String(repeating: "a", count: 101))
-        try desk.write("", to: "piano/Straße")
-        try desk.write("", to: "piano/STRASSE")
-        try desk.write("", to: "piano/e\u{301}")
-        try desk.write("", to: "piano/\u{C9}")
-        try FileManager.default.removeItem(at: desk.folder.url("loops/beat.caf"))
-        try desk.write("", to: "loops/.DS_Store")
-        let result = try await desk.run("check")
+        try testBed.write("", to: "piano/" + String(repeating: "a", count: 101))
+        try testBed.write("", to: "piano/Straße")
+        try testBed.write("", to: "piano/STRASSE")
+        try testBed.write("", to: "piano/e\u{301}")
+        try testBed.write("", to: "piano/\u{C9}")
+        try FileManager.default.removeItem(at: testBed.folder.url("loops/beat.caf"))
+        try testBed.write("", to: "loops/.DS_Store")
+        let result = try await testBed.run("check")
         #expect(result.status == 2)
         for message in [
             "`link` is a link", "`linked-folder` is a link", "`pipe` is neither", "is too long for ustar",
@@ -115,15 +116,15 @@ import Testing
         "app: x\npacks:\n" + (0...100).map { "  p\($0): {entitlement: a, files: loops}\n" }.joined(),
         String(repeating: "[", count: 10_000),
     ]) func `rejects a hostile file with a position and without a crash`(text: String) async throws {
-        let desk = try await ContentDesk(text)
-        let result = try await desk.run("check")
+        let testBed = try await ContentTestBed(text)
+        let result = try await testBed.run("check")
         #expect(result.status == 2, "\(result.output)\(result.errors)")
         #expect(result.output.contains("content.yaml:"), "\(result.output)")
     }
 
     @Test func `a missing file is an error, and a missing key wrong usage`() async throws {
-        let desk = try await ContentDesk()
-        #expect(try await Command.run("content", "check", desk.folder.url("none.yaml").path).status == 1)
-        #expect(try await Command.run("content", "publish", desk.folder.url("content.yaml").path).status == 64)
+        let testBed = try await ContentTestBed()
+        #expect(try await Command.run("content", "check", testBed.folder.url("none.yaml").path).status == 1)
+        #expect(try await Command.run("content", "publish", testBed.folder.url("content.yaml").path).status == 64)
     }
 }

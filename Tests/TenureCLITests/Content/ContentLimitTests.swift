@@ -7,9 +7,9 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct `the limits of tenure content` {
     private static let piano = "app: x.y\npacks: { piano: { entitlement: a, files: piano } }"
 
-    private func writeSparse(_ size: Int64, to path: String, in desk: ContentDesk) throws {
-        try desk.write("", to: path)
-        try #require(truncate(desk.folder.url(path).path, off_t(size)) == 0)
+    private func writeSparse(_ size: Int64, to path: String, in testBed: ContentTestBed) throws {
+        try testBed.write("", to: path)
+        try #require(truncate(testBed.folder.url(path).path, off_t(size)) == 0)
     }
 
     @Test func `a hundred packs are published, and one more isn't`() async throws {
@@ -17,79 +17,79 @@ import Testing
             "app: x.y\npacks:\n"
                 + (0..<count).map { "  pack-\($0): { entitlement: a, files: piano }\n" }.joined()
         }
-        let desk = try await ContentDesk(text(101))
-        let refused = try await desk.publish()
+        let testBed = try await ContentTestBed(text(101))
+        let refused = try await testBed.publish()
         #expect(refused.status == 2 && refused.errors.contains("100"), "\(refused.errors)")
-        try desk.folder.write(text(100), to: "content.yaml")
-        let result = try await desk.publish()
+        try testBed.folder.write(text(100), to: "content.yaml")
+        let result = try await testBed.publish()
         #expect(result.status == 0, "\(result.errors)")
         let catalog = try SignedCatalog.verify(
-            Data(contentsOf: desk.folder.url("published/catalog.jws")), keys: [desk.pin], bundleID: "x.y")
+            Data(contentsOf: testBed.folder.url("published/catalog.jws")), keys: [testBed.pin], bundleID: "x.y")
         #expect(catalog.catalog.packs.count == 100)
         // All have the same files.
-        #expect(try desk.names().count { ContentDigest($0) != nil } == 2)
+        #expect(try testBed.names().count { ContentDigest($0) != nil } == 2)
     }
 
     @Test func `ten thousand files are published, and one more isn't`() async throws {
-        let desk = try await ContentDesk(Self.piano)
-        try FileManager.default.removeItem(at: desk.folder.url("piano"))
-        for number in 0..<10_000 { try desk.write("\(number % 7)", to: "piano/\(number / 1000)/\(number).txt") }
-        let result = try await desk.publish()
+        let testBed = try await ContentTestBed(Self.piano)
+        try FileManager.default.removeItem(at: testBed.folder.url("piano"))
+        for number in 0..<10_000 { try testBed.write("\(number % 7)", to: "piano/\(number / 1000)/\(number).txt") }
+        let result = try await testBed.publish()
         #expect(result.status == 0 && result.output.contains("10000 files"), "\(result.errors)\(result.output)")
-        try desk.write("", to: "piano/one-more")
-        let refused = try await desk.run("check")
+        try testBed.write("", to: "piano/one-more")
+        let refused = try await testBed.run("check")
         #expect(refused.status == 2 && refused.output.contains("more than 10000 files"), "\(refused.output)")
     }
 
     @Test func `a file must be smaller than 8 GiB, and a pack has 64 GB at most`() async throws {
-        let desk = try await ContentDesk(Self.piano)
-        try writeSparse(8 << 30, to: "piano/large", in: desk)
-        let large = try await desk.run("check")
+        let testBed = try await ContentTestBed(Self.piano)
+        try writeSparse(8 << 30, to: "piano/large", in: testBed)
+        let large = try await testBed.run("check")
         #expect(large.status == 2 && large.output.contains("smaller than 8 GiB"), "\(large.output)")
-        try writeSparse((8 << 30) - 1, to: "piano/large", in: desk)
-        #expect(try await desk.run("check").status == 0)
-        for number in 0..<6 { try writeSparse((8 << 30) - 1, to: "piano/large-\(number)", in: desk) }
+        try writeSparse((8 << 30) - 1, to: "piano/large", in: testBed)
+        #expect(try await testBed.run("check").status == 0)
+        for number in 0..<6 { try writeSparse((8 << 30) - 1, to: "piano/large-\(number)", in: testBed) }
         // 64 GB with the two files of two bytes that are there already.
         let rest = 64_000_000_000 - 7 * ((8 << 30) - 1) - 4
-        try writeSparse(Int64(rest), to: "piano/rest", in: desk)
-        let full = try await desk.run("check")
+        try writeSparse(Int64(rest), to: "piano/rest", in: testBed)
+        let full = try await testBed.run("check")
         #expect(full.status == 0 && full.output.contains("10 files, 64.0 GB"), "\(full.output)")
-        try writeSparse(Int64(rest + 1), to: "piano/rest", in: desk)
-        let more = try await desk.run("check")
+        try writeSparse(Int64(rest + 1), to: "piano/rest", in: testBed)
+        let more = try await testBed.run("check")
         #expect(more.status == 2 && more.output.contains("64000000001 bytes"), "\(more.output)")
     }
 
     @Test func `the longest path of ustar is published, tar unpacks it, and a longer one isn't`() async throws {
         let folder = Array(repeating: String(repeating: "f", count: 30), count: 5).joined(separator: "/")
         let name = String(repeating: "n", count: 100)
-        let desk = try await ContentDesk(Self.piano)
-        try desk.write("deep", to: "piano/\(folder)/\(name)")
-        try desk.write("name", to: "piano/\(name)")
-        let result = try await desk.publish()
+        let testBed = try await ContentTestBed(Self.piano)
+        try testBed.write("deep", to: "piano/\(folder)/\(name)")
+        try testBed.write("name", to: "piano/\(name)")
+        let result = try await testBed.publish()
         #expect(result.status == 0, "\(result.errors)")
         let catalog = try SignedCatalog.verify(
-            Data(contentsOf: desk.folder.url("published/catalog.jws")), keys: [desk.pin], bundleID: "x.y")
+            Data(contentsOf: testBed.folder.url("published/catalog.jws")), keys: [testBed.pin], bundleID: "x.y")
         let archive = try #require(catalog.catalog.packs.first?.versions.first?.archive)
-        let unpacked = desk.folder.url("unpacked").path
+        let unpacked = testBed.folder.url("unpacked").path
         try FileManager.default.createDirectory(atPath: unpacked, withIntermediateDirectories: true)
         #expect(
-            try Tool.run("/usr/bin/env", ["tar", "-xf", "\(desk.published)/\(archive)", "-C", unpacked]).status == 0)
-        #expect(try desk.folder.text("unpacked/\(folder)/\(name)") == "deep")
-        #expect(try desk.folder.text("unpacked/\(name)") == "name")
-        try desk.write("", to: "piano/\(folder)/ff/\(name)")
-        try desk.write("", to: "piano/\(name)n")
-        let refused = try await desk.run("check")
+            try Tool.run("/usr/bin/env", ["tar", "-xf", "\(testBed.published)/\(archive)", "-C", unpacked]).status == 0)
+        #expect(try testBed.folder.text("unpacked/\(folder)/\(name)") == "deep")
+        #expect(try testBed.folder.text("unpacked/\(name)") == "name")
+        try testBed.write("", to: "piano/\(folder)/ff/\(name)")
+        try testBed.write("", to: "piano/\(name)n")
+        let refused = try await testBed.run("check")
         #expect(refused.status == 2 && refused.output.contains("2 mistakes"), "\(refused.output)")
         #expect(refused.output.contains("is too long for ustar"))
     }
 
-    /// In a namespace of its own, where the test may mount a small disk in memory.
+    /// Runs in a separate namespace, where the test may mount a small disk in memory.
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/unshare"), "needs Linux's `unshare`"))
-    func `on a full disk the catalog before stays, and the next run goes on`() async throws {
-        let desk = try await ContentDesk(Self.piano)
-        try FileManager.default.createDirectory(atPath: desk.published, withIntermediateDirectories: true)
+    func `on a full disk the earlier catalog stays, and the next run continues`() async throws {
+        let testBed = try await ContentTestBed(Self.piano)
+        try FileManager.default.createDirectory(atPath: testBed.published, withIntermediateDirectories: true)
         let large = Data((0..<12_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-        try desk.folder.write(
+        try testBed.folder.write(
             """
             publish() {
                 "$1" content publish content.yaml --key policy-key.pem --to published --counter "$2" >out-"$2" 2>&1
@@ -115,10 +115,10 @@ import Testing
             cat published/embedded/piano/samples/c4.wav
             ls -A published | grep -c unfinished
             """, to: "fill.sh")
-        try desk.write(large, to: "large")
+        try testBed.write(large, to: "large")
         let result = try Tool.run(
             "/usr/bin/unshare",
-            ["-Urm", "sh", "-c", "cd \"$0\" && sh fill.sh \"$1\"", desk.folder.path, Command.executable.path])
+            ["-Urm", "sh", "-c", "cd \"$0\" && sh fill.sh \"$1\"", testBed.folder.path, Command.executable.path])
         let lines = result.output.split(separator: "\n").map(String.init)
         #expect(
             lines.filter { !$0.contains("disk is full") } == [

@@ -10,16 +10,16 @@ import Testing
     private static let decomposed = "Flu\u{308}gel o\u{308}.wav"
     private static let composed = "Fl\u{FC}gel \u{F6}.wav"
 
-    private func desk() async throws -> ContentDesk {
-        let desk = try await ContentDesk(
+    private func testBed() async throws -> ContentTestBed {
+        let testBed = try await ContentTestBed(
             """
             app: com.example.calculator
             packs:
               piano: { entitlement: everything, files: "Kla\u{308}nge & Töne/" }
             """)
-        try desk.write("wing", to: "Kla\u{308}nge & Töne/Groß/\(Self.decomposed)")
-        try desk.write("dollar", to: "Kla\u{308}nge & Töne/$HOME 'a' \"b\" 猫 🎹.txt")
-        return desk
+        try testBed.write("wing", to: "Kla\u{308}nge & Töne/Groß/\(Self.decomposed)")
+        try testBed.write("dollar", to: "Kla\u{308}nge & Töne/$HOME 'a' \"b\" 猫 🎹.txt")
+        return testBed
     }
 
     /// By their bytes: Swift's strings are equal in either form.
@@ -28,20 +28,20 @@ import Testing
     }
 
     @Test func `are composed in the manifest, the archive and the app's bundle`() async throws {
-        let desk = try await desk()
-        let result = try await desk.publish("--to", desk.folder.url("veröffentlicht hier").path)
+        let testBed = try await testBed()
+        let result = try await testBed.publish("--to", testBed.folder.url("veröffentlicht hier").path)
         #expect(result.status == 0, "\(result.errors)")
-        let folder = desk.folder.url("veröffentlicht hier").path
+        let folder = testBed.folder.url("veröffentlicht hier").path
         let signed = try SignedCatalog.verify(
-            Data(contentsOf: URL(fileURLWithPath: folder + "/catalog.jws")), keys: [desk.pin], bundleID: nil)
+            Data(contentsOf: URL(fileURLWithPath: folder + "/catalog.jws")), keys: [testBed.pin], bundleID: nil)
         let version = try #require(signed.catalog["piano"]?.versions.first)
         let manifest = try PackManifest(
             json: Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(version.manifest)")))
         let paths = manifest.files.map(\.path)
         let listed = try Tool.run(
             "/usr/bin/env", ["tar", "--quoting-style=literal", "-tf", "\(folder)/\(version.archive)"])
-        let embedded = desk.folder.url("Im Bündel").path
-        #expect(try await desk.run("embed", "--to", embedded).status == 0)
+        let embedded = testBed.folder.url("Im Bündel").path
+        #expect(try await testBed.run("embed", "--to", embedded).status == 0)
         let content = try EmbeddedContent(json: Data(contentsOf: URL(fileURLWithPath: embedded + "/content.json")))
         let inBundle = content["piano"]?.files.map(\.path) ?? []
         for path in ["Groß/\(Self.composed)", "$HOME 'a' \"b\" 猫 🎹.txt"] {

@@ -7,43 +7,47 @@ import Testing
 /// Commands that run at the same time, or are killed.
 @Suite(.timeLimit(.minutes(5))) struct `tenure content in several processes` {
     @Test func `the second of two publications fails, and the first one is complete`() async throws {
-        let desk = try await ContentDesk()
-        try desk.write(Data(repeating: 7, count: 256 << 20), to: "piano/large.bin")
+        let testBed = try await ContentTestBed()
+        try testBed.write(Data(repeating: 7, count: 256 << 20), to: "piano/large.bin")
         let first = try RunningCommand([
-            "content", "publish", desk.folder.url("content.yaml").path, "--key", desk.key, "--to", desk.published,
+            "content", "publish", testBed.folder.url("content.yaml").path, "--key", testBed.key, "--to",
+            testBed.published,
         ])
         for _ in 0..<3000 {
-            let names = (try? desk.names()) ?? []
+            let names = (try? testBed.names()) ?? []
             if names.contains(where: { $0.hasPrefix(".unfinished-") }) { break }
             try await Task.sleep(for: .milliseconds(2))
         }
-        let second = try await desk.publish()
+        // Otherwise it can finish before a busy machine has started the other two commands.
+        first.signal(SIGSTOP)
+        let second = try await testBed.publish()
         #expect(second.status == 1 && second.errors.contains("another `tenure content` command"), "\(second.errors)")
-        let pruned = try await Command.run("content", "prune", desk.published)
+        let pruned = try await Command.run("content", "prune", testBed.published)
         #expect(pruned.status == 1)
+        first.signal(SIGCONT)
         #expect(await first.ended() == 0)
-        #expect(try desk.catalog().catalog["grand-piano"]?.versions.first?.installedSize == 256 << 20 + 4)
-        #expect(try await desk.publish().status == 0)
+        #expect(try testBed.catalog().catalog["grand-piano"]?.versions.first?.installedSize == 256 << 20 + 4)
+        #expect(try await testBed.publish().status == 0)
     }
 
     @Test func `the app's folder is whole at every moment of another embed, killed or not`() async throws {
-        let desk = try await ContentDesk()
-        let out = desk.folder.url("embedded").path
-        #expect(try await desk.run("embed", "--to", out).status == 0)
-        for number in 0..<200 { try desk.write("\(number)", to: "piano/many/\(number).txt") }
+        let testBed = try await ContentTestBed()
+        let out = testBed.folder.url("embedded").path
+        #expect(try await testBed.run("embed", "--to", out).status == 0)
+        for number in 0..<200 { try testBed.write("\(number)", to: "piano/many/\(number).txt") }
         // As fast as it can.
         let watch = Watch(out + "/content.json")
         var kills = 0
         for round in 0..<24 {
-            try desk.write("round \(round)", to: "piano/samples/c4.wav")
+            try testBed.write("round \(round)", to: "piano/samples/c4.wav")
             let command = try RunningCommand([
-                "content", "embed", desk.folder.url("content.yaml").path, "--to", out,
+                "content", "embed", testBed.folder.url("content.yaml").path, "--to", out,
             ])
             guard round.isMultiple(of: 2) else {
                 #expect(await command.ended() == 0)
                 continue
             }
-            for _ in 0..<2000 where try !Self.hasUnfinished(desk) { try await Task.sleep(for: .milliseconds(1)) }
+            for _ in 0..<2000 where try !Self.hasUnfinished(testBed) { try await Task.sleep(for: .milliseconds(1)) }
             try await Task.sleep(for: .milliseconds(4 * round))
             if await command.end(by: SIGKILL) != 0 { kills += 1 }
             try Self.expectWhole(out)
@@ -51,9 +55,9 @@ import Testing
         #expect(kills > 0)
         let (looks, misses) = watch.end()
         #expect(looks > 1000 && misses == 0, "\(misses) of \(looks)")
-        #expect(try await desk.run("embed", "--to", out).status == 0)
-        #expect(try !Self.hasUnfinished(desk))
-        #expect(try desk.folder.text("embedded/grand-piano/samples/c4.wav") == "round 23")
+        #expect(try await testBed.run("embed", "--to", out).status == 0)
+        #expect(try !Self.hasUnfinished(testBed))
+        #expect(try testBed.folder.text("embedded/grand-piano/samples/c4.wav") == "round 23")
     }
 
     /// Each file that `content.json` names is there, with its size.
@@ -68,11 +72,13 @@ import Testing
         }
     }
 
-    private static func hasUnfinished(_ desk: ContentDesk) throws -> Bool {
-        try FileManager.default.contentsOfDirectory(atPath: desk.folder.path).contains { $0.contains(".unfinished-") }
+    private static func hasUnfinished(_ testBed: ContentTestBed) throws -> Bool {
+        try FileManager.default.contentsOfDirectory(atPath: testBed.folder.path).contains {
+            $0.contains(".unfinished-")
+        }
     }
 
-    /// Looks whether a file is there, on a thread of its own.
+    /// Watches on a separate thread whether a file exists.
     private final class Watch: @unchecked Sendable {
         // Sound: all but the path is used between `lock.lock()` and `lock.unlock()`.
         private let lock = NSLock()

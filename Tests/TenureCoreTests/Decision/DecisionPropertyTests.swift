@@ -78,7 +78,7 @@ private let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ?
         }
     }
 
-    @Test func `every decision says why, in one sentence that blames nobody`() throws {
+    @Test func `every decision says why, in one sentence that blames no one`() throws {
         var random = SeededRandom(seed: 17)
         for _ in 0..<1_000 * effort {
             let policy = try Calculator.policy(inDoubt: Bool.random(using: &random) ? .favorCustomer : .undetermined)

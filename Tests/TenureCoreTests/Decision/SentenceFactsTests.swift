@@ -303,15 +303,15 @@ private enum Facts {
             isInBillingRetryPeriod: true, signedDate: date("2015-06-30"))
     }
 
-    static func support(of policy: Policy) -> [[SupportAct]] {
+    static func support(of policy: Policy) -> [[SupportGrant]] {
         let names = policy.entitlements.map(\.name)
         let day = date("2015-06-25")
         return [
             [],
-            names.map { SupportAct(.revocation, of: $0, date: day) },
-            names.map { SupportAct(.grant, of: $0, date: day) },
-            names.map { SupportAct(.grant, of: $0, date: day, until: date("2015-12-31")) },
-            names.map { SupportAct(.grant, of: $0, date: day, until: date("2015-06-26T09:00:00Z")) },
+            names.map { SupportGrant(.revocation, of: $0, date: day) },
+            names.map { SupportGrant(.grant, of: $0, date: day) },
+            names.map { SupportGrant(.grant, of: $0, date: day, until: date("2015-12-31")) },
+            names.map { SupportGrant(.grant, of: $0, date: day, until: date("2015-06-26T09:00:00Z")) },
         ]
     }
 
@@ -387,7 +387,7 @@ private enum Facts {
         let evidence = Calculator.evidence(
             [bought], transactions: purchases.sorted { $0.productID > $1.productID }, environment: .sandbox,
             persona: Persona(name: "Ann", proof: bought))
-        let context = Reason.Context(evidence, judged: evidence.acquisitions, under: policy)
+        let context = Reason.Context(evidence, evaluated: evidence.acquisitions, under: policy)
         func decision(until: Date? = nil, _ nextSteps: [NextStep] = [], isPromised: Bool = false) -> Decision {
             Decision(
                 entitlement: "everything", title: policy.entitlements[0].title, outcome: outcome, until: until,

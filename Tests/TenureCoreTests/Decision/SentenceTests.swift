@@ -29,7 +29,7 @@ import Testing
         let decision = Decision(
             entitlement: "everything", title: policy.entitlements[0].title, outcome: example.outcome,
             until: example.until, findings: example.findings,
-            context: Reason.Context(evidence, judged: evidence.acquisitions, under: policy),
+            context: Reason.Context(evidence, evaluated: evidence.acquisitions, under: policy),
             nextSteps: example.nextSteps, eraRights: [], isPromised: example.isPromised)
         #expect(decision.sentence(in: ["de-AT"]) == example.sentence)
     }
@@ -313,7 +313,7 @@ import Testing
             says: "the App Store hasn't told us on which day you got the app. \(refresh)."),
         undetermined(
             .nothingToCompare, .date(date("2014-05-01"), eras: both),
-            says: "what the App Store says of how you got the app doesn't settle it. \(settle)"),
+            says: "what the App Store says about how you got the app doesn't settle it. \(settle)"),
         undetermined(
             .windowNeedsDate(era: 0), .dateMissing, next: [.appTransaction, .refreshedReceipt],
             says: "the App Store hasn't told us on which day you got the app. \(refresh)."),

@@ -33,15 +33,15 @@ struct ReceiptDraftTests {
         ("in_app.0.bundle_id", "a"), ("in_app.0.is_trial_period", "maybe"), ("attribute_", "AA=="),
         ("attribute_1", "A"),
     ])
-    func `what cannot be set is an error that says so`(_ name: String, _ text: String) {
+    func `an invalid value is an error that says so`(_ name: String, _ text: String) {
         var draft = ReceiptDraft()
         let error = #expect(throws: MintingError.self) { try draft.set(name, to: text) }
         #expect(error?.description.contains("`") == true)
     }
 
-    @Test func `the App Store's form is sorted, and starts as genuine receipts do`() throws {
+    @Test func `the App Store's form is sorted, and starts like genuine receipts`() throws {
         let minter = ReceiptMinter(
-            authority: try TestAuthority(seed: "draft"), signedAt: Date(timeIntervalSince1970: 1_795_176_000))
+            authority: try TestAuthority(), signedAt: Date(timeIntervalSince1970: 1_795_176_000))
         let receipt = try minter.mint()
         #expect(ReceiptEncoding(recognizing: receipt) == .binary)
         #expect(receipt.prefix(2) == [0x30, 0x82])

@@ -27,22 +27,22 @@ struct ComparisonTests {
             })
     }
 
-    @Test func `who had a right under the old policy alone loses it`() throws {
+    @Test func `a customer with a right under only the old policy loses it`() throws {
         let changes = try changes(of: buyer(build: "110"))
         #expect(changes["everything"] == .loses)
         #expect(changes["printing"] == .loses)
-        // They were not entitled to what did not exist.
+        // The old policy doesn't have this entitlement, so it isn't a loss.
         #expect(changes["themes"] == .changesReason)
     }
 
-    @Test func `who has a right under both keeps it, and gains what is new`() throws {
+    @Test func `a customer with a right under both policies keeps it, and gains a new one`() throws {
         let changes = try changes(of: buyer(build: "37"))
         #expect(changes["everything"] == .same)
         #expect(changes["themes"] == .gains)
         #expect(changes["printing"] == .loses)
     }
 
-    @Test func `a promise keeps what a boundary takes, unless the publication ends it`() throws {
+    @Test func `a promise keeps a right that a moved boundary takes, unless the publication ends the promise`() throws {
         let old = try Population.policy(freeFrom: "120", alsoNames: "printing")
         let promise = Promise(
             entitlement: "everything",
@@ -61,11 +61,13 @@ struct ComparisonTests {
         (Answer(.granted, until: Population.now, reason: .product), Answer(.granted, reason: .product), .gains),
         (Answer(.denied, reason: .noPurchase), Answer(.denied, reason: .noPurchase), .same),
     ])
-    func `a right counts as certain or not at all, and its end counts`(before: Answer, now: Answer, change: Change) {
+    func `an undetermined right counts as none, and an earlier end counts as a loss`(
+        before: Answer, now: Answer, change: Change
+    ) {
         #expect(Change(from: before, to: now) == change)
     }
 
-    @Test func `without an old policy nobody gains or loses`() throws {
+    @Test func `without an old policy no customer gains or loses`() throws {
         let comparison = Comparison(of: try Population.policy(freeFrom: "100"), at: Population.now)
         let verdicts = comparison.verdicts(on: buyer(build: "37"))
         #expect(verdicts.map(\.entitlement) == ["everything", "cloud"])

@@ -4,7 +4,7 @@ import TenureRehearsal
 import Testing
 
 struct CompressedTests {
-    /// What `gzip` makes of a file.
+    /// Returns the path of a file that `gzip` compressed.
     private func compress(_ bytes: [UInt8], in folder: ScratchFolder) throws -> String {
         let file = folder.path + "/evidence.ndjson"
         try Data(bytes).write(to: URL(fileURLWithPath: file))
@@ -13,7 +13,7 @@ struct CompressedTests {
         return file + ".gz"
     }
 
-    @Test func `a compressed file is told by its first bytes, and gives the same report`() async throws {
+    @Test func `a compressed file is recognized by its first bytes and gives the same report`() async throws {
         let (lines, _) = try Corpora.lines(1100, seed: 2)
         let plain = try await Corpora.rehearse(lines).outcome
         let folder = try ScratchFolder()
@@ -24,7 +24,7 @@ struct CompressedTests {
         #expect(!outcome.isPartial)
     }
 
-    @Test func `of an archive that is cut off counts what can be read, and it is said`() async throws {
+    @Test func `an incomplete archive counts up to the damage, and the report mentions it`() async throws {
         let (lines, _) = try Corpora.lines(1100, seed: 2)
         let folder = try ScratchFolder()
         let file = try compress(Array(lines.joined(separator: [0x0A])), in: folder)
@@ -36,7 +36,7 @@ struct CompressedTests {
         #expect(outcome.counts.lines > 100 && outcome.counts.lines < 1100)
     }
 
-    @Test func `a file that is not there is an error with its name`() throws {
+    @Test func `a missing file is an error with its name`() throws {
         let folder = NSTemporaryDirectory()
         #expect(throws: RehearsalError.folder(folder)) { _ = try EvidenceSource(path: folder) }
         #expect(throws: RehearsalError.unreadable("/nowhere/evidence")) {

@@ -6,7 +6,7 @@ import TenureMint
 import TenureRehearsal
 import Testing
 
-/// Who counts as one customer.
+/// Which lines count as one customer.
 struct GroupingTests {
     private static let instant = Date(written: "2015-08-25") ?? .distantPast
 
@@ -46,12 +46,12 @@ struct GroupingTests {
         return count
     }
 
-    @Test func `one Apple Account is one customer, whatever an exporter calls them`() async throws {
+    @Test func `one Apple Account is one customer, also under several exported ids`() async throws {
         let (first, second) = try (appTransaction("1"), appTransaction("1"))
         #expect(try await customers([first, "{\"id\":\"a\",\"appTransaction\":\"\(second)\"}"]) == 1)
     }
 
-    @Test func `two Apple Accounts are two customers, and one under one id`() async throws {
+    @Test func `two Apple Accounts are two customers, or one customer if they share an id`() async throws {
         let accounts = try ["1", "2"].map { try appTransaction($0) }
         #expect(try await customers(accounts) == 2)
         #expect(try await customers(accounts.map { "{\"id\":\"a\",\"appTransaction\":\"\($0)\"}" }) == 1)
@@ -59,7 +59,9 @@ struct GroupingTests {
         #expect(try await customers(ids) == 2)
     }
 
-    @Test func `an id joins a receipt alone, a purchase alone and accounts that stand elsewhere`() async throws {
+    @Test func `an id joins lines with only a receipt, only a purchase, or accounts that other lines name too`()
+        async throws
+    {
         let lines = [
             "{\"id\":\"a\",\"receipt\":\"\(try receipt(download: 5))\"}",
             "{\"id\":\"a\",\"receipt\":\"\(try receipt(download: 6))\"}",
@@ -77,7 +79,7 @@ struct GroupingTests {
         #expect(try await Corpora.rehearse(lines.map { Array($0.utf8) }).outcome.anonymousIDs.isEmpty)
     }
 
-    @Test func `renewal info counts for the customer, whichever line has it`() async throws {
+    @Test func `renewal info counts for its customer from any of the customer's lines`() async throws {
         let minter = JWSMinter(authority: try Corpora.authority.get(), signedAt: Self.instant)
         func line(_ name: String, _ kind: JWSKind, _ fields: [String: JSONValue]) throws -> String {
             let all = fields.merging(["originalTransactionId": .string("9")]) { $1 }
@@ -112,13 +114,13 @@ struct GroupingTests {
         #expect(try await granted(lines) == 1)
     }
 
-    @Test func `lines that are rejected in part are counted over all batches`() async throws {
+    @Test func `partly rejected lines are counted over all batches`() async throws {
         let line = "{\"appTransaction\":\"\(try appTransaction("1"))\",\"transactions\":[\"none\"]}"
         let outcome = try await Corpora.rehearse(Array(repeating: Array(line.utf8), count: 5000)).outcome
         #expect(outcome.counts.partlyRejectedLines == 5000 && outcome.counts.linesWithRejections == 5000)
     }
 
-    @Test func `an id of more than ten accounts leaves every line to its own names`() async throws {
+    @Test func `an id with more than ten accounts joins no lines`() async throws {
         var lines = try (1...11).map { "{\"id\":\"x\",\"appTransaction\":\"\(try appTransaction("\($0)"))\"}" }
         // A purchase in two lines, and one beside the first account.
         lines.append("{\"id\":\"x\",\"transactions\":[\"\(try transaction("8", of: nil))\"]}")
@@ -132,8 +134,8 @@ struct GroupingTests {
         #expect(outcome.anonymousIDs == [.init(id: "x", accounts: 11)])
     }
 
-    @Test func `names lead from one line to another, over a third`() async throws {
-        // The purchase leads to the exporter's id, that to the receipt, and that to the account.
+    @Test func `names connect two lines through a third line`() async throws {
+        // The purchase leads to the exported id, the id to the receipt, and the receipt to the account.
         let lines = [
             try transaction("9", of: nil),
             "{\"id\":\"a\",\"transactions\":[\"\(try transaction("9", of: nil))\"]}",
@@ -143,7 +145,7 @@ struct GroupingTests {
         #expect(try await customers(lines) == 1)
     }
 
-    @Test func `a name that would lead to two people leads to nobody`() async throws {
+    @Test func `a name that two customers share joins no lines`() async throws {
         let lines = [
             "{\"appTransaction\":\"\(try appTransaction("1"))\",\"transactions\":[\"\(try transaction("9", of: nil))\"]}",
             "{\"appTransaction\":\"\(try appTransaction("2"))\",\"transactions\":[\"\(try transaction("9", of: nil))\"]}",
@@ -152,13 +154,13 @@ struct GroupingTests {
         #expect(try await customers(lines) == 3)
     }
 
-    @Test func `what names nobody counts once, however often it comes`() async throws {
+    @Test func `an artifact without any ID counts once, however often it occurs`() async throws {
         let one = try appTransaction(nil)
         let other = try appTransaction(nil, also: ["originalApplicationVersion": .string("38")])
         #expect(try await customers([one, one, other, "\"\(one)\""]) == 2)
     }
 
-    @Test func `a customer of hundreds of lines is one, with all purchases`() async throws {
+    @Test func `a customer with hundreds of lines is one customer with all purchases`() async throws {
         var lines = try (0..<300).map { try transaction("\($0)", of: "1") }
         lines.append(try appTransaction("1"))
         #expect(try await customers(lines) == 1)

@@ -13,11 +13,11 @@ struct FailConditionTests {
         }
         return RehearsalReport(
             policyName: "new.yaml", oldPolicyName: "old.yaml", comparison: comparison,
-            input: .record(name: "record", passedOver: 0), tally: tally,
+            input: .database(name: "database", skipped: 0), tally: tally,
             conditions: try conditions.map { try FailCondition($0, of: comparison) })
     }
 
-    @Test func `a condition measures customers, of one entitlement or of the worst`() throws {
+    @Test func `a condition measures one entitlement, or the one with the highest value`() throws {
         let report = try report([
             "lost>0", "lost>=1000", "everything.denied > 0.5%", "denied<=100%", "cloud.lost<1", "granted<0",
             "eraNotHonored>0",
@@ -49,31 +49,31 @@ struct FailConditionTests {
         comparison.count(owner.evidence, id: owner.id, in: &tally)
         let single = RehearsalReport(
             policyName: "new.yaml", oldPolicyName: nil, comparison: comparison,
-            input: .record(name: "record", passedOver: 0), tally: tally,
+            input: .database(name: "database", skipped: 0), tally: tally,
             conditions: [try FailCondition("granted<1", of: comparison)])
         #expect(single.verdicts.first?.fails == true)
         #expect(single.verdicts.first?.entitlement != comparison.entitlements.first)
     }
 
-    @Test func `a rehearsal of no customers fails`() throws {
+    @Test func `a rehearsal without customers fails`() throws {
         let comparison = Comparison(of: try Population.policy(freeFrom: "100"), at: Population.now)
         let empty = RehearsalReport(
             policyName: "new.yaml", oldPolicyName: nil, comparison: comparison,
-            input: .record(name: "record", passedOver: 0), tally: Tally(for: comparison), conditions: [])
+            input: .database(name: "database", skipped: 0), tally: Tally(for: comparison), conditions: [])
         #expect(empty.failures == [.noCustomers])
     }
 
     @Test(arguments: [
         "lost", "lost>", "lost>many", "loss>0", "everythin.lost>0", "lost>-1", ">0", "everything.rejected>0", "lost=0",
     ])
-    func `what says nothing is refused with what to write`(text: String) throws {
+    func `an invalid condition is refused with advice on what to write`(text: String) throws {
         let comparison = Comparison(
             of: try Population.policy(freeFrom: "100"), against: try Population.policy(freeFrom: "120"),
             at: Population.now)
         #expect(throws: RehearsalError.self) { try FailCondition(text, of: comparison) }
     }
 
-    @Test func `nobody can lose where nothing is compared`() throws {
+    @Test func `a condition about losses is refused without an old policy`() throws {
         let comparison = Comparison(of: try Population.policy(freeFrom: "100"), at: Population.now)
         #expect(throws: RehearsalError.self) { try FailCondition("lost>0", of: comparison) }
         #expect(throws: Never.self) { try FailCondition("denied>0", of: comparison) }

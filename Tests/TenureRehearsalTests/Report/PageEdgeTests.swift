@@ -3,11 +3,11 @@ import TenureCore
 import TenureRehearsal
 import Testing
 
-/// What a page must not leave out, and what it must not take for markup.
+/// Rare facts that the page must show, and text that it must escape.
 struct PageEdgeTests {
     private static let hostile = "free & <b>easy</b>"
 
-    /// Two entitlements, whose losers stand in two causes, and a short changeover window among years.
+    /// A policy with two entitlements that customers lose for two causes, and with a short changeover window.
     private static func policy(build: String, honors: Bool = true, name: String = "free") throws -> Policy {
         try Policy(
             app: .init(bundleID: "com.example.calculator", appleID: 828_838_134),
@@ -46,14 +46,14 @@ struct PageEdgeTests {
         }
         return RehearsalReport(
             policyName: "new.yaml", oldPolicyName: old == nil ? nil : "old.yaml", comparison: comparison,
-            input: .record(name: "record", passedOver: 0), tally: tally, identifies: false)
+            input: .database(name: "database", skipped: 0), tally: tally, identifies: false)
     }
 
     private func page(_ report: RehearsalReport) -> String {
         String(decoding: HTMLReport.bytes(of: report), as: UTF8.self)
     }
 
-    @Test func `an era's name is text on the page, wherever it stands`() throws {
+    @Test func `an era's name is escaped everywhere on the page`() throws {
         let policy = try Self.policy(build: "120", name: Self.hostile)
         let page = page(report(of: policy, against: policy, [("37", "2014-05-01", 3), ("130", "2015-07-01", 2)]))
         #expect(!page.contains("<b>easy"))
@@ -66,7 +66,7 @@ struct PageEdgeTests {
         #expect(page.contains("<p class=\"note\">4 customers without a purchase date in this range.</p>"))
     }
 
-    @Test func `a changeover window of days can be seen among years`() throws {
+    @Test func `a changeover window of a few days is visible in a chart of several years`() throws {
         let policy = try Self.policy(build: "120")
         let page = page(report(of: policy, against: policy, [("1", "2009-05-01", 3), ("130", "2015-12-01", 2)]))
         let window = try #require(page.components(separatedBy: "<rect class=\"changeover\"").dropFirst().first)
@@ -75,7 +75,7 @@ struct PageEdgeTests {
         #expect(try #require(Double(width)) >= 3)
     }
 
-    @Test func `an era begins before the row of its own build`() throws {
+    @Test func `the line where an era begins is above the row of the era's first build`() throws {
         let policy = try Self.policy(build: "120")
         let page = page(
             report(
@@ -87,10 +87,10 @@ struct PageEdgeTests {
         #expect(places.count == 4 && places == places.sorted())
     }
 
-    @Test func `causes stand by size, and the headline counts those of the others too`() throws {
+    @Test func `causes are sorted by size, and the headline counts the customers of all causes`() throws {
         let report = report(
             of: try Self.policy(build: "100", honors: false), against: try Self.policy(build: "120"),
-            // Lose both, or only the cloud.
+            // They lose both entitlements, or only the cloud.
             [("110", nil, 2), ("37", "2014-05-01", 5)])
         #expect(report.tally.losing == 7)
         #expect(report.headline.sentence == "Do not ship: 7 owners of builds 37–110 on iOS would lose `cloud`.")
@@ -100,7 +100,7 @@ struct PageEdgeTests {
         #expect(amounts.count > 1 && amounts == amounts.sorted { (Int($0) ?? 0) > (Int($1) ?? 0) }, "\(amounts)")
     }
 
-    @Test func `the headline counts those who lose something else`() throws {
+    @Test func `the headline also counts customers who lose another entitlement`() throws {
         let change = Population.date("2015-01-01")
         func policy(_ honors: [Honor], _ others: [Honor]) throws -> Policy {
             let plain = try Self.policy(build: "120")
@@ -122,7 +122,7 @@ struct PageEdgeTests {
         )
     }
 
-    @Test func `whoever is undetermined now and was granted stands among the losers alone`() throws {
+    @Test func `a customer with a right that becomes undetermined counts only as a loss`() throws {
         let old = try Self.policy(build: "120")
         let new = try Policy(
             app: old.app, eras: old.eras, buildNumbers: .restarted, entitlements: old.entitlements,
@@ -137,7 +137,7 @@ struct PageEdgeTests {
         #expect(numbers.prefix(5) == ["2", "0", "0", "0", "3"])
     }
 
-    @Test func `parts of a population count their contradictions and their products together`() throws {
+    @Test func `merged tallies add their contradictions and their unlisted products`() throws {
         let comparison = Comparison(of: try Self.policy(build: "120"), against: nil, at: Population.now)
         func part(_ id: String, _ type: Purchase.ProductType) -> Tally {
             var tally = Tally(for: comparison)
@@ -156,11 +156,11 @@ struct PageEdgeTests {
         var tally = part("1", .consumable)
         tally.add(part("2", .nonConsumable))
         #expect(tally.customers == 2 && tally.contradicting == 2)
-        // Nobody misses a right that a consumable would give.
+        // A consumable grants no right, so the list leaves it out.
         #expect(tally.productsWithoutEntitlement == ["com.example.calculator.nonConsumable": 1])
     }
 
-    @Test func `contradicting proofs ask for a look, though nobody loses anything`() throws {
+    @Test func `contradicting proofs ask for a check although no customer loses anything`() throws {
         let policy = try Self.policy(build: "120")
         let plain = report(of: policy, against: policy, [("37", "2014-05-01", 3)])
         #expect(plain.headline.level == .go)

@@ -3,7 +3,7 @@ import TenureCore
 import TenureRehearsal
 import Testing
 
-/// The page by its structure: what stands where, for customers of whom each is counted by hand.
+/// The structure of the page and the position of its parts, for a few customers who are counted by hand.
 struct PageTests {
     /// The new policy ends the paid era of iOS at build 100 instead of 120; that of macOS stays.
     private static func policy(build: String, date: String) throws -> Policy {
@@ -50,14 +50,14 @@ struct PageTests {
         }
         let report = RehearsalReport(
             policyName: "new.yaml", oldPolicyName: "old.yaml", comparison: comparison,
-            input: .record(name: "record", passedOver: 0), tally: tally, identifies: false)
+            input: .database(name: "database", skipped: 0), tally: tally, identifies: false)
         return String(decoding: HTMLReport.bytes(of: report), as: UTF8.self)
     }
 
     private static let earlier = (("120", "2015-06-10"), ("100", "2015-02-01"))
     private static let later = (("100", "2015-02-01"), ("120", "2015-06-10"))
 
-    /// The texts between two marks, each time both follow each other.
+    /// Returns each text between an occurrence of `start` and the next `end`.
     private func between(_ start: String, _ end: String, in text: String) -> [String] {
         text.components(separatedBy: start).dropFirst().compactMap { rest in
             rest.components(separatedBy: end).first
@@ -97,7 +97,7 @@ struct PageTests {
             ])
     }
 
-    @Test func `losses stand by cause, with their versions and months, and examples are folded away`()
+    @Test func `losses are listed by cause with versions and months, and examples are collapsed`()
         throws
     {
         let losses = try section(
@@ -153,7 +153,7 @@ struct PageTests {
                 && panels.last?.contains("<span>Version</span>") == true)
     }
 
-    @Test func `each bar of a chart has the part of each customer, and rows have their versions`()
+    @Test func `the bars of a chart and the rows of versions show how many customers each part has`()
         throws
     {
         let page = try page(from: Self.earlier.0, to: Self.earlier.1)
@@ -169,7 +169,7 @@ struct PageTests {
             bars.compactMap { between("<rect class=\"", "\"", in: $0).first } == [
                 "granted", "loses", "loses", "denied",
             ])
-        // The highest bar has the height of its count, and each stands on the axis.
+        // The height of the highest bar matches its count, and every bar begins at the axis.
         let axis = try #require(between("<line class=\"axis\" ", "/>", in: ios).first)
         let bottom = try #require(between("y1=\"", "\"", in: axis).first.flatMap(Double.init))
         var heights: [Double] = []
@@ -188,7 +188,7 @@ struct PageTests {
         #expect(
             rows.compactMap { between("title=\"", "\"", in: $0).first }
                 == ["keeps it 5", "loses it 2", "loses it 3", "doesn’t have it 4"])
-        // The boundary stands before the first build of its era.
+        // The boundary is above the first build of its era.
         let order = ["<span>90</span>", "free begins with 100", "<span>104</span>"]
             .compactMap { ios.range(of: $0)?.lowerBound }
         #expect(order.count == 3 && order == order.sorted())
@@ -218,7 +218,7 @@ struct PageTests {
         }
     }
 
-    @Test func `phones and paper have rules of their own`() throws {
+    @Test func `the style has separate rules for phones and for paper`() throws {
         let css = try #require(
             between("<style>", "</style>", in: page(from: Self.earlier.0, to: Self.earlier.1)).first)
         #expect(css.contains("@media (max-width: 600px)"))

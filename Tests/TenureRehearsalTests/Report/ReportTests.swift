@@ -19,14 +19,14 @@ struct ReportTests {
         }
         return RehearsalReport(
             policyName: policyName, oldPolicyName: "old.yaml", comparison: comparison,
-            input: .record(name: "record", passedOver: 3), tally: tally, identifies: identifying)
+            input: .database(name: "database", skipped: 3), tally: tally, identifies: identifying)
     }
 
     private func page(_ report: RehearsalReport) -> String {
         String(decoding: HTMLReport.bytes(of: report), as: UTF8.self)
     }
 
-    @Test func `without being asked, a report names nobody`() throws {
+    @Test func `a report shows no IDs of customers unless --identify asks for them`() throws {
         let report = try report(identifying: false)
         let text = TextReport(report).lines.map { "\($0)" }.joined()
         for output in [page(report), String(decoding: report.json(), as: UTF8.self), text] {
@@ -37,14 +37,14 @@ struct ReportTests {
         #expect(page(try self.report(identifying: true)).contains("user 1"))
     }
 
-    @Test func `what comes from outside is text on the page, and never markup`() throws {
+    @Test func `untrusted text on the page is escaped and never becomes markup`() throws {
         let page = try page(report(identifying: true, policyName: "new\(Self.hostile).yaml"))
         #expect(!page.contains("<script"))
         #expect(!page.contains("\u{1B}"))
         #expect(page.contains("&lt;script&gt;"))
     }
 
-    @Test func `the page needs nothing from anywhere`() throws {
+    @Test func `the page loads no other file`() throws {
         let page = try page(report(identifying: false))
         for word in ["http://", "https://", "src=", "@import", "url(", "<link", "<script"] {
             #expect(!page.contains(word), "\(word)")
@@ -54,7 +54,7 @@ struct ReportTests {
         #expect(page.contains("<svg role=\"img\""))
     }
 
-    @Test func `the page is well-formed where it matters`() throws {
+    @Test func `the page closes every tag that it opens`() throws {
         let page = try page(report(identifying: false))
         for name in ["svg", "table", "tbody", "div", "g", "style", "body", "html", "p", "h2", "h3"] {
             let opened =
@@ -63,7 +63,7 @@ struct ReportTests {
         }
     }
 
-    @Test func `everything that the terminal counts is in the JSON`() throws {
+    @Test func `the JSON has every number that the terminal shows`() throws {
         let report = try report(identifying: false)
         let object = try #require(
             try JSONSerialization.jsonObject(with: Data(report.json())) as? [String: Any])
@@ -78,25 +78,25 @@ struct ReportTests {
         #expect(granted == report.tally.byEntitlement[0].counts.granted)
     }
 
-    @Test func `a report of nobody is a report`() throws {
+    @Test func `a rehearsal without customers still gives a report`() throws {
         let comparison = Comparison(of: try Population.policy(freeFrom: "100"), at: Population.now)
         let report = RehearsalReport(
             policyName: "new.yaml", oldPolicyName: nil, comparison: comparison,
-            input: .record(name: "record", passedOver: 0), tally: Tally(for: comparison))
+            input: .database(name: "database", skipped: 0), tally: Tally(for: comparison))
         #expect(page(report).contains("</html>"))
         #expect(!TextReport(report).lines.isEmpty)
         #expect(try JSONSerialization.jsonObject(with: Data(report.json())) is [String: Any])
     }
 
     @Test(arguments: [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567"), (-1234, "-1,234")])
-    func `numbers are grouped as everybody reads them`(number: Int, text: String) {
+    func `numbers have commas between thousands`(number: Int, text: String) {
         #expect(number.grouped == text)
     }
 
     @Test(arguments: [
         (0, 10, "0.00%"), (1, 100_000, "<0.01%"), (99_999, 100_000, ">99.99%"), (1, 3, "33.3%"), (1, 0, "0%"),
     ])
-    func `a share that is something never reads as nothing`(count: Int, total: Int, text: String) {
+    func `a small share above zero is never shown as 0%`(count: Int, total: Int, text: String) {
         #expect(count.share(of: total) == text)
     }
 }

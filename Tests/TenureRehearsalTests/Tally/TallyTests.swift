@@ -16,7 +16,7 @@ struct TallyTests {
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64], [7, 40, Cells.standardCapacity])
-    func `the same customers in any order and any parts leave the same tally`(seed: UInt64, capacity: Int) throws {
+    func `the same customers give the same tally in any order and in any parts`(seed: UInt64, capacity: Int) throws {
         var random = SeededRandom(seed: seed)
         let customers = Population.customers(700, seed: seed)
         let whole = try Self.tally(customers, capacity: capacity)
@@ -42,7 +42,7 @@ struct TallyTests {
         #expect(parts.first == whole)
     }
 
-    @Test func `every answer is counted once, in each view of the population`() throws {
+    @Test func `every answer is counted once in each table of the report`() throws {
         let tally = try Self.tally(Population.customers(500, seed: 9), capacity: 20)
         for (index, entitlement) in tally.byEntitlement.enumerated() {
             #expect(entitlement.counts.total == 500)
@@ -69,7 +69,7 @@ struct TallyTests {
         #expect(months(full) == months(small))
     }
 
-    @Test func `there are as many examples as fit, each of its class`() throws {
+    @Test func `each class keeps as many examples as its limit allows`() throws {
         let tally = try Self.tally(Population.customers(3000, seed: 2))
         let everything = tally.byEntitlement[0]
         let losers = try #require(everything.examples[.change(.loses)])

@@ -14,54 +14,54 @@ import Testing
 
 @Suite struct `what the record holds of a person` {
     @Test func `comes out whole, with artifacts as they came`() async throws {
-        try await withDesk { desk, keys in
+        try await withAdminClient { admin, keys in
             let minter = Calculator.minter()
             let appTransaction = try minter.text(.appTransaction)
             let transaction = try minter.text(.transaction)
-            let customer = try await desk.client.sync(
+            let customer = try await admin.client.sync(
                 SyncRequest(appTransaction: appTransaction, transactions: [transaction]))
-            _ = try await desk.client.sync(SyncRequest(appTransaction: appTransaction), from: nil)
-            _ = try await desk.post(try customer.path("/links"), ["userID": "ada"])
-            _ = try await desk.post(try customer.path("/grants"), ["entitlement": "everything", "reason": "r"])
-            let answer = try await desk.with(keys[.support]).get(try customer.path("/export?reason=asked"))
+            _ = try await admin.client.sync(SyncRequest(appTransaction: appTransaction), from: nil)
+            _ = try await admin.post(try customer.path("/links"), ["userID": "ada"])
+            _ = try await admin.post(try customer.path("/grants"), ["entitlement": "everything", "reason": "r"])
+            let answer = try await admin.with(keys[.support]).get(try customer.path("/export?reason=asked"))
             #expect(answer.status == .ok)
-            let record = try #require(answer.json["record"] as? [String: Any])
-            let artifacts = record["artifacts"] as? [[String: Any]] ?? []
+            let data = try #require(answer.json["data"] as? [String: Any])
+            let artifacts = data["artifacts"] as? [[String: Any]] ?? []
             #expect(artifacts.compactMap { $0["jws"] as? String } == [appTransaction, transaction])
-            #expect((record["support"] as? [Any])?.count == 1)
-            #expect((record["promises"] as? [Any])?.count == 1)
-            #expect((record["visits"] as? [Any])?.count == 1)
+            #expect((data["support"] as? [Any])?.count == 1)
+            #expect((data["promises"] as? [Any])?.count == 1)
+            #expect((data["unboundCustomers"] as? [Any])?.count == 1)
             #expect(answer.text.contains("\"ada\""))
-            let line = try await desk.get("/v1/admin/audit?limit=1").entries.first
-            #expect(line?["act"] as? String == "export" && line?["actor"] as? String == "support")
+            let line = try await admin.get("/v1/admin/audit?limit=1").entries.first
+            #expect(line?["action"] as? String == "export" && line?["actor"] as? String == "support")
         }
     }
 
-    @Test func `goes whole, and the person begins anew`() async throws {
-        try await withDesk { desk, _ in
+    @Test func `removes everything, and the person returns as a new customer`() async throws {
+        try await withAdminClient { admin, _ in
             let appTransaction = try Calculator.minter().text(.appTransaction)
-            let customer = try await desk.client.sync(SyncRequest(appTransaction: appTransaction, transactions: []))
-            let found = try await desk.client.sync(SyncRequest(appTransaction: appTransaction), from: nil)
-            _ = try await desk.post(try customer.path("/links"), ["userID": "ada@example.com"])
-            _ = try await desk.post(try customer.path("/revocations"), ["entitlement": "everything", "reason": "r"])
-            let answer = try await desk.delete(try customer.path("?reason=asked"))
+            let customer = try await admin.client.sync(SyncRequest(appTransaction: appTransaction, transactions: []))
+            let found = try await admin.client.sync(SyncRequest(appTransaction: appTransaction), from: nil)
+            _ = try await admin.post(try customer.path("/links"), ["userID": "ada@example.com"])
+            _ = try await admin.post(try customer.path("/revocations"), ["entitlement": "everything", "reason": "r"])
+            let answer = try await admin.delete(try customer.path("?reason=asked"))
             #expect(answer.status == .ok, "\(answer.text)")
             let removed = answer.json["removed"] as? [String: Int] ?? [:]
             #expect(removed["customers"] == 2 && removed["artifacts"] == 2 && removed["support"] == 1, "\(removed)")
             for opened in [customer, found] {
                 let token = try #require(opened.accessToken?.value)
-                #expect(try await desk.client.get("/v1/customer", token: token).status == .unauthorized)
+                #expect(try await admin.client.get("/v1/customer", token: token).status == .unauthorized)
             }
-            #expect(try await desk.get(try customer.path()).status == .notFound)
-            #expect(try await desk.get("/v1/admin/customers?id=ada@example.com").found.isEmpty)
-            #expect(try await desk.delete(try customer.path()).status == .notFound)
+            #expect(try await admin.get(try customer.path()).status == .notFound)
+            #expect(try await admin.get("/v1/admin/customers?id=ada@example.com").found.isEmpty)
+            #expect(try await admin.delete(try customer.path()).status == .notFound)
             // The audit trail stays, and names no user.
-            let audit = try await desk.get("/v1/admin/audit?customer=\(try customer.publicID)")
+            let audit = try await admin.get("/v1/admin/audit?customer=\(try customer.publicID)")
             #expect(
-                audit.entries.compactMap { $0["act"] as? String } == ["erase", "erase", "revoke", "link"],
+                audit.entries.compactMap { $0["action"] as? String } == ["erase", "erase", "revoke", "link"],
                 "\(audit.text)")
             #expect(!audit.text.contains("ada@example.com"))
-            let again = try await desk.client.sync(SyncRequest(appTransaction: appTransaction, transactions: []))
+            let again = try await admin.client.sync(SyncRequest(appTransaction: appTransaction, transactions: []))
             #expect(again.id != customer.id)
             #expect(again.entitlements["everything"]?.outcome == .granted, "what support did is forgotten too")
         }
@@ -71,21 +71,21 @@ import Testing
         try await withFolder { folder in
             let id = "704000000000004711"
             try await withService(in: folder) {
-                $0.adminKey = Desk.adminKey
+                $0.adminKey = AdminClient.adminKey
             } _: { (client: Client) async throws in
-                let desk = Desk(client: client, key: Desk.adminKey)
-                let customer = try await desk.owner(id)
-                _ = try await desk.post(try customer.path("/links"), ["userID": "ada@example.com"])
-                #expect(try await desk.delete(try customer.path()).status == .ok)
+                let admin = AdminClient(client: client, key: AdminClient.adminKey)
+                let customer = try await admin.owner(id)
+                _ = try await admin.post(try customer.path("/links"), ["userID": "ada@example.com"])
+                #expect(try await admin.delete(try customer.path()).status == .ok)
             }
-            let store = try SQLiteStore(path: folder + "/record.sqlite")
-            let tables = try await store.read { session throws(StoreError) in
+            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            let tables = try await store.database.read { session throws(StoreError) in
                 try session.rows("SELECT name FROM sqlite_master WHERE type = 'table'").map { row throws(StoreError) in
                     try row.text(0)
                 }
             }
             for table in tables {
-                let rows = try await store.read { session throws(StoreError) in
+                let rows = try await store.database.read { session throws(StoreError) in
                     try session.rows("SELECT * FROM \(table)")
                 }
                 for trace in [id, "ada@example.com"] { #expect(!"\(rows)".contains(trace), "\(table)") }
@@ -99,24 +99,24 @@ import Testing
     @Test func `is removed by the next start where its erasure broke off`() async throws {
         try await withFolder { folder in
             let (customer, token) = try await withService(in: folder) { client in
-                let desk = Desk(client: client, key: nil)
-                let customer = try await desk.owner()
+                let admin = AdminClient(client: client, key: nil)
+                let customer = try await admin.owner()
                 return (try customer.publicID, try #require(customer.accessToken?.value))
             }
-            let store = try SQLiteStore(path: folder + "/record.sqlite")
-            let counted = CountedStore(store)
+            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            let counted = Store(CountedDatabase(store.database))
             counted.counts.reset { if $0 == 2 { throw Broken() } }
-            let erasure = RequestedAct(.erase, actor: "ada", at: Calculator.now)
+            let erasure = RequestedChange(.erase, actor: "ada", at: Calculator.now)
             let rederivation = Rederivation { _ throws(StoreError) in CustomerFacts() }
             await #expect(throws: (any Error).self) {
                 _ = try await counted.perform(erasure, on: .publicID(customer), by: rederivation)
             }
             @Sendable func rows() async throws -> Int64 {
-                try await store.read { session throws(StoreError) in
+                try await store.database.read { session throws(StoreError) in
                     try session.row(
                         """
                         SELECT (SELECT count(*) FROM artifacts) + (SELECT count(*) FROM identities)
-                            + (SELECT count(*) FROM customers) + (SELECT count(*) FROM unfinished_acts)
+                            + (SELECT count(*) FROM customers) + (SELECT count(*) FROM unfinished_updates)
                         """)?.integer(0) ?? 0
                 }
             }
@@ -130,7 +130,7 @@ import Testing
                 for _ in 0..<500 where try await rows() > 0 { try await Task.sleep(for: .milliseconds(20)) }
             }
             #expect(try await rows() == 0)
-            #expect(try await RecordWorld.findings(store) == [])
+            #expect(try await DatabaseTestBed.findings(store) == [])
             try await store.close()
         }
     }
@@ -140,19 +140,19 @@ import Testing
     @Test func `goes with the requests by which support acted, so that their ids can be used again`() async throws {
         try await withFolder { folder in
             let publicID = try await withService(in: folder) {
-                $0.adminKey = Desk.adminKey
+                $0.adminKey = AdminClient.adminKey
             } _: { (client: Client) async throws in
-                let desk = Desk(client: client, key: Desk.adminKey)
-                let (first, second) = (try await desk.owner(), try await desk.newcomer())
+                let admin = AdminClient(client: client, key: AdminClient.adminKey)
+                let (first, second) = (try await admin.owner(), try await admin.newcomer())
                 let grant: [String: Any?] = ["entitlement": "everything", "reason": "r"]
-                #expect(try await desk.post(try first.path("/grants"), grant, request: "one").status == .ok)
-                #expect(try await desk.post(try second.path("/grants"), grant, request: "one").status == .conflict)
-                #expect(try await desk.delete(try first.path()).status == .ok)
-                #expect(try await desk.post(try second.path("/grants"), grant, request: "one").status == .ok)
+                #expect(try await admin.post(try first.path("/grants"), grant, request: "one").status == .ok)
+                #expect(try await admin.post(try second.path("/grants"), grant, request: "one").status == .conflict)
+                #expect(try await admin.delete(try first.path()).status == .ok)
+                #expect(try await admin.post(try second.path("/grants"), grant, request: "one").status == .ok)
                 return try first.publicID
             }
-            let store = try SQLiteStore(path: folder + "/record.sqlite")
-            let rows = try await store.read { session throws(StoreError) in
+            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            let rows = try await store.database.read { session throws(StoreError) in
                 try session.rows("SELECT * FROM requests")
             }
             #expect(rows.count == 1 && !"\(rows)".contains(publicID), "\(rows)")
@@ -160,22 +160,22 @@ import Testing
         }
     }
 
-    @Test func `a customer of another authority is nobody to act on`() async throws {
+    @Test func `a customer of another authority isn't found`() async throws {
         try await withFolder { folder in
             let customer = try await withService(in: folder) { client in
-                try await Desk(client: client, key: nil).owner()
+                try await AdminClient(client: client, key: nil).owner()
             }
             try await withService(in: folder) { configuration in
-                configuration.adminKey = Desk.adminKey
+                configuration.adminKey = AdminClient.adminKey
                 configuration.anchors = [.production: .apple]
             } _: { (client: Client) async throws in
-                let desk = Desk(client: client, key: Desk.adminKey)
-                #expect(try await desk.get(try customer.path()).status == .notFound)
-                #expect(try await desk.delete(try customer.path()).status == .notFound)
+                let admin = AdminClient(client: client, key: AdminClient.adminKey)
+                #expect(try await admin.get(try customer.path()).status == .notFound)
+                #expect(try await admin.delete(try customer.path()).status == .notFound)
                 #expect(
-                    try await desk.post(try customer.path("/grants"), ["entitlement": "everything", "reason": "r"])
+                    try await admin.post(try customer.path("/grants"), ["entitlement": "everything", "reason": "r"])
                         .status == .notFound)
-                let lines = try await desk.get("/v1/admin/audit").entries
+                let lines = try await admin.get("/v1/admin/audit").entries
                 #expect(lines.count == 2)
             }
         }

@@ -14,7 +14,7 @@ import Testing
 
 @Suite struct `a customer is found` {
     @Test func `by any id`() async throws {
-        try await withDesk { desk, keys in
+        try await withAdminClient { admin, keys in
             let minter = Calculator.minter()
             let id = "704000000000000001"
             let renewal = try minter.transaction(
@@ -24,10 +24,10 @@ import Testing
                     "appAccountToken": .string("7E3F1B52-0C5D-4B59-9B0E-0D4F1C2A3B4C"),
                     "webOrderLineItemId": .string("410000000000777"),
                 ])
-            let customer = try await desk.owner(id, transactions: [renewal])
+            let customer = try await admin.owner(id, transactions: [renewal])
             let publicID = try customer.publicID
-            _ = try await desk.post(try customer.path("/links"), ["userID": "ada@example.com"])
-            let reader = desk.with(keys[.read])
+            _ = try await admin.post(try customer.path("/links"), ["userID": "ada@example.com"])
+            let reader = admin.with(keys[.read])
             for name in [
                 publicID, id, "2000000000000001", "2000000000000002", "410000000000777", "ada@example.com",
                 "ada%40example.com",
@@ -45,25 +45,25 @@ import Testing
     }
 
     @Test func `by the download id of a receipt`() async throws {
-        try await withDesk { desk, _ in
+        try await withAdminClient { admin, _ in
             let receipt = try Calculator.receipts().text()
-            _ = try await desk.client.sync(SyncRequest(receipt: receipt), from: nil)
-            let pasted = try await desk.post("/v1/admin/customers/find", ["artifact": receipt])
+            _ = try await admin.client.sync(SyncRequest(receipt: receipt), from: nil)
+            let pasted = try await admin.post("/v1/admin/customers/find", ["artifact": receipt])
             let found = try #require(pasted.found.first)
-            let shown = try await desk.get("/v1/admin/customers/\(found)")
+            let shown = try await admin.get("/v1/admin/customers/\(found)")
             let identities = shown.json["identities"] as? [[String: Any]] ?? []
             let download = try #require(identities.first { $0["kind"] as? String == "downloadID" }?["value"] as? String)
-            #expect(try await desk.get("/v1/admin/customers?id=\(download)").found == [found])
+            #expect(try await admin.get("/v1/admin/customers?id=\(download)").found == [found])
         }
     }
 
     @Test func `by pasting what the App Store gave out, which is not recorded`() async throws {
-        try await withDesk { desk, keys in
-            let customer = try await desk.owner()
+        try await withAdminClient { admin, keys in
+            let customer = try await admin.owner()
             let publicID = try customer.publicID
-            let reader = desk.with(keys[.read])
+            let reader = admin.with(keys[.read])
             let later = Calculator.minter(signed: Calculator.now)
-            let other = try TestAuthority(seed: "another authority")
+            let other = try TestAuthority()
             let forged = JWSMinter(authority: other, app: MintedApp(), signedAt: Calculator.now)
             let id: [String: JSONValue] = ["appTransactionId": .string("704000000000000001")]
             let cases: [(String, String, String)] = [
@@ -83,7 +83,7 @@ import Testing
             let unsigned = try await reader.post("/v1/admin/customers/find", ["artifact": response])
             #expect((unsigned.json["artifact"] as? [String: Any])?["status"] as? String == "unsigned")
             #expect(unsigned.found.isEmpty)
-            #expect(try await desk.get(try customer.path()).json["artifacts"] as? Int == 1, "nothing was recorded")
+            #expect(try await admin.get(try customer.path()).json["artifacts"] as? Int == 1, "nothing was recorded")
             for garbage in ["", "hello", "a.b.c", "{}", "MII="] {
                 let answer = try await reader.post("/v1/admin/customers/find", ["artifact": garbage])
                 #expect(answer.problem?.code == .malformedRequest, "\(garbage): \(answer.text)")

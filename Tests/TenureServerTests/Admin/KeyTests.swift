@@ -13,7 +13,7 @@ import Testing
 
 @Suite struct `keys to the admin interface` {
     /// Every route and the scopes that open it, written out: the service's own table must agree.
-    private static let routes: [(HTTPRequest.Method, String, Set<RecordedKey.Scope>)] = [
+    private static let routes: [(HTTPRequest.Method, String, Set<StoredAdminKey.Scope>)] = [
         (.get, "/v1/admin/customers?id=1", [.admin, .support, .read]),
         (.post, "/v1/admin/customers/find", [.admin, .support, .read]),
         (.get, "/v1/admin/orders/M1", [.admin, .support, .read]),
@@ -42,10 +42,10 @@ import Testing
     ]
 
     @Test func `open exactly the routes of their scope`() async throws {
-        try await withDesk { desk, keys in
+        try await withAdminClient { admin, keys in
             for (method, path, scopes) in Self.routes {
-                for scope in RecordedKey.Scope.allCases {
-                    let holder = desk.with(keys[scope])
+                for scope in StoredAdminKey.Scope.allCases {
+                    let holder = admin.with(keys[scope])
                     let answer = try await holder.send(method, path, method == .post ? [:] : nil)
                     if scopes.contains(scope) {
                         #expect(answer.status != .forbidden && answer.status != .unauthorized, "\(scope) \(path)")
@@ -54,10 +54,10 @@ import Testing
                     }
                 }
             }
-            // What a known key may not do stands in the audit trail.
-            let lines = try await desk.get("/v1/admin/audit?limit=500").entries
+            // The audit trail has what a valid key was not allowed to do.
+            let lines = try await admin.get("/v1/admin/audit?limit=500").entries
             let refused = lines.filter { ($0["detail"] as? [String: Any])?["refused"] as? String == "forbidden" }
-            let expected = Self.routes.map { RecordedKey.Scope.allCases.count - $0.2.count }.reduce(0, +)
+            let expected = Self.routes.map { StoredAdminKey.Scope.allCases.count - $0.2.count }.reduce(0, +)
             #expect(refused.count == expected)
         }
     }
@@ -75,10 +75,13 @@ import Testing
 
     @Test func `nothing opens without one`() async throws {
         for (method, path, _) in Self.routes {
-            try await withDesk { desk, _ in
+            try await withAdminClient { admin, _ in
                 let unknown = KeySecret().text
-                for key in [nil, "", "tenure_key_wrong", unknown, Desk.adminKey + "0", "\(Desk.adminKey.dropLast())"] {
-                    let answer = try await desk.with(key).send(method, path, method == .post ? [:] : nil)
+                for key in [
+                    nil, "", "tenure_key_wrong", unknown, AdminClient.adminKey + "0",
+                    "\(AdminClient.adminKey.dropLast())",
+                ] {
+                    let answer = try await admin.with(key).send(method, path, method == .post ? [:] : nil)
                     #expect(answer.problem?.code == .notAuthenticated, "\(path)")
                 }
             }
@@ -88,9 +91,9 @@ import Testing
     @Test func `a service without an admin key has none that is empty, and takes none that is home-made`() async throws
     {
         try await withService { (client: Client) async throws in
-            #expect(try await Desk(client: client, key: "").get("/v1/admin/audit").status == .unauthorized)
+            #expect(try await AdminClient(client: client, key: "").get("/v1/admin/audit").status == .unauthorized)
         }
-        let key = Desk.adminKey
+        let key = AdminClient.adminKey
         let homemade = [
             "", "hello", String(repeating: "k", count: 64), "0123456789abcdef0123456789abcdef0123456789abcdef",
             "tenure_key_" + String(repeating: "A", count: 48), String(key.dropLast()), key + "A", key.uppercased(),
@@ -106,8 +109,8 @@ import Testing
         }
     }
 
-    @Test func `a key with any one character changed is none`() {
-        let key = Array(Desk.adminKey)
+    @Test func `a key with one changed character is invalid`() {
+        let key = Array(AdminClient.adminKey)
         #expect(KeySecret(String(key)) != nil)
         for index in key.indices {
             var changed = key
@@ -119,15 +122,20 @@ import Testing
     @Test func `a revoked key opens nothing from the next request on`() async throws {
         try await withFolder { folder in
             let secret = KeySecret()
-            let store = try SQLiteStore(path: folder + "/record.sqlite")
-            _ = try await store.create(
-                RecordedKey(name: "ada", scope: .read, createdAt: .now), secret: secret.hash, actor: "tests")
+            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            _ = try await store.write(locking: [.adminKeys]) {
+                try $0.create(
+                    StoredAdminKey(name: "ada", scope: .read, createdAt: .now), secret: secret.hash, actor: "tests")
+            }
             try await withService(in: folder) { (client: Client) async throws in
-                let desk = Desk(client: client, key: secret.text)
-                #expect(try await desk.get("/v1/admin/customers?id=1").status == .ok)
+                let admin = AdminClient(client: client, key: secret.text)
+                #expect(try await admin.get("/v1/admin/customers?id=1").status == .ok)
                 // By another process, as the command does.
-                #expect(try await store.revokeKey(named: "ada", at: .now, actor: "tests") != nil)
-                #expect(try await desk.get("/v1/admin/customers?id=1").status == .unauthorized)
+                #expect(
+                    try await store.write(at: .now, locking: [.adminKeys]) {
+                        try $0.revokeKey(named: "ada", actor: "tests")
+                    } != nil)
+                #expect(try await admin.get("/v1/admin/customers?id=1").status == .unauthorized)
             }
             try await store.close()
         }
@@ -136,9 +144,11 @@ import Testing
     @Test func `the record does not hold a key's secret`() async throws {
         try await withFolder { folder in
             let secret = KeySecret()
-            let store = try SQLiteStore(path: folder + "/record.sqlite")
-            _ = try await store.create(
-                RecordedKey(name: "ada", scope: .read, createdAt: .now), secret: secret.hash, actor: "tests")
+            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            _ = try await store.write(locking: [.adminKeys]) {
+                try $0.create(
+                    StoredAdminKey(name: "ada", scope: .read, createdAt: .now), secret: secret.hash, actor: "tests")
+            }
             try await store.close()
             #expect(secret.text.utf8.count == "tenure_key_".utf8.count + 48)
             #expect(KeySecret().text != secret.text)
@@ -150,16 +160,16 @@ import Testing
     }
 
     @Test func `tries are counted by address and forgotten in time`() {
-        let tries = FailedTries()
+        let tries = WrongKeyLimit()
         let now = Calculator.now
-        for number in 1...FailedTries.limit { #expect(tries.add("192.0.2.1", now: now) == number) }
+        for number in 1...WrongKeyLimit.limit { #expect(tries.add("192.0.2.1", now: now) == number) }
         #expect(tries.wait(for: "192.0.2.1", now: now) == 60)
         #expect(tries.wait(for: "192.0.2.1", now: now.addingTimeInterval(59.5)) == 1)
         #expect(tries.wait(for: "192.0.2.1", now: now.addingTimeInterval(60)) == nil)
         #expect(tries.wait(for: "192.0.2.2", now: now) == nil)
         #expect(tries.wait(for: "192.0.2.1", now: now.addingTimeInterval(-86_400)) == nil, "the clock was set back")
         #expect(tries.add("192.0.2.1", now: now.addingTimeInterval(60)) == 1)
-        for number in 0..<(2 * FailedTries.capacity) { _ = tries.add("address \(number)", now: now) }
-        #expect(tries.count <= FailedTries.capacity)
+        for number in 0..<(2 * WrongKeyLimit.capacity) { _ = tries.add("address \(number)", now: now) }
+        #expect(tries.count <= WrongKeyLimit.capacity)
     }
 }

@@ -13,53 +13,55 @@ import Testing
 
 @Suite struct `links with the app's users` {
     @Test func `are made by the app's server with an access token`() async throws {
-        try await withDesk { desk, keys in
-            let server = desk.with(keys[.link])
-            let phone = try await desk.owner()
-            let other = try await desk.newcomer()
+        try await withAdminClient { admin, keys in
+            let server = admin.with(keys[.link])
+            let phone = try await admin.owner()
+            let other = try await admin.newcomer()
             for customer in [phone, other] {
                 let token = try #require(customer.accessToken?.value)
                 let answer = try await server.post("/v1/link", ["userID": "ada", "accessToken": token])
                 #expect(answer.status == .ok, "\(answer.text)")
                 #expect(answer.json["isNew"] as? Bool == true)
-                // Whoever the customer is, nothing of their record.
+                // No field of the customer's data.
                 #expect(Set(answer.json.keys) == ["customer", "userID", "isLinked", "isNew"])
             }
             // One user, one customer: the second account of theirs has what the first has.
             let token = try #require(other.accessToken?.value)
-            let merged = try await desk.client.customer(token)
+            let merged = try await admin.client.customer(token)
             #expect(merged.id == phone.id)
             #expect(merged.entitlements["everything"]?.outcome == .granted)
-            let timeline = try await desk.get(try phone.path("/timeline"))
+            let timeline = try await admin.get(try phone.path("/timeline"))
             #expect(timeline.kinds.filter { ["linked", "merged"].contains($0) } == ["linked", "merged", "linked"])
             #expect(timeline.entries.contains { $0["because"] as? String == "sameUser" })
             // The link ends, and with it what it made one.
             #expect(try await server.delete(try phone.path("/links/ada")).status == .ok)
-            let alone = try await desk.client.customer(token)
+            let alone = try await admin.client.customer(token)
             #expect(alone.id == other.id)
             #expect(alone.entitlements["everything"]?.outcome == .denied)
         }
     }
 
-    @Test func `are not moved to another user unless the operator says so, and the reason is told`() async throws {
-        try await withDesk { desk, keys in
-            let server = desk.with(keys[.link])
-            let token = try #require(try await desk.owner().accessToken?.value)
+    @Test func `aren't moved to another user unless the settings allow it, and the refusal has the reason`()
+        async throws
+    {
+        try await withAdminClient { admin, keys in
+            let server = admin.with(keys[.link])
+            let token = try #require(try await admin.owner().accessToken?.value)
             _ = try await server.post("/v1/link", ["userID": "ada", "accessToken": token])
             let refused = try await server.post("/v1/link", ["userID": "boris", "accessToken": token])
             #expect(refused.problem?.code == .conflict && refused.problem?.reason == "linkedToAnotherUser")
-            #expect(!refused.text.contains("ada"), "whose it is, is not told")
-            let lines = try await desk.get("/v1/admin/audit").entries
+            #expect(!refused.text.contains("ada"), "the refusal doesn't name the other user")
+            let lines = try await admin.get("/v1/admin/audit").entries
             #expect((lines.first?["detail"] as? [String: Any])?["refused"] as? String == "linkedToAnotherUser")
-            #expect(try await desk.get("/v1/admin/customers?id=boris").found.isEmpty)
+            #expect(try await admin.get("/v1/admin/customers?id=boris").found.isEmpty)
         }
     }
 
     @Test func `newest: the acquisition goes along with its promise, and both timelines tell`() async throws {
-        try await withDesk(transfer: .newest) { desk, keys in
-            let server = desk.with(keys[.link])
-            let (owner, second) = (try await desk.owner(), try await desk.newcomer())
-            let third = try await desk.newcomer("704000000000000003")
+        try await withAdminClient(transfer: .newest) { admin, keys in
+            let server = admin.with(keys[.link])
+            let (owner, second) = (try await admin.owner(), try await admin.newcomer())
+            let third = try await admin.newcomer("704000000000000003")
             func link(_ user: String, _ customer: CustomerResponse) async throws {
                 let token = try #require(customer.accessToken?.value)
                 let answer = try await server.post("/v1/link", ["userID": user, "accessToken": token])
@@ -71,51 +73,51 @@ import Testing
             try await link("boris", owner)
             func outcome(_ customer: CustomerResponse) async throws -> Decision.Outcome? {
                 let token = try #require(customer.accessToken?.value)
-                return try await desk.client.customer(token).entitlements["everything"]?.outcome
+                return try await admin.client.customer(token).entitlements["everything"]?.outcome
             }
             #expect(try await outcome(third) == .granted)
             #expect(try await outcome(owner) == .granted)
             #expect(try await outcome(second) == .denied)
             for customer in [second, third] {
-                let timeline = try await desk.get(try customer.path("/timeline"))
+                let timeline = try await admin.get(try customer.path("/timeline"))
                 let moved = timeline.entries.first { $0["kind"] as? String == "transferred" }
                 #expect(moved?["promises"] as? String == "everything", "\(timeline.text)")
             }
-            // Whose an acquisition was before is nothing that its new user is shown, or that is left when they are erased.
-            let moved = try await desk.get(try owner.path("/export?reason=asked"))
+            // The new user's export doesn't show the acquisition's earlier user, and an erasure leaves no trace of that user.
+            let moved = try await admin.get(try owner.path("/export?reason=asked"))
             #expect(moved.status == .ok && moved.text.contains("boris") && !moved.text.contains("\"ada\""))
-            #expect(try await desk.get(try second.path("/timeline")).text.contains("\"ada\""))
+            #expect(try await admin.get(try second.path("/timeline")).text.contains("\"ada\""))
         }
     }
 
     @Test func `a token that was made while two were one opens its own acquisition after they part`() async throws {
-        try await withDesk { desk, _ in
-            let (owner, other) = (try await desk.owner(), try await desk.newcomer())
-            let merge = try await desk.post(
+        try await withAdminClient { admin, _ in
+            let (owner, other) = (try await admin.owner(), try await admin.newcomer())
+            let merge = try await admin.post(
                 try owner.path("/merges"), ["other": try other.publicID, "reason": "one person"])
             #expect(merge.status == .ok, "\(merge.text)")
-            let again = try await desk.newcomer()
+            let again = try await admin.newcomer()
             #expect(again.id == owner.id && again.entitlements["everything"]?.outcome == .granted)
-            #expect(try await desk.delete(try owner.path("/merges/\(try other.publicID)")).status == .ok)
-            let seen = try await desk.client.customer(try #require(again.accessToken?.value))
+            #expect(try await admin.delete(try owner.path("/merges/\(try other.publicID)")).status == .ok)
+            let seen = try await admin.client.customer(try #require(again.accessToken?.value))
             #expect(seen.id == other.id && seen.entitlements["everything"]?.outcome == .denied)
         }
     }
 
-    @Test func `proof that anybody may have found links nobody`() async throws {
-        try await withDesk { desk, keys in
-            let found = try await desk.client.sync(
+    @Test func `unbound proof links no user`() async throws {
+        try await withAdminClient { admin, keys in
+            let found = try await admin.client.sync(
                 SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)), from: nil)
             let token = try #require(found.accessToken?.value)
-            let answer = try await desk.with(keys[.link]).post("/v1/link", ["userID": "eve", "accessToken": token])
+            let answer = try await admin.with(keys[.link]).post("/v1/link", ["userID": "eve", "accessToken": token])
             #expect(answer.problem?.code == .conflict && answer.problem?.reason == "unboundProof")
         }
     }
 
-    @Test func `a request that names nobody, or two, is told so`() async throws {
-        try await withDesk { desk, keys in
-            let server = desk.with(keys[.link])
-            let token = try #require(try await desk.owner().accessToken?.value)
+    @Test func `a request that names no customer, or two, is refused with the reason`() async throws {
+        try await withAdminClient { admin, keys in
+            let server = admin.with(keys[.link])
+            let token = try #require(try await admin.owner().accessToken?.value)
             let cases: [[String: Any?]] = [
                 [:], ["userID": "ada"], ["userID": "", "accessToken": token],
                 ["userID": String(repeating: "a", count: 257), "accessToken": token],
@@ -126,27 +128,27 @@ import Testing
             for body in cases {
                 #expect(try await server.post("/v1/link", body).problem?.code == .malformedRequest, "\(body)")
             }
-            let nobody = try await server.post("/v1/link", ["userID": "ada", "customer": "cus_nobody"])
-            #expect(nobody.problem?.code == .notFound)
+            let unknown = try await server.post("/v1/link", ["userID": "ada", "customer": "cus_nobody"])
+            #expect(unknown.problem?.code == .notFound)
         }
     }
 
     @Test func `two syncs after a merge by hand keep both in one, and undoing it gives each its own`() async throws {
-        try await withDesk { desk, _ in
+        try await withAdminClient { admin, _ in
             let id = "704000000000000001"
             let minter = Calculator.minter()
-            let owner = try await desk.owner(transactions: [try minter.transaction("1", of: id)])
-            let other = try await desk.newcomer()
-            _ = try await desk.post(try other.path("/merges"), ["other": try owner.publicID, "reason": "r"])
-            let later = try await desk.owner(
+            let owner = try await admin.owner(transactions: [try minter.transaction("1", of: id)])
+            let other = try await admin.newcomer()
+            _ = try await admin.post(try other.path("/merges"), ["other": try owner.publicID, "reason": "r"])
+            let later = try await admin.owner(
                 transactions: [try minter.transaction("1", of: id), try minter.transaction("2", of: id)])
             #expect(later.id == other.id)
-            _ = try await desk.delete(try other.path("/merges/\(try owner.publicID)"))
-            let back = try await desk.get(try owner.path())
+            _ = try await admin.delete(try other.path("/merges/\(try owner.publicID)"))
+            let back = try await admin.get(try owner.path())
             #expect(back.outcome("everything") == "granted")
             let purchases = (back.json["customer"] as? [String: Any])?["purchases"] as? [Any]
             #expect(purchases?.count == 2)
-            let rest = try await desk.get(try other.path())
+            let rest = try await admin.get(try other.path())
             #expect(rest.outcome("everything") == "denied")
             #expect((rest.json["promises"] as? [Any])?.isEmpty == true)
         }
@@ -155,15 +157,15 @@ import Testing
     @Test func `an expired access token links no user`() async throws {
         let clock = TestClock()
         try await withService { configuration in
-            configuration.adminKey = Desk.adminKey
+            configuration.adminKey = AdminClient.adminKey
             configuration.now = { clock.now }
         } _: { client in
-            let desk = Desk(client: client, key: Desk.adminKey)
-            let token = try #require(try await desk.owner().accessToken)
+            let admin = AdminClient(client: client, key: AdminClient.adminKey)
+            let token = try #require(try await admin.owner().accessToken)
             clock.advance(by: token.expiresAt.timeIntervalSince(clock.now))
-            let answer = try await desk.post("/v1/link", ["userID": "ada", "accessToken": token.value])
+            let answer = try await admin.post("/v1/link", ["userID": "ada", "accessToken": token.value])
             #expect(answer.problem?.code == .malformedRequest, "\(answer.text)")
-            #expect(try await desk.get("/v1/admin/customers?id=ada").found.isEmpty)
+            #expect(try await admin.get("/v1/admin/customers?id=ada").found.isEmpty)
         }
     }
 }

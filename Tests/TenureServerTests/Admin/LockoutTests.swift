@@ -10,7 +10,7 @@ import Testing
     private func withProxiedService(_ body: @Sendable (Int) async throws -> Void) async throws {
         try await withLiveService({
             $0.proxies = [try #require(AddressBlock("127.0.0.1"))]
-            $0.adminKey = Desk.adminKey
+            $0.adminKey = AdminClient.adminKey
             $0.allowsTestAnchorsBeyondLoopback = true
         }) { _, port in try await body(port) }
     }
@@ -34,19 +34,19 @@ import Testing
             func status(_ key: String?) async throws -> Int? {
                 try await self.status(path, key: key, from: "198.51.100.7", port: port)
             }
-            for _ in 0..<2 * FailedTries.limit { #expect(try await status(nil) == 401) }
-            for _ in 0..<FailedTries.limit { #expect(try await status(KeySecret().text) == 401) }
+            for _ in 0..<2 * WrongKeyLimit.limit { #expect(try await status(nil) == 401) }
+            for _ in 0..<WrongKeyLimit.limit { #expect(try await status(KeySecret().text) == 401) }
             #expect(try await status(KeySecret().text) == 429)
             #expect(try await status("wrong") == 429)
             #expect(try await status(nil) == 401)
-            #expect(try await status(Desk.adminKey) == 200)
-            #expect(try await status("wrong") == 429, "a right key ends nobody else's lockout")
+            #expect(try await status(AdminClient.adminKey) == 200)
+            #expect(try await status("wrong") == 429, "a right key doesn't end another client's lockout")
         }
     }
 
     @Test func `counts an IPv6 client by its /64, and others not`() async throws {
         try await withProxiedService { port async throws in
-            for number in 0..<FailedTries.limit {
+            for number in 0..<WrongKeyLimit.limit {
                 #expect(try await status(key: "wrong", from: "2001:db8:1:1:\(number)::7", port: port) == 401)
             }
             #expect(try await status(key: "wrong", from: "2001:db8:1:1:ffff::1", port: port) == 429)

@@ -10,36 +10,36 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `finding a customer by the order id of a receipt` {
-    private static func ordered(_ local: LocalStoreDesk) async throws -> (order: String, product: String) {
-        try await local.act(.buy)
-        let world = await local.appStore.world
-        let transaction = try #require(world.transactions.last)
-        return (world.orderID(of: transaction), world.products[transaction.product].id)
+    private static func ordered(_ local: LocalStoreTestBed) async throws -> (order: String, product: String) {
+        try await local.operation(.buy)
+        let state = await local.appStore.state
+        let transaction = try #require(state.transactions.last)
+        return (state.orderID(of: transaction), state.products[transaction.product].id)
     }
 
     @Test func `asks the App Store, and says whom what is signed names`() async throws {
-        try await LocalStoreDesk.run { local in
+        try await LocalStoreTestBed.run { local in
             let (order, product) = try await Self.ordered(local)
             try await withFolder { folder in
                 try await local.service(in: folder, key: local.key) { client, _ in
-                    let desk = Desk(client: client, key: Desk.adminKey)
-                    let before = try await desk.get("/v1/admin/orders/\(order)")
+                    let admin = AdminClient(client: client, key: AdminClient.adminKey)
+                    let before = try await admin.get("/v1/admin/orders/\(order)")
                     #expect(before.status == .ok, "\(before.text)")
                     #expect(before.json["isValid"] as? Bool == true && before.found.isEmpty)
                     let purchases = before.json["purchases"] as? [[String: Any]]
                     #expect(purchases?.map { $0["productID"] as? String } == [product])
                     let id = try #require(purchases?.first?["transactionID"] as? String)
-                    #expect(try await desk.get("/v1/admin/customers?id=\(id)").found.isEmpty, "nothing is recorded")
+                    #expect(try await admin.get("/v1/admin/customers?id=\(id)").found.isEmpty, "nothing is recorded")
 
                     let synced = try await client.sync(try await local.sync, from: nil)
-                    #expect(try await desk.get("/v1/admin/orders/\(order)").found == [synced.id])
-                    let spaced = try await desk.get("/v1/admin/orders/%20\(order)%20")
+                    #expect(try await admin.get("/v1/admin/orders/\(order)").found == [synced.id])
+                    let spaced = try await admin.get("/v1/admin/orders/%20\(order)%20")
                     #expect(spaced.found.isEmpty, "a route has one spelling")
                     // The app calls another customer's user by the same number, and no signature covers it.
-                    let namesake = try await desk.newcomer()
-                    #expect(try await desk.post(try namesake.path("/links"), ["userID": id]).status == .ok)
-                    #expect(try await desk.get("/v1/admin/orders/\(order)").found == [synced.id])
-                    let other = try await desk.get("/v1/admin/orders/MZZZZZZZZZ")
+                    let namesake = try await admin.newcomer()
+                    #expect(try await admin.post(try namesake.path("/links"), ["userID": id]).status == .ok)
+                    #expect(try await admin.get("/v1/admin/orders/\(order)").found == [synced.id])
+                    let other = try await admin.get("/v1/admin/orders/MZZZZZZZZZ")
                     #expect(other.json["isValid"] as? Bool == false && other.found.isEmpty)
                 }
             }
@@ -47,20 +47,21 @@ import Testing
     }
 
     @Test func `needs a key that may read, and one for the App Store`() async throws {
-        try await LocalStoreDesk.run { local in
+        try await LocalStoreTestBed.run { local in
             let (order, _) = try await Self.ordered(local)
             let path = "/v1/admin/orders/\(order)"
             try await withFolder { folder in
                 try await local.service(in: folder, key: nil) { client, _ in
-                    #expect(try await Desk(client: client, key: nil).get(path).problem?.code == .notAuthenticated)
-                    let answer = try await Desk(client: client, key: Desk.adminKey).get(path)
+                    #expect(
+                        try await AdminClient(client: client, key: nil).get(path).problem?.code == .notAuthenticated)
+                    let answer = try await AdminClient(client: client, key: AdminClient.adminKey).get(path)
                     #expect(answer.problem?.code == .misconfigured)
                     #expect(answer.problem?.detail.contains("appStore.privateKeyFile") == true)
                 }
             }
             try await withFolder { folder in
                 try await local.service(in: folder, key: try ServerAPIKey(seed: "another")) { client, _ in
-                    let answer = try await Desk(client: client, key: Desk.adminKey).get(path)
+                    let answer = try await AdminClient(client: client, key: AdminClient.adminKey).get(path)
                     #expect(answer.problem?.code == .misconfigured, "\(answer.text)")
                 }
             }
@@ -69,9 +70,9 @@ import Testing
 
     @Test func `believes nothing that is not signed for this app`() async throws {
         let stranger = JWSMinter(
-            authority: try TestAuthority(seed: "stranger"), app: MintedApp(), signedAt: Calculator.now)
+            authority: try TestAuthority(), app: MintedApp(), signedAt: Calculator.now)
         let forged = try stranger.text(.transaction, [:])
-        try await LocalStoreDesk.run { local in
+        try await LocalStoreTestBed.run { local in
             try await withFolder { folder in
                 try await local.service(
                     in: folder, key: local.key,
@@ -79,7 +80,8 @@ import Testing
                         Self.answer(#"{"status":0,"signedTransactions":["\#(forged)","rubbish"]}"#)
                     }
                 ) { client, _ in
-                    let answer = try await Desk(client: client, key: Desk.adminKey).get("/v1/admin/orders/M1")
+                    let answer = try await AdminClient(client: client, key: AdminClient.adminKey).get(
+                        "/v1/admin/orders/M1")
                     #expect((answer.json["purchases"] as? [Any])?.isEmpty == true && answer.found.isEmpty)
                     let problems = answer.json["problems"] as? [[String: Any]]
                     #expect(problems?.map { $0["code"] as? String } == ["untrustedChain", "malformed"])
@@ -94,14 +96,14 @@ import Testing
         (#"{"errorCode":4040010,"errorMessage":"Not found"}"#, 404, .notFound),
         (#"{"errorCode":4030000,"errorMessage":"Forbidden"}"#, 403, .misconfigured),
     ])
-    func `says what whoever asked may do`(body: String, status: Int, code: Problem.Code) async throws {
-        try await LocalStoreDesk.run { local in
+    func `reports what support can do`(body: String, status: Int, code: Problem.Code) async throws {
+        try await LocalStoreTestBed.run { local in
             try await withFolder { folder in
                 try await local.service(
                     in: folder, key: local.key, answering: { _ in Self.answer(body, status) }
                 ) { client, _ in
-                    let desk = Desk(client: client, key: Desk.adminKey)
-                    let answer = try await desk.get("/v1/admin/orders/M1")
+                    let admin = AdminClient(client: client, key: AdminClient.adminKey)
+                    let answer = try await admin.get("/v1/admin/orders/M1")
                     #expect(answer.problem?.code == code, "\(answer.text)")
                 }
             }

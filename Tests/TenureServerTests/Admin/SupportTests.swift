@@ -13,12 +13,12 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `support` {
-    @Test func `grants and takes back, with reasons that stand in timeline and audit`() async throws {
-        try await withDesk { admin, keys in
-            let desk = admin.with(keys[.support])
+    @Test func `grants and revokes, with reasons in the timeline and the audit trail`() async throws {
+        try await withAdminClient { admin, keys in
+            let support = admin.with(keys[.support])
             let customer = try await admin.newcomer()
             #expect(customer.entitlements["everything"]?.outcome == .denied)
-            let granted = try await desk.post(
+            let granted = try await support.post(
                 try customer.path("/grants"),
                 ["entitlement": "everything", "reason": "bought it twice", "until": "2027-01-01T00:00:00Z"])
             #expect(granted.outcome("everything") == "granted", "\(granted.text)")
@@ -28,48 +28,48 @@ import Testing
             #expect(seen.entitlements["everything"]?.outcome == .granted)
             #expect(seen.entitlements["everything"]?.reasons.first?.code == "supportGrant")
             #expect(seen.entitlements["everything"]?.until == Date(rfc3339: "2027-01-01T00:00:00Z"))
-            let revoked = try await desk.post(
+            let revoked = try await support.post(
                 try customer.path("/revocations"), ["entitlement": "everything", "reason": "a mistake"])
             #expect(revoked.outcome("everything") == "denied", "\(revoked.text)")
 
-            let timeline = try await desk.get(try customer.path("/timeline"))
+            let timeline = try await support.get(try customer.path("/timeline"))
             #expect(
                 timeline.kinds == ["acquired", "artifact", "purchasesComplete", "grant", "revocation"],
                 "\(timeline.text)")
             #expect(timeline.entries.compactMap { $0["reason"] as? String } == ["bought it twice", "a mistake"])
             #expect(timeline.entries.compactMap { $0["actor"] as? String } == ["support", "support"])
             let lines = try await admin.get("/v1/admin/audit?customer=\(try customer.publicID)").entries
-            #expect(lines.compactMap { $0["act"] as? String } == ["revoke", "grant"])
+            #expect(lines.compactMap { $0["action"] as? String } == ["revoke", "grant"])
             #expect((lines.last?["detail"] as? [String: Any])?["reason"] as? String == "bought it twice")
         }
     }
 
     // PostgreSQL keeps no text with a NUL, and would fail.
     @Test func `control characters are a mistake of who asks`() async throws {
-        try await withDesk { desk, _ in
-            let path = try await desk.newcomer().path()
+        try await withAdminClient { admin, _ in
+            let path = try await admin.newcomer().path()
             let grant: [String: Any?] = ["entitlement": "everything", "reason": "bought\u{0}twice"]
-            #expect(try await desk.post(path + "/grants", grant).problem?.code == .malformedRequest)
+            #expect(try await admin.post(path + "/grants", grant).problem?.code == .malformedRequest)
             for (method, path) in [
                 (HTTPRequest.Method.get, "/v1/admin/customers/cus%00"), (.get, "/v1/admin/customers/a%0Ab/timeline"),
                 (.delete, path + "?reason=a%00b"), (.delete, path + "/links/a%00b"), (.delete, path + "/merges/%7F"),
             ] {
-                let answer = try await desk.send(method, path)
+                let answer = try await admin.send(method, path)
                 #expect(answer.problem?.code == .malformedRequest, "\(path): \(answer.text)")
             }
             let words = "two\nlines\tand “quotes”"
-            let granted = try await desk.post(path + "/grants", ["entitlement": "everything", "reason": words])
+            let granted = try await admin.post(path + "/grants", ["entitlement": "everything", "reason": words])
             #expect(granted.outcome("everything") == "granted", "\(granted.text)")
-            // An id that stands in something unsigned is as good as typed.
+            // An ID inside an unsigned text counts as typed.
             let forged = "e30." + Data(#"{"appTransactionId":"7\u0000"}"#.utf8).base64EncodedString() + ".c2ln"
-            let found = try await desk.post("/v1/admin/customers/find", ["artifact": forged])
+            let found = try await admin.post("/v1/admin/customers/find", ["artifact": forged])
             #expect(found.status.code < 500, "\(found.text)")
         }
     }
 
     @Test func `a request with a mistake changes nothing and says what is wrong`() async throws {
-        try await withDesk { desk, _ in
-            let customer = try await desk.newcomer()
+        try await withAdminClient { admin, _ in
+            let customer = try await admin.newcomer()
             let grants = try customer.path("/grants")
             let cases: [([String: Any?], String)] = [
                 (["entitlement": "everything"], "`reason`"), (["reason": "r"], "`entitlement`"),
@@ -82,46 +82,46 @@ import Testing
                 (["entitlement": "everything", "reason": "r", "untill": "2030-01-01T00:00:00Z"], "`untill`"),
             ]
             for (body, words) in cases {
-                let problem = try await desk.post(grants, body).problem
+                let problem = try await admin.post(grants, body).problem
                 #expect(problem?.code == .malformedRequest, "\(body)")
                 #expect(problem?.detail.contains(words) == true, "\(problem?.detail ?? "")")
             }
-            #expect(try await desk.get(try customer.path()).outcome("everything") == "denied")
-            // What is taken back is taken for good.
-            let revocation = try await desk.post(
+            #expect(try await admin.get(try customer.path()).outcome("everything") == "denied")
+            // The revocation is permanent.
+            let revocation = try await admin.post(
                 try customer.path("/revocations"),
                 ["entitlement": "everything", "reason": "r", "until": "2030-01-01T00:00:00Z"])
             #expect(revocation.problem?.detail.contains("`until`") == true)
-            let nobody = try await desk.post(
+            let unknown = try await admin.post(
                 "/v1/admin/customers/cus_nobody/grants", ["entitlement": "everything", "reason": "r"])
-            #expect(nobody.problem?.code == .notFound && nobody.problem?.reason == "noSuchCustomer")
+            #expect(unknown.problem?.code == .notFound && unknown.problem?.reason == "noSuchCustomer")
         }
     }
 
     @Test func `the same request sent twice is one act`() async throws {
-        try await withDesk { desk, _ in
-            let customer = try await desk.newcomer()
+        try await withAdminClient { admin, _ in
+            let customer = try await admin.newcomer()
             let path = try customer.path("/grants")
             let body = ["entitlement": "everything", "reason": "r"]
-            for _ in 0..<3 { #expect(try await desk.post(path, body, request: "one").status == .ok) }
-            let shown = try await desk.get(try customer.path()).json
+            for _ in 0..<3 { #expect(try await admin.post(path, body, request: "one").status == .ok) }
+            let shown = try await admin.get(try customer.path()).json
             #expect((shown["support"] as? [Any])?.count == 1)
-            let other = try await desk.post(
+            let other = try await admin.post(
                 try customer.path("/revocations"), ["entitlement": "everything", "reason": "r"], request: "one")
             #expect(other.problem?.code == .conflict && other.problem?.reason == "requestReused")
         }
     }
 
     @Test func `sees what a customer has, why, and by what they are known`() async throws {
-        try await withDesk { desk, keys in
+        try await withAdminClient { admin, keys in
             let transaction = try Calculator.minter().text(
                 .transaction,
                 [
                     "appTransactionId": .string("704000000000000001"),
                     "appAccountToken": .string("7E3F1B52-0C5D-4B59-9B0E-0D4F1C2A3B4C"),
                 ])
-            let customer = try await desk.owner(transactions: [transaction])
-            let answer = try await desk.with(keys[.read]).get(try customer.path())
+            let customer = try await admin.owner(transactions: [transaction])
+            let answer = try await admin.with(keys[.read]).get(try customer.path())
             #expect(answer.outcome("everything") == "granted")
             #expect(answer.text.contains("\"sentence\""))
             #expect(answer.text.contains("\"eraHonored\""))
@@ -129,43 +129,43 @@ import Testing
             #expect(Set(kinds) == ["appTransactionID", "originalTransactionID", "appAccountToken", "device"])
             #expect((answer.json["promises"] as? [[String: Any]])?.first?["entitlement"] as? String == "everything")
             #expect(answer.json["artifacts"] as? Int == 2)
-            #expect(try await desk.get("/v1/admin/customers/cus_nobody").problem?.code == .notFound)
+            #expect(try await admin.get("/v1/admin/customers/cus_nobody").problem?.code == .notFound)
         }
     }
 
     @Test func `reads a long timeline page by page, and nothing twice`() async throws {
-        try await withDesk { desk, _ in
+        try await withAdminClient { admin, _ in
             let minter = Calculator.minter()
-            let customer = try await desk.owner(
+            let customer = try await admin.owner(
                 transactions: (0..<12).map { number in
                     try minter.transaction("10\(number)", of: "704000000000000001")
                 })
-            let whole = try await desk.get(try customer.path("/timeline"))
+            let whole = try await admin.get(try customer.path("/timeline"))
             #expect(whole.json["next"] is NSNull)
             #expect(whole.entries.count == 28, "\(whole.kinds)")
             var paged: [String] = []
             var after = 0
             for _ in 0..<10 {
-                let page = try await desk.get(try customer.path("/timeline?limit=5&after=\(after)"))
+                let page = try await admin.get(try customer.path("/timeline?limit=5&after=\(after)"))
                 paged += page.kinds
                 guard let next = page.json["next"] as? Int else { break }
                 after = next
             }
             #expect(paged == whole.kinds)
             for bad in ["limit=0", "limit=501", "limit=x", "after=-1", "after=9999999999999999999"] {
-                #expect(try await desk.get(try customer.path("/timeline?\(bad)")).problem?.code == .malformedRequest)
+                #expect(try await admin.get(try customer.path("/timeline?\(bad)")).problem?.code == .malformedRequest)
             }
         }
     }
 
     @Test func `sees a refund at its own date`() async throws {
-        try await withDesk { desk, _ in
+        try await withAdminClient { admin, _ in
             let refund = Calculator.now.addingTimeInterval(-3600)
-            let customer = try await desk.owner(transactions: [
+            let customer = try await admin.owner(transactions: [
                 try Calculator.minter().text(
                     .transaction, ["revocationDate": .instant(refund), "revocationReason": .number("0")])
             ])
-            let refunds = try await desk.get(try customer.path("/timeline")).entries.filter {
+            let refunds = try await admin.get(try customer.path("/timeline")).entries.filter {
                 $0["kind"] as? String == "refund"
             }
             #expect(refunds.count == 1)

@@ -19,7 +19,7 @@ import Testing
             #expect(list.isComplete)
             #expect(list.revision == "rev-45")
             #expect(list.transactions.map(\.purchase.transactionID) == (1...45).map { "\(1000 + $0)" })
-            #expect(list.transactions.map { String(decoding: $0.arrival.artifact.bytes, as: UTF8.self) } == all)
+            #expect(list.transactions.map { String(decoding: $0.artifact.stored.bytes, as: UTF8.self) } == all)
             #expect(
                 await asking.appStore.asked.map(\.query) == [
                     "sort=ASCENDING", "sort=ASCENDING&revision=rev-20", "sort=ASCENDING&revision=rev-40",
@@ -50,7 +50,7 @@ import Testing
                 let list = try await asking.connection.transactionHistory(of: id, in: .production)
                 #expect(list.ending == .circle)
                 #expect(!list.isComplete)
-                #expect(list.faults.isEmpty)
+                #expect(list.rejected.isEmpty)
                 #expect(await asking.appStore.asked.count == count)
             }
         }
@@ -75,8 +75,8 @@ import Testing
             }
             let list = try await asking.connection.transactionHistory(of: id, in: .production)
             #expect(list.transactions.map(\.purchase.transactionID) == ["1001", "1002"])
-            #expect(list.faults.map(\.place) == [.transaction(1), .transaction(3), .transaction(4)])
-            #expect(list.faults.map(\.code) == ["badSignature", "malformed", "malformed"])
+            #expect(list.rejected.map(\.path) == [.transaction(1), .transaction(3), .transaction(4)])
+            #expect(list.rejected.map(\.code) == ["badSignature", "malformed", "malformed"])
             #expect(list.ending == .lastPage)
             #expect(!list.isComplete)
         }
@@ -89,7 +89,7 @@ import Testing
             await asking.appStore.put(.production) { $0.histories = [(["1001"], [sandbox, other])] }
             let list = try await asking.connection.transactionHistory(of: id, in: .production)
             #expect(list.transactions.isEmpty)
-            #expect(list.faults.map(\.code) == ["wrongEnvironment", "wrongApp"])
+            #expect(list.rejected.map(\.code) == ["wrongEnvironment", "wrongApp"])
         }
     }
 
@@ -133,11 +133,11 @@ import Testing
                 $0.appTransactions = [Answered.customer: appTransaction, "7": appTransaction]
             }
             let connection = try asking.connection
-            let arrival = try await connection.appTransaction(of: .appTransaction(Answered.customer), in: .production)
-            #expect(arrival.payload.isServerVariant)
-            #expect(arrival.payload.originalApplicationVersion == "37")
-            #expect(!arrival.isOnDevice)
-            #expect(arrival.realm.isTest)
+            let artifact = try await connection.appTransaction(of: .appTransaction(Answered.customer), in: .production)
+            #expect(artifact.payload.isServerVariant)
+            #expect(artifact.payload.originalApplicationVersion == "37")
+            #expect(!artifact.isOnDevice)
+            #expect(artifact.realm.isTest)
             await #expect(throws: AppStoreFailure.self) {
                 try await connection.appTransaction(of: .appTransaction("7"), in: .production)
             }
@@ -153,16 +153,16 @@ import Testing
             await asking.appStore.put(.production) { $0.statuses = ["1": sound, "2": other, "3": forged, "4": "[]"] }
             let connection = try asking.connection
             let statuses = try await connection.subscriptionStatuses(of: .transaction("1"), in: .production)
-            #expect(statuses.faults.isEmpty)
+            #expect(statuses.rejected.isEmpty)
             #expect(statuses.subscriptions.map(\.status) == [.known(.active)])
             #expect(statuses.subscriptions[0].transaction?.purchase.transactionID == "2001")
             #expect(statuses.subscriptions[0].renewal?.renewal.originalTransactionID == "2000")
             let mixed = try await connection.subscriptionStatuses(of: .transaction("2"), in: .production)
-            #expect(mixed.faults.map(\.code) == ["noTransaction"])
+            #expect(mixed.rejected.map(\.code) == ["noTransaction"])
             #expect(mixed.subscriptions[0].renewal == nil)
-            let spoilt = try await connection.subscriptionStatuses(of: .transaction("3"), in: .production)
-            #expect(spoilt.faults.map(\.place) == [.transaction(0), .renewalInfo(0)])
-            #expect(try await connection.subscriptionStatuses(of: .transaction("4"), in: .production).faults.isEmpty)
+            let corrupted = try await connection.subscriptionStatuses(of: .transaction("3"), in: .production)
+            #expect(corrupted.rejected.map(\.path) == [.transaction(0), .renewalInfo(0)])
+            #expect(try await connection.subscriptionStatuses(of: .transaction("4"), in: .production).rejected.isEmpty)
         }
     }
 

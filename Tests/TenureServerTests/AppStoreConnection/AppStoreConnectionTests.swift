@@ -14,8 +14,8 @@ import Testing
         _ appStore: ImitatedAppStore, _ count: Int = 1, _ environment: AppStoreEnvironment = .production
     ) async throws {
         let transactions = try Answered.transactions(count, environment)
-        await appStore.put(environment) { shelf in
-            shelf.histories = [(["1001", Answered.customer], transactions)]
+        await appStore.put(environment) { contents in
+            contents.histories = [(["1001", Answered.customer], transactions)]
         }
     }
 
@@ -53,7 +53,7 @@ import Testing
         try await withAppStore { asking in
             try await fill(asking.appStore)
             await asking.appStore.answerFirst(with: .error(429, 4_290_000, retryAfter: "42"))
-            let connection = try asking.connection(patience: Patience(attempts: 1))
+            let connection = try asking.connection(retryPolicy: RetryPolicy(attempts: 1))
             await #expect(throws: AppStoreFailure.self) {
                 try await connection.transactionHistory(of: id, in: .production)
             }
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `gives up, and says until when, where that is beyond its patience`() async throws {
+    @Test func `gives up, and says until when, where that is beyond its deadline`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             await asking.appStore.answerFirst(with: .error(429, 4_290_000, retryAfter: "3000"))
@@ -156,7 +156,7 @@ import Testing
             #expect(await asking.appStore.asked.count == 6)
 
             for scripted in failing { await asking.appStore.answerFirst(with: scripted) }
-            let hasty = try asking.connection(patience: Patience(deadline: 1))
+            let hasty = try asking.connection(retryPolicy: RetryPolicy(deadline: 1))
             await #expect(throws: failure) { try await hasty.transactionHistory(of: id, in: .production) }
             #expect(await asking.appStore.asked.count == 9)
         }

@@ -122,7 +122,7 @@ import Testing
         #expect(folder.contains("read"))
     }
 
-    @Test func `is never repeated in what is said of its file`() async throws {
+    @Test func `is never quoted in errors about its file`() async throws {
         let pem = AskingCalculator.key.pemRepresentation
         let secret = pem.split(separator: "\n")[1]
         let detail = try await mistake(pem.replacingOccurrences(of: "MIG", with: "MIH"))

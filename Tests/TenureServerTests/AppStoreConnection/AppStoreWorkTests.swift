@@ -81,7 +81,7 @@ import Testing
         struct Locked: Error {}
         let work = work(on: queue) { job in
             switch job {
-            case "unreachable": throw AppStoreFailure.unreachable("nobody is there")
+            case "unreachable": throw AppStoreFailure.unreachable("no connection")
             case "wrong": throw AppStoreFailure.invalidID
             default: throw Locked()
             }

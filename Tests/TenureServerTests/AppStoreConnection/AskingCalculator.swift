@@ -35,12 +35,13 @@ struct AskingCalculator: Sendable {
     }
 
     func connection(
-        _ environments: [AppStoreEnvironment] = [.production, .sandbox], patience: Patience = Patience(),
+        _ environments: [AppStoreEnvironment] = [.production, .sandbox], retryPolicy: RetryPolicy = RetryPolicy(),
         through transport: AppStoreTransport? = nil
     ) throws -> AppStoreConnection {
         AppStoreConnection(
             Self.credentials, hosts: hosts, verifier: try Self.verifier(environments),
-            transport: transport ?? self.transport, patience: patience, time: time.time, logger: Calculator.logger)
+            transport: transport ?? self.transport, retryPolicy: retryPolicy, time: time.time, logger: Calculator.logger
+        )
     }
 
     var connection: AppStoreConnection { get throws { try connection() } }

@@ -12,7 +12,7 @@ import Testing
 
     /// One attempt, since it is the exchange that is tested.
     private func once(_ asking: AskingCalculator) throws -> AppStoreConnection {
-        try asking.connection(patience: Patience(attempts: 1))
+        try asking.connection(retryPolicy: RetryPolicy(attempts: 1))
     }
 
     @Test func `reads no more than its limit of an answer without end`() async throws {
@@ -112,7 +112,7 @@ import Testing
             }, random: { 1 })
         let connection = AppStoreConnection(
             AskingCalculator.credentials, verifier: try AskingCalculator.verifier(),
-            transport: AppStoreTransport { _ throws(AppStoreFailure) in throw .unreachable("nobody is there") },
+            transport: AppStoreTransport { _ throws(AppStoreFailure) in throw .unreachable("no connection") },
             time: clock, logger: Calculator.logger)
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -162,14 +162,15 @@ import Testing
         }
     }
 
-    @Test func `that nobody takes is tried again`() async throws {
+    @Test func `that no server accepts is tried again`() async throws {
         let hosts = try await withAppStore { $0.hosts }
         // The server of that port is gone.
         let time = TestTime()
         let http = HTTPTransport()
         let connection = AppStoreConnection(
             AskingCalculator.credentials, hosts: hosts, verifier: try AskingCalculator.verifier(),
-            transport: http.transport, patience: Patience(attempts: 3), time: time.time, logger: Calculator.logger)
+            transport: http.transport, retryPolicy: RetryPolicy(attempts: 3), time: time.time, logger: Calculator.logger
+        )
         let failure = await #expect(throws: AppStoreFailure.self) {
             try await connection.transactionHistory(of: id, in: .production)
         }

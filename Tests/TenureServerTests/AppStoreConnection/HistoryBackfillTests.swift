@@ -1,4 +1,5 @@
 import Foundation
+import StoreContract
 import TenureAppStore
 import TenureCore
 import TenureJSON
@@ -14,71 +15,71 @@ import Testing
     /// A customer with one purchase and a subscription.
     private func subscriber(
         _ extra: [String] = [], renewal: String? = nil
-    ) throws -> @Sendable (inout ImitatedAppStore.Shelf) -> Void {
+    ) throws -> @Sendable (inout ImitatedAppStore.Contents) -> Void {
         let transactions = try [Answered.transaction("1001"), Answered.period()] + extra
         let statuses = Answered.statuses(try Answered.period(), try renewal ?? Answered.renewal())
         let appTransaction = try Answered.appTransaction()
-        return { shelf in
-            shelf.histories = [(["1001", Answered.customer], transactions)]
-            shelf.statuses = ["1001": statuses, Answered.customer: statuses]
-            shelf.appTransactions = ["1001": appTransaction, Answered.customer: appTransaction]
+        return { contents in
+            contents.histories = [(["1001", Answered.customer], transactions)]
+            contents.statuses = ["1001": statuses, Answered.customer: statuses]
+            contents.appTransactions = ["1001": appTransaction, Answered.customer: appTransaction]
         }
     }
 
-    private func amended(_ history: BackfilledHistory, _ customer: Customer? = nil) -> Amendment {
-        var amendment = Amendment(of: customer)
-        history.add(to: &amendment, of: nil)
-        return amendment
+    private func updated(_ history: BackfilledHistory, _ customer: Customer? = nil) -> CustomerUpdate {
+        var update = CustomerUpdate(of: customer)
+        history.add(to: &update, of: nil)
+        return update
     }
 
     @Test func `brings the whole history, the subscriptions and the app transaction`() async throws {
-        let shelf = try subscriber()
+        let fill = try subscriber()
         try await withAppStore { asking in
-            await asking.appStore.put(.production, shelf)
+            await asking.appStore.put(.production, fill)
             let history = try await HistoryBackfill(connection: asking.connection).history(of: id)
             #expect(history.isComplete)
-            #expect(history.faults.isEmpty)
+            #expect(history.rejected.isEmpty)
             #expect(history.realm == Realm(.production, isTest: true))
             #expect(history.identities.first == Identity(.appTransactionID, Answered.customer))
             #expect(
                 Set(history.identities.dropFirst().map(\.value)) == ["1001", "2000"])
-            let amendment = amended(history)
-            #expect(amendment.facts.purchasesAreComplete)
-            #expect(amendment.facts.proofs.map(\.kind) == [.serverAppTransaction])
-            #expect(amendment.facts.purchases.map(\.transactionID) == ["1001", "2001"])
-            #expect(amendment.facts.renewals.map(\.originalTransactionID) == ["2000"])
-            #expect(Set(amendment.artifacts.map(\.kind)) == [.appTransaction, .transaction, .renewalInfo])
+            let update = updated(history)
+            #expect(update.facts.purchasesAreComplete)
+            #expect(update.facts.proofs.map(\.kind) == [.serverAppTransaction])
+            #expect(update.facts.purchases.map(\.transactionID) == ["1001", "2001"])
+            #expect(update.facts.renewals.map(\.originalTransactionID) == ["2000"])
+            #expect(Set(update.artifacts.map(\.kind)) == [.appTransaction, .transaction, .renewalInfo])
         }
     }
 
     @Test func `brings all by which people find a customer`() async throws {
         let token = "9b2f0e52-6c0c-4a53-9a0f-5d1f4a0f7b11"
-        let shelf = try subscriber([
+        let fill = try subscriber([
             try Answered.transaction(
                 "1002", .production,
                 ["appAccountToken": .string(token), "webOrderLineItemId": .string("410000000000778")])
         ])
         try await withAppStore { asking in
-            await asking.appStore.put(.production, shelf)
+            await asking.appStore.put(.production, fill)
             let history = try await HistoryBackfill(connection: asking.connection).history(of: id)
-            let identities = amended(history).identities
+            let identities = updated(history).identities
             #expect(identities.contains { $0.kind == .appAccountToken && $0.value == token + " 1002" })
             #expect(identities.contains(Identity(.webOrderLineItemID, "410000000000778")))
         }
     }
 
     @Test func `enters the record as it is`() async throws {
-        let shelf = try subscriber()
+        let fill = try subscriber()
         try await withAppStore { asking in
-            await asking.appStore.put(.production, shelf)
+            await asking.appStore.put(.production, fill)
             let history = try await HistoryBackfill(connection: asking.connection).history(of: id)
             try await withFolder { folder in
-                let store = try SQLiteStore(path: folder + "/record.sqlite")
+                let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
                 for _ in 0..<2 {
-                    let (customer, _) = try await store.amend(
+                    let (customer, _) = try await store.update(
                         history.identities, in: try #require(history.realm), at: Calculator.now,
-                        adding: history.size, adopting: { _ in true }
-                    ) { known -> (Amendment, Void) in (amended(history, known), ()) }
+                        adding: history.size
+                    ) { known -> (CustomerUpdate, Void) in (updated(history, known), ()) }
                     #expect(customer.evidence.purchasesAreComplete)
                     #expect(customer.evidence.purchases.map(\.transactionID) == ["1001", "2001"])
                     #expect(customer.evidence.acquisitions.map(\.key.appTransactionID) == [Answered.customer])
@@ -89,9 +90,9 @@ import Testing
     }
 
     @Test func `asks by the customer's app transaction as well`() async throws {
-        let shelf = try subscriber()
+        let fill = try subscriber()
         try await withAppStore { asking in
-            await asking.appStore.put(.production, shelf)
+            await asking.appStore.put(.production, fill)
             let backfill = HistoryBackfill(connection: try asking.connection)
             let history = try await backfill.history(of: .appTransaction(Answered.customer), in: .production)
             #expect(history.isComplete)
@@ -103,9 +104,9 @@ import Testing
         let transaction = try Answered.transaction("1001", .sandbox)
         let appTransaction = try Answered.appTransaction(.sandbox)
         try await withAppStore { asking in
-            await asking.appStore.put(.sandbox) { shelf in
-                shelf.histories = [(["1001"], [transaction])]
-                shelf.appTransactions = ["1001": appTransaction]
+            await asking.appStore.put(.sandbox) { contents in
+                contents.histories = [(["1001"], [transaction])]
+                contents.appTransactions = ["1001": appTransaction]
             }
             let history = try await HistoryBackfill(connection: asking.connection).history(of: id)
             #expect(history.environment == .sandbox)
@@ -116,26 +117,26 @@ import Testing
     }
 
     @Test func `with a forged transaction leaves it out, and purchases not known completely`() async throws {
-        let shelf = try subscriber([try Answered.forged()])
+        let fill = try subscriber([try Answered.forged()])
         try await withAppStore { asking in
-            await asking.appStore.put(.production, shelf)
+            await asking.appStore.put(.production, fill)
             let history = try await HistoryBackfill(connection: asking.connection).history(of: id)
             #expect(!history.isComplete)
-            #expect(history.faults.map(\.code) == ["badSignature"])
-            #expect(!amended(history).facts.purchasesAreComplete)
-            #expect(amended(history).facts.purchases.map(\.transactionID) == ["1001", "2001"])
+            #expect(history.rejected.map(\.code) == ["badSignature"])
+            #expect(!updated(history).facts.purchasesAreComplete)
+            #expect(updated(history).facts.purchases.map(\.transactionID) == ["1001", "2001"])
         }
     }
 
     @Test func `of a history without an end brings what was taken back`() async throws {
-        let shelf = try subscriber()
+        let fill = try subscriber()
         let first = try Answered.transaction("1001")
         let refunded = try Answered.transaction(
             "1001", .production, ["revocationDate": .instant(Calculator.now), "revocationReason": .number("0")])
         try await withAppStore { asking in
-            await asking.appStore.put(.production) { shelved in
-                shelf(&shelved)
-                shelved.refunds = ["1001": [refunded]]
+            await asking.appStore.put(.production) { contents in
+                fill(&contents)
+                contents.refunds = ["1001": [refunded]]
             }
             let page =
                 #"{"revision":"r","hasMore":true,"bundleId":"com.example.calculator","environment":"Production","#
@@ -143,7 +144,7 @@ import Testing
             await asking.appStore.answerFirst(with: .init(status: 200, body: page), .init(status: 200, body: page))
             let history = try await HistoryBackfill(connection: asking.connection).history(of: id, in: .production)
             #expect(history.ending == .circle && !history.isComplete)
-            let facts = amended(history).facts
+            let facts = updated(history).facts
             #expect(facts.purchases.first { $0.transactionID == "1001" }?.revocationDate != nil)
         }
     }
@@ -159,18 +160,18 @@ import Testing
             let history = try await HistoryBackfill(connection: asking.connection).history(of: id)
             #expect(history.ending == .circle)
             #expect(!history.isComplete)
-            #expect(amended(history).facts.purchases.count == 1)
+            #expect(updated(history).facts.purchases.count == 1)
         }
     }
 
     @Test func `takes nothing that is signed for another account`() async throws {
-        let shelf = try subscriber([
+        let fill = try subscriber([
             try Answered.transaction("3001", .production, ["appTransactionId": .string("704000000000000009")])
         ])
         try await withAppStore { asking in
-            await asking.appStore.put(.production, shelf)
+            await asking.appStore.put(.production, fill)
             let history = try await HistoryBackfill(connection: asking.connection).history(of: id)
-            #expect(history.faults.map(\.code) == ["unrelated"])
+            #expect(history.rejected.map(\.code) == ["unrelated"])
             #expect(!history.isComplete)
             #expect(!history.purchases.contains { $0.transactionID == "3001" })
             #expect(!history.identities.contains { $0.value == "704000000000000009" || $0.value == "3001" })
@@ -178,9 +179,9 @@ import Testing
     }
 
     @Test func `takes old transactions that name no account`() async throws {
-        let shelf = try subscriber([try Answered.transaction("4001", .production, ["appTransactionId": .null])])
+        let fill = try subscriber([try Answered.transaction("4001", .production, ["appTransactionId": .null])])
         try await withAppStore { asking in
-            await asking.appStore.put(.production, shelf)
+            await asking.appStore.put(.production, fill)
             let history = try await HistoryBackfill(connection: asking.connection).history(of: id)
             #expect(history.isComplete)
             #expect(history.purchases.contains { $0.transactionID == "4001" })
@@ -200,12 +201,12 @@ import Testing
         }
     }
 
-    @Test func `does not ask for subscriptions where there are none`() async throws {
+    @Test func `doesn't request subscriptions without a subscription purchase`() async throws {
         let transaction = try Answered.transaction("1001")
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.histories = [(["1001"], [transaction])] }
             let history = try await HistoryBackfill(connection: asking.connection).history(of: id)
-            // The app transaction was asked for, and there is none.
+            // The App Store has no app transaction.
             #expect(history.isComplete)
             #expect(history.proofs.isEmpty)
             #expect(await !asking.appStore.asked.contains { $0.path.contains("subscriptions") })
@@ -213,9 +214,9 @@ import Testing
     }
 
     @Test func `without the state of its subscriptions leaves purchases not known completely`() async throws {
-        let shelf = try subscriber()
+        let fill = try subscriber()
         try await withAppStore { asking in
-            await asking.appStore.put(.production, shelf)
+            await asking.appStore.put(.production, fill)
             await asking.appStore.put(.production) { $0.statuses = [:] }
             let history = try await HistoryBackfill(connection: asking.connection).history(of: id)
             #expect(!history.isComplete)
@@ -224,13 +225,13 @@ import Testing
     }
 
     @Test func `with a forged app transaction leaves it out`() async throws {
-        let shelf = try subscriber()
+        let fill = try subscriber()
         try await withAppStore { asking in
-            await asking.appStore.put(.production, shelf)
+            await asking.appStore.put(.production, fill)
             await asking.appStore.put(.production) { $0.appTransactions = ["1001": "a.b.c"] }
             let history = try await HistoryBackfill(connection: asking.connection).history(of: id)
             #expect(history.proofs.isEmpty)
-            #expect(history.faults.map(\.place) == [.appTransaction])
+            #expect(history.rejected.map(\.path) == [.appTransaction])
             #expect(!history.isComplete)
         }
     }
@@ -247,11 +248,11 @@ import Testing
         }
     }
 
-    @Test func `brings nothing while a part of it can be had later`() async throws {
-        let shelf = try subscriber()
+    @Test func `brings nothing while a part of it is temporarily unavailable`() async throws {
+        let fill = try subscriber()
         try await withAppStore { asking in
-            await asking.appStore.put(.production, shelf)
-            let backfill = HistoryBackfill(connection: try asking.connection(patience: Patience(attempts: 1)))
+            await asking.appStore.put(.production, fill)
+            let backfill = HistoryBackfill(connection: try asking.connection(retryPolicy: RetryPolicy(attempts: 1)))
             // The second call is for the app transaction.
             await asking.appStore.answerFirst(
                 with: .init(status: 200, body: #"{"hasMore":false,"signedTransactions":[]}"#), .error(503))
@@ -265,9 +266,9 @@ import Testing
     }
 
     @Test func `brings nothing while signers are only turned away for their number`() async throws {
-        let shelf = try subscriber()
+        let fill = try subscriber()
         try await withAppStore { asking in
-            await asking.appStore.put(.production, shelf)
+            await asking.appStore.put(.production, fill)
             let anchors = try Calculator.authority.anchors
             let busy = AppStoreVerifier(
                 app: AppIdentity(bundleID: "com.example.calculator"),
@@ -300,9 +301,9 @@ import Testing
     }
 
     @Test func `has a deadline as a whole`() async throws {
-        let shelf = try subscriber()
+        let fill = try subscriber()
         try await withAppStore { asking in
-            await asking.appStore.put(.production, shelf)
+            await asking.appStore.put(.production, fill)
             var backfill = HistoryBackfill(connection: try asking.connection)
             backfill.deadline = 10
             await asking.appStore.answerFirst(with: .error(429, nil, retryAfter: "11"))

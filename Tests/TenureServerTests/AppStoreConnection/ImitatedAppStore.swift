@@ -15,7 +15,7 @@ import Testing
 /// A server that behaves as Apple documents the App Store Server API, with what a test puts into it.
 actor ImitatedAppStore {
     /// What one environment knows.
-    struct Shelf {
+    struct Contents {
         /// JWS by customer, in the order of the history; found by any id in `ids`.
         var histories: [(ids: Set<String>, transactions: [String])] = []
         var refunds: [String: [String]] = [:]
@@ -53,7 +53,7 @@ actor ImitatedAppStore {
     }
 
     private(set) var asked: [Asked] = []
-    private var shelves: [String: Shelf] = [:]
+    private var contentsByEnvironment: [String: Contents] = [:]
     private var script: [Scripted] = []
     /// Bytes of the public key with which tokens are checked.
     private let key: P256.Signing.PublicKey
@@ -65,8 +65,8 @@ actor ImitatedAppStore {
         self.now = now
     }
 
-    func put(_ environment: AppStoreEnvironment, _ change: @Sendable (inout Shelf) throws -> Void) rethrows {
-        try change(&shelves[environment.rawValue, default: Shelf()])
+    func put(_ environment: AppStoreEnvironment, _ change: @Sendable (inout Contents) throws -> Void) rethrows {
+        try change(&contentsByEnvironment[environment.rawValue, default: Contents()])
     }
 
     func answerFirst(with scripted: Scripted...) { script += scripted }
@@ -98,31 +98,31 @@ actor ImitatedAppStore {
     private func answer(
         _ path: [String], _ query: (String) -> String?, _ body: String, _ environment: String
     ) throws -> String {
-        let shelf = shelves[environment] ?? Shelf()
+        let contents = contentsByEnvironment[environment] ?? Contents()
         let id = path.last ?? ""
         switch path.dropLast().joined(separator: "/") {
         case "inApps/v2/history":
-            guard let found = shelf.histories.first(where: { $0.ids.contains(id) }) else {
+            guard let found = contents.histories.first(where: { $0.ids.contains(id) }) else {
                 throw Fault(status: 404, code: 4_040_010)
             }
             return page(found.transactions, after: query("revision"), environment)
         case "inApps/v2/refund/lookup":
-            return page(shelf.refunds[id] ?? [], after: query("revision"), environment)
+            return page(contents.refunds[id] ?? [], after: query("revision"), environment)
         case "inApps/v1/subscriptions":
-            guard let data = shelf.statuses[id] else { throw Fault(status: 404, code: 4_040_010) }
+            guard let data = contents.statuses[id] else { throw Fault(status: 404, code: 4_040_010) }
             return #"{"environment":"\#(environment)","bundleId":"com.example.calculator","data":\#(data)}"#
         case "inApps/v1/transactions":
-            guard let jws = shelf.transactions[id] else { throw Fault(status: 404, code: 4_040_010) }
+            guard let jws = contents.transactions[id] else { throw Fault(status: 404, code: 4_040_010) }
             return #"{"signedTransactionInfo":"\#(jws)"}"#
         case "inApps/v1/transactions/appTransactions":
-            guard let jws = shelf.appTransactions[id] else { throw Fault(status: 404, code: 4_040_019) }
+            guard let jws = contents.appTransactions[id] else { throw Fault(status: 404, code: 4_040_019) }
             return #"{"signedAppTransactionInfo":"\#(jws)"}"#
         case "inApps/v1/notifications" where id == "history":
-            return try notifications(shelf, body, after: query("paginationToken"))
+            return try notifications(contents, body, after: query("paginationToken"))
         case "inApps/v1/notifications" where id == "test":
             return #"{"testNotificationToken":"test-1"}"#
         case "inApps/v1/notifications/test":
-            guard let jws = shelf.tests[id] else { throw Fault(status: 404, code: 4_040_008) }
+            guard let jws = contents.tests[id] else { throw Fault(status: 404, code: 4_040_008) }
             return """
                 {"signedPayload":"\(jws)","sendAttempts":[{"attemptDate":1795176000000,"sendAttemptResult":"SUCCESS"}]}
                 """
@@ -142,7 +142,7 @@ actor ImitatedAppStore {
             """
     }
 
-    private func notifications(_ shelf: Shelf, _ body: String, after token: String?) throws -> String {
+    private func notifications(_ contents: Contents, _ body: String, after token: String?) throws -> String {
         guard case .object(let asked)? = try? JSONValue(parsing: Array(body.utf8)),
             case .number(let from)? = asked["startDate"], case .number(let to)? = asked["endDate"],
             let start = Int64(from), let end = Int64(to)
@@ -151,7 +151,7 @@ actor ImitatedAppStore {
         let oldest = now().addingTimeInterval(-180 * 86_400).timeIntervalSince1970 * 1000
         guard Double(start) >= oldest else { throw Fault(status: 400, code: 4_000_012) }
         // The newest first: nothing documents an order.
-        let all = shelf.notifications.filter { ($0.sent >= start) && $0.sent <= end }.reversed()
+        let all = contents.notifications.filter { ($0.sent >= start) && $0.sent <= end }.reversed()
         let first = token.flatMap { Int($0.dropFirst(5)) } ?? 0
         let page = all.dropFirst(first).prefix(Self.pageSize)
         let list = page.map { #"{"signedPayload":"\#($0.payload)","sendAttempts":[]}"# }.joined(separator: ",")

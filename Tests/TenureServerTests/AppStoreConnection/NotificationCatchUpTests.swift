@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `hands on what is forged: whoever takes it verifies it`() async throws {
+    @Test func `passes on forged notifications, which the receiver verifies`() async throws {
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.notifications = [(1_795_175_000_000, "forged")] }
             let ingest = Ingest()

@@ -67,11 +67,11 @@ import Testing
     }
 
     @Test func `of retries doubles up to its longest wait, and is spread`() {
-        let patience = Patience()
-        #expect((1...9).map { patience.wait(after: $0, random: 1) } == [0.5, 1, 2, 4, 8, 16, 30, 30, 30])
-        #expect(patience.wait(after: 3, random: 0) == 0)
-        #expect(patience.wait(after: 3, random: 0.25) == 0.5)
-        #expect(patience.wait(after: .max, random: 1) == 30)
+        let retryPolicy = RetryPolicy()
+        #expect((1...9).map { retryPolicy.wait(after: $0, random: 1) } == [0.5, 1, 2, 4, 8, 16, 30, 30, 30])
+        #expect(retryPolicy.wait(after: 3, random: 0) == 0)
+        #expect(retryPolicy.wait(after: 3, random: 0.25) == 0.5)
+        #expect(retryPolicy.wait(after: .max, random: 1) == 30)
     }
 
     @Test func `of work that failed goes from a minute to hours, and ends where nothing helps`() {

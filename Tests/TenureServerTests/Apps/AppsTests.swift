@@ -49,7 +49,7 @@ import Testing
             appTransaction: try Calculator.minter(bundleID: bundleID).text(.appTransaction), transactions: [])
     }
 
-    @Test func `each takes the artifacts of its own app, and refuses the other's`() async throws {
+    @Test func `each accepts only its app's artifacts`() async throws {
         try await withApps { calculator, notes, _ in
             let answer = try await calculator.sync(try owner())
             #expect(answer.entitlements["everything"]?.outcome == .granted)
@@ -75,7 +75,7 @@ import Testing
             let all = try await text(bare)
             #expect(all.contains(#"tenure_sync_artifacts_counted_total{app="calculator"} 1"#), "\(all)")
             #expect(all.contains(#"tenure_sync_artifacts_counted_total{app="notes"} 0"#))
-            #expect(all.contains(#"tenure_sync_artifacts_refused_total{app="notes",code="wrongApp"} 1"#))
+            #expect(all.contains(#"tenure_sync_artifacts_rejected_total{app="notes",code="wrongApp"} 1"#))
             #expect(all.components(separatedBy: "# TYPE tenure_requests_total counter").count == 2, "once for all")
             #expect(try await text(calculator).contains("tenure_sync_artifacts_counted_total 1"))
         }
@@ -136,14 +136,14 @@ import Testing
                 _ = try await Client(http: http, prefix: "/apps/calculator").sync(try owner())
             }
             for (app, count) in zip(apps, [1, 0]) {
-                let store = try SQLiteStore(path: app.configuration.databasePath)
-                #expect(try await store.customers(after: 0, limit: 10).count == count)
+                let store = try Store(SQLiteDatabase(path: app.configuration.databasePath))
+                #expect(try await store.read { try $0.customers(after: 0, limit: 10) }.count == count)
                 try await store.close()
             }
         }
     }
 
-    @Test func `paths without an app belong to nobody, and the health is that of all`() async throws {
+    @Test func `paths without an app aren't found, and the health covers all apps`() async throws {
         try await withApps(.live) { calculator, _, bare in
             let strange = [
                 "/v1/customer", "/.well-known/jwks.json", "/apps/", "/apps/other/.well-known/jwks.json",
@@ -190,7 +190,7 @@ import Testing
             #expect(mistake().contains("two are called `one`"))
             for name in ["", "One", "a/b", "a b", "ü", ".."] {
                 two.name = name
-                #expect(mistake().contains("cannot stand in a path"), "\(name)")
+                #expect(mistake().contains("cannot be part of a path"), "\(name)")
             }
             two.name = "two"
             two.configuration.keysFolder = folder + "/two/../one"

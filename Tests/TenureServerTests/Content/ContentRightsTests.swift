@@ -17,112 +17,112 @@ import Testing
 
 @Suite struct `links to content` {
     @Test func `are for packs to which the customer is entitled, and for no others`() async throws {
-        try await withContent { world in
-            try world.published.publishThree()
-            let owner = try await world.content(try await world.owner())
+        try await withContent { testBed in
+            try testBed.published.publishThree()
+            let owner = try await testBed.content(try await testBed.owner())
             #expect(owner.packs.keys.sorted() == ["grand-piano"])
             let signed = try SignedCatalog.verify(
-                owner.catalog.utf8, keys: world.published.keys, bundleID: "com.example.calculator")
+                owner.catalog.utf8, keys: testBed.published.keys, bundleID: "com.example.calculator")
             #expect(signed.catalog.packs.map(\.name) == ["grand-piano", "loops", "samples"])
             #expect(owner.packs["grand-piano"]?.expiresAt == Calculator.now.addingTimeInterval(86_400))
-            #expect(try await world.names(try await world.newcomer()) == [])
+            #expect(try await testBed.names(try await testBed.newcomer()) == [])
         }
     }
 
     @Test func `need the access token of a customer`() async throws {
-        try await withContent { world in
-            try world.published.publishThree()
+        try await withContent { testBed in
+            try testBed.published.publishThree()
             for token in [nil, "", "x", String(repeating: "A", count: 67)] {
-                let response = try await world.client.get("/v1/content", token: token)
-                #expect(try world.client.problem(response).code == .notAuthenticated)
+                let response = try await testBed.client.get("/v1/content", token: token)
+                #expect(try testBed.client.problem(response).code == .notAuthenticated)
             }
-            let token = try await world.owner()
-            world.clock.advance(by: 3600)
-            #expect(try await world.client.get("/v1/content", token: token).status == .unauthorized)
+            let token = try await testBed.owner()
+            testBed.clock.advance(by: 3600)
+            #expect(try await testBed.client.get("/v1/content", token: token).status == .unauthorized)
         }
     }
 
     @Test func `by a product are for those who bought this very product`() async throws {
-        try await withContent { world in
-            try world.published.publishThree()
-            let bought = try world.purchase(of: PublishedContent.loops)
-            #expect(try await world.names(try await world.newcomer(transactions: [bought])) == ["loops"])
-            let other = try world.purchase(of: Calculator.everything, by: "704000000000000003")
+        try await withContent { testBed in
+            try testBed.published.publishThree()
+            let bought = try testBed.purchase(of: PublishedContent.loops)
+            #expect(try await testBed.names(try await testBed.newcomer(transactions: [bought])) == ["loops"])
+            let other = try testBed.purchase(of: Calculator.everything, by: "704000000000000003")
             #expect(
-                try await world.names(try await world.newcomer("704000000000000003", transactions: [other]))
+                try await testBed.names(try await testBed.newcomer("704000000000000003", transactions: [other]))
                     == ["grand-piano"])
         }
     }
 
     @Test func `come while decisions are undetermined, for as long as the policy allows`() async throws {
-        try await withContent { world in
-            try world.published.publishThree()
+        try await withContent { testBed in
+            try testBed.published.publishThree()
             let everything = ["grand-piano", "loops", "samples"]
-            #expect(try await world.names(try await world.newcomer(transactions: nil)) == everything)
-            world.clock.advance(by: 72 * 3600 - 1)
-            #expect(try await world.names(try await world.newcomer(transactions: nil)) == everything)
-            world.clock.advance(by: 1)
-            #expect(try await world.names(try await world.newcomer(transactions: nil)) == [])
+            #expect(try await testBed.names(try await testBed.newcomer(transactions: nil)) == everything)
+            testBed.clock.advance(by: 72 * 3600 - 1)
+            #expect(try await testBed.names(try await testBed.newcomer(transactions: nil)) == everything)
+            testBed.clock.advance(by: 1)
+            #expect(try await testBed.names(try await testBed.newcomer(transactions: nil)) == [])
         }
-        try await withContent(policy: try PublishedContent.policy(whileUndetermined: .deny)) { world in
-            try world.published.publishThree()
-            #expect(try await world.names(try await world.newcomer(transactions: nil)) == [])
+        try await withContent(policy: try PublishedContent.policy(whileUndetermined: .deny)) { testBed in
+            try testBed.published.publishThree()
+            #expect(try await testBed.names(try await testBed.newcomer(transactions: nil)) == [])
         }
     }
 
     @Test func `come for as long as a trial session is open`() async throws {
-        try await withContent(policy: try PublishedContent.policy(trial: .sessions(2))) { world in
-            try world.published.publishThree()
-            var token = try await world.newcomer()
-            #expect(try await world.names(token) == [])
-            _ = try await world.client.beginSession("a", token: token)
-            #expect(try await world.names(token) == ["grand-piano"])
-            let link = try await world.links("grand-piano", token).archive
-            world.clock.advance(by: 86_400 - 1)
-            token = try await world.newcomer()
-            #expect(try await world.names(token) == ["grand-piano"])
-            #expect(try await world.code(of: link) == "200")
-            world.clock.advance(by: 1)
-            #expect(try await world.names(token) == [])
-            _ = try await world.client.beginSession("b", token: token)
-            #expect(try await world.names(token) == ["grand-piano"])
+        try await withContent(policy: try PublishedContent.policy(trial: .sessions(2))) { testBed in
+            try testBed.published.publishThree()
+            var token = try await testBed.newcomer()
+            #expect(try await testBed.names(token) == [])
+            _ = try await testBed.client.beginSession("a", token: token)
+            #expect(try await testBed.names(token) == ["grand-piano"])
+            let link = try await testBed.links("grand-piano", token).archive
+            testBed.clock.advance(by: 86_400 - 1)
+            token = try await testBed.newcomer()
+            #expect(try await testBed.names(token) == ["grand-piano"])
+            #expect(try await testBed.code(of: link) == "200")
+            testBed.clock.advance(by: 1)
+            #expect(try await testBed.names(token) == [])
+            _ = try await testBed.client.beginSession("b", token: token)
+            #expect(try await testBed.names(token) == ["grand-piano"])
         }
-        try await withContent(policy: try PublishedContent.policy(trial: .days(7))) { world in
-            try world.published.publishThree()
-            _ = try await world.client.beginSession("a", token: try await world.newcomer())
-            world.clock.advance(by: 7 * 86_400 - 1)
-            #expect(try await world.names(try await world.newcomer()) == ["grand-piano"])
-            world.clock.advance(by: 1)
-            #expect(try await world.names(try await world.newcomer()) == [])
+        try await withContent(policy: try PublishedContent.policy(trial: .days(7))) { testBed in
+            try testBed.published.publishThree()
+            _ = try await testBed.client.beginSession("a", token: try await testBed.newcomer())
+            testBed.clock.advance(by: 7 * 86_400 - 1)
+            #expect(try await testBed.names(try await testBed.newcomer()) == ["grand-piano"])
+            testBed.clock.advance(by: 1)
+            #expect(try await testBed.names(try await testBed.newcomer()) == [])
         }
     }
 
     @Test func `never come for unbound proof, which gets the catalog`() async throws {
-        try await withContent { world in
-            try world.published.publishThree()
+        try await withContent { testBed in
+            try testBed.published.publishThree()
             let found = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction))
-            let token = try await world.client.sync(found, from: nil).token
-            let content = try await world.content(token)
+            let token = try await testBed.client.sync(found, from: nil).token
+            let content = try await testBed.content(token)
             #expect(content.packs.isEmpty)
-            _ = try SignedCatalog.verify(content.catalog.utf8, keys: world.published.keys, bundleID: nil)
+            _ = try SignedCatalog.verify(content.catalog.utf8, keys: testBed.published.keys, bundleID: nil)
         }
     }
 
     @Test func `lead to the version that fits the app's`() async throws {
-        try await withContent { world in
+        try await withContent { testBed in
             let everything = ContentCatalog.Unlock.entitlement("everything")
-            try world.published.publish([
-                world.published.pack("grand-piano", everything, minimum: "2"),
-                world.published.pack("new", everything, seed: 2, minimum: "3.2"),
+            try testBed.published.publish([
+                testBed.published.pack("grand-piano", everything, minimum: "2"),
+                testBed.published.pack("new", everything, seed: 2, minimum: "3.2"),
             ])
-            let newer = try world.published.publish(
+            let newer = try testBed.published.publish(
                 [
-                    world.published.pack("grand-piano", everything, seed: 3, minimum: "3.2"),
-                    world.published.pack("new", everything, seed: 2, minimum: "3.2"),
+                    testBed.published.pack("grand-piano", everything, seed: 3, minimum: "3.2"),
+                    testBed.published.pack("new", everything, seed: 2, minimum: "3.2"),
                 ], counter: 1001)
-            let token = try await world.owner()
+            let token = try await testBed.owner()
             func digest(_ version: String?) async throws -> String? {
-                let link = try await world.content(token, appVersion: version).packs["grand-piano"]?.archive
+                let link = try await testBed.content(token, appVersion: version).packs["grand-piano"]?.archive
                 return link.map { String($0.dropFirst("/v1/content/".count).prefix(64)) }
             }
             let newest = newer.packs[0].version.archive.description
@@ -132,14 +132,14 @@ import Testing
             for version in ["2", "3.1.9"] { #expect(try await digest(version) == oldest) }
             // Too old, and none that can be read.
             for version in ["1.9", "", "x", "%F0%9F%92%A9"] { #expect(try await digest(version) == nil) }
-            #expect(try await world.content(token, appVersion: "2").packs["new"] == nil)
+            #expect(try await testBed.content(token, appVersion: "2").packs["new"] == nil)
         }
     }
 
     @Test func `aren't there without content`() async throws {
-        try await withContent { world in
-            let response = try await world.client.get("/v1/content", token: try await world.owner())
-            #expect(try world.client.problem(response).code == .notFound, "nothing is published")
+        try await withContent { testBed in
+            let response = try await testBed.client.get("/v1/content", token: try await testBed.owner())
+            #expect(try testBed.client.problem(response).code == .notFound, "nothing is published")
         }
         try await withService { client in
             let owner = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction))
@@ -152,41 +152,42 @@ import Testing
 @Suite struct `a catalog of content` {
     private static let piano = ContentCatalog.Unlock.entitlement("everything")
 
-    private func counter(_ world: ContentWorld) async throws -> Int64 {
-        let text = try await world.content(try await world.owner()).catalog
-        return try SignedCatalog.verify(text.utf8, keys: world.published.keys, bundleID: nil).counter
+    private func counter(_ testBed: ContentTestBed) async throws -> Int64 {
+        let text = try await testBed.content(try await testBed.owner()).catalog
+        return try SignedCatalog.verify(text.utf8, keys: testBed.published.keys, bundleID: nil).counter
     }
 
     @Test func `is read again when it changes`() async throws {
-        try await withContent { world in
-            try world.published.publishThree()
-            #expect(try await counter(world) == PublishedContent.firstCounter)
-            try world.published.publish([world.published.pack("piano-2", Self.piano)], counter: 1001)
-            #expect(try await counter(world) == 1001)
-            #expect(try await world.names(try await world.owner()) == ["piano-2"])
+        try await withContent { testBed in
+            try testBed.published.publishThree()
+            #expect(try await counter(testBed) == PublishedContent.firstCounter)
+            try testBed.published.publish([testBed.published.pack("piano-2", Self.piano)], counter: 1001)
+            #expect(try await counter(testBed) == 1001)
+            #expect(try await testBed.names(try await testBed.owner()) == ["piano-2"])
         }
     }
 
     @Test func `that can't be used leaves the one before in use`() async throws {
-        try await withContent { world in
-            try world.published.publishThree()
-            let good = try await world.content(try await world.owner()).catalog
+        try await withContent { testBed in
+            try testBed.published.publishThree()
+            let good = try await testBed.content(try await testBed.owner()).catalog
             let pack = try #require(
-                try SignedCatalog.verify(good.utf8, keys: world.published.keys, bundleID: nil).catalog["grand-piano"])
-            try world.published.replaceCatalog(Data("rubbish".utf8))
-            #expect(try await counter(world) == PublishedContent.firstCounter)
-            try FileManager.default.removeItem(atPath: world.published.folder + "/catalog.jws")
-            #expect(try await counter(world) == PublishedContent.firstCounter)
-            try world.published.replaceCatalog(
+                try SignedCatalog.verify(good.utf8, keys: testBed.published.keys, bundleID: nil).catalog["grand-piano"])
+            try testBed.published.replaceCatalog(Data("rubbish".utf8))
+            #expect(try await counter(testBed) == PublishedContent.firstCounter)
+            try FileManager.default.removeItem(atPath: testBed.published.folder + "/catalog.jws")
+            #expect(try await counter(testBed) == PublishedContent.firstCounter)
+            try testBed.published.replaceCatalog(
                 try ContentCatalog(bundleID: "com.example.other", packs: [pack]), counter: 2000)
-            #expect(try await counter(world) == PublishedContent.firstCounter)
+            #expect(try await counter(testBed) == PublishedContent.firstCounter)
             let alone = try ContentCatalog(bundleID: "com.example.calculator", packs: [pack])
-            try world.published.replaceCatalog(alone, counter: PublishedContent.firstCounter - 1)
-            #expect(try await counter(world) == PublishedContent.firstCounter)
-            try world.published.replaceCatalog(alone, counter: PublishedContent.firstCounter)
-            #expect(try await world.content(try await world.owner()).catalog == good, "another one with this counter")
-            try world.published.replaceCatalog(alone, counter: 2001)
-            #expect(try await counter(world) == 2001)
+            try testBed.published.replaceCatalog(alone, counter: PublishedContent.firstCounter - 1)
+            #expect(try await counter(testBed) == PublishedContent.firstCounter)
+            try testBed.published.replaceCatalog(alone, counter: PublishedContent.firstCounter)
+            #expect(
+                try await testBed.content(try await testBed.owner()).catalog == good, "another one with this counter")
+            try testBed.published.replaceCatalog(alone, counter: 2001)
+            #expect(try await counter(testBed) == 2001)
         }
     }
 

@@ -44,7 +44,7 @@ import Testing
         #expect(content.mistakes == [])
     }
 
-    @Test func `name secrets that nobody else can read`() throws {
+    @Test func `need secret files that only their owner can read`() throws {
         let (settings, folder) = try Self.s3()
         var content = ContentSettings(folder: folder.path)
         content.s3 = settings

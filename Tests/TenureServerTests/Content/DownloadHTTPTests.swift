@@ -18,14 +18,14 @@ import Testing
 @Suite struct `a download over HTTP` {
     /// A file, its link, and its entity tag, over a socket.
     private struct File: Sendable {
-        let world: ContentWorld
+        let testBed: ContentTestBed
         let link: String
         let bytes: [UInt8]
         let tag: String
 
         func get(
             _ fields: [(HTTPField.Name, String)] = [], method: HTTPRequest.Method = .get
-        ) async throws -> TestResponse { try await world.get(link, method: method, fields) }
+        ) async throws -> TestResponse { try await testBed.get(link, method: method, fields) }
 
         func expect(
             _ response: TestResponse, isPart range: Range<Int>, sourceLocation: SourceLocation = #_sourceLocation
@@ -46,14 +46,14 @@ import Testing
     }
 
     private func withFile(size: Int = 1_000_000, _ body: @escaping @Sendable (File) async throws -> Void) async throws {
-        try await withContent(.live) { world in
-            let version = try world.published.publish([
-                world.published.pack("grand-piano", .entitlement("everything"), size: size)
+        try await withContent(.live) { testBed in
+            let version = try testBed.published.publish([
+                testBed.published.pack("grand-piano", .entitlement("everything"), size: size)
             ]).packs[0].version
-            let link = try await world.links("grand-piano", try await world.owner()).archive
+            let link = try await testBed.links("grand-piano", try await testBed.owner()).archive
             try await body(
                 File(
-                    world: world, link: link, bytes: try world.published.bytes(of: version.archive),
+                    testBed: testBed, link: link, bytes: try testBed.published.bytes(of: version.archive),
                     tag: "\"\(version.archive)\""))
         }
     }
@@ -111,7 +111,7 @@ import Testing
             let size = file.bytes.count
             for range in ["bytes=\(size)-", "bytes=\(size)-\(size + 5)", "bytes=-0", "bytes=99999999999999999999-"] {
                 let response = try await file.get([(.range, range)])
-                #expect(try file.world.client.problem(response).code == .rangeNotSatisfiable)
+                #expect(try file.testBed.client.problem(response).code == .rangeNotSatisfiable)
                 #expect(response.headers[.contentRange] == "bytes */\(size)")
             }
         }
@@ -135,7 +135,7 @@ import Testing
             }
             for tags in ["\"a\"", "W/\(file.tag)", ""] {
                 let response = try await file.get([(.ifMatch, tags), (.range, "bytes=0-1")])
-                #expect(try file.world.client.problem(response).code == .preconditionFailed, "\(tags)")
+                #expect(try file.testBed.client.problem(response).code == .preconditionFailed, "\(tags)")
             }
         }
     }
@@ -155,7 +155,7 @@ import Testing
 
     @Test func `says as much to HEAD, without the file`() async throws {
         try await withFile { file in
-            let port = try #require(file.world.port)
+            let port = try #require(file.testBed.port)
             let connection = try RawConnection(port: port)
             connection.send(
                 "HEAD \(file.link) HTTP/1.1\r\nHost: localhost\r\nRange: bytes=0-1\r\nConnection: close\r\n\r\n")
@@ -171,10 +171,10 @@ import Testing
     }
 
     @Test func `of a manifest is JSON`() async throws {
-        try await withContent(.live) { world in
-            try world.published.publishThree()
-            let link = try await world.links("grand-piano", try await world.owner()).manifest
-            let response = try await world.get(link)
+        try await withContent(.live) { testBed in
+            try testBed.published.publishThree()
+            let link = try await testBed.links("grand-piano", try await testBed.owner()).manifest
+            let response = try await testBed.get(link)
             #expect(response.headers[.contentType] == "application/json")
             #expect(try PackManifest(json: Data(buffer: response.body)).files.map(\.path) == ["samples/c4.wav"])
         }

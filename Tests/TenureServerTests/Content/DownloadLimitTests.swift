@@ -28,80 +28,84 @@ import Testing
         return try #require(await connection.received(until: "\r\n\r\n"))
     }
 
-    private func inProgress(_ world: ContentWorld) async throws -> Int {
-        let metrics = String(buffer: try await world.client.get("/metrics").body)
+    private func inProgress(_ testBed: ContentTestBed) async throws -> Int {
+        let metrics = String(buffer: try await testBed.client.get("/metrics").body)
         let line = metrics.split(separator: "\n").first { $0.hasPrefix("tenure_downloads_in_progress ") }
         return line?.split(separator: " ").last.flatMap { Int($0) } ?? -1
     }
 
     /// Larger than all buffers between the service and a client that doesn't read.
-    private func publishLarge(_ world: ContentWorld) throws {
-        try world.published.publish([
-            world.published.pack("grand-piano", .entitlement("everything"), size: 16_000_000)
+    private func publishLarge(_ testBed: ContentTestBed) throws {
+        try testBed.published.publish([
+            testBed.published.pack("grand-piano", .entitlement("everything"), size: 16_000_000)
         ])
     }
 
     @Test func `of one customer are 16 at most`() async throws {
-        try await withContent(.live) { world in
-            try publishLarge(world)
-            let port = try #require(world.port)
-            let link = try await world.links("grand-piano", try await world.owner()).archive
+        try await withContent(.live) { testBed in
+            try publishLarge(testBed)
+            let port = try #require(testBed.port)
+            let link = try await testBed.links("grand-piano", try await testBed.owner()).archive
             var open = try (0..<16).map { _ in try begin(link, port: port) }
-            while try await inProgress(world) < 16 { try await Task.sleep(for: .milliseconds(20)) }
+            while try await inProgress(testBed) < 16 { try await Task.sleep(for: .milliseconds(20)) }
             let rejected = try await head(of: link, port: port)
             #expect(rejected.hasPrefix("HTTP/1.1 429 ") && rejected.lowercased().contains("\r\nretry-after: "))
             // `HEAD` and requests that need no body go on, and so do other customers.
-            #expect(try await world.get(link, method: .head).status == .ok)
-            let other = try await world.links("grand-piano", try await world.owner("704000000000000005")).archive
+            #expect(try await testBed.get(link, method: .head).status == .ok)
+            let other = try await testBed.links("grand-piano", try await testBed.owner("704000000000000005")).archive
             #expect(try await head(of: other, port: port).hasPrefix("HTTP/1.1 200 "))
-            let metrics = String(buffer: try await world.client.get("/metrics").body)
+            let metrics = String(buffer: try await testBed.client.get("/metrics").body)
             #expect(metrics.contains("tenure_downloads_rejected_total{reason=\"customer\"} 1\n"))
             open.removeLast()
-            while try await inProgress(world) > 15 { try await Task.sleep(for: .milliseconds(20)) }
+            while try await inProgress(testBed) > 15 { try await Task.sleep(for: .milliseconds(20)) }
             #expect(try await head(of: link, port: port).hasPrefix("HTTP/1.1 200 "))
             open.removeAll()
-            while try await inProgress(world) > 0 { try await Task.sleep(for: .milliseconds(20)) }
+            while try await inProgress(testBed) > 0 { try await Task.sleep(for: .milliseconds(20)) }
         }
     }
 
     @Test func `have half of the connections, and syncs go on`() async throws {
-        try await withContent(.live, changing: { $0.limits.connections = 16 }) { world in
-            try publishLarge(world)
-            let port = try #require(world.port)
+        try await withContent(.live, changing: { $0.limits.connections = 16 }) { testBed in
+            try publishLarge(testBed)
+            let port = try #require(testBed.port)
             var links: [String] = []
             for number in 10..<19 {
                 links.append(
-                    try await world.links("grand-piano", try await world.owner("7040000000000000\(number)")).archive)
+                    try await testBed.links("grand-piano", try await testBed.owner("7040000000000000\(number)")).archive
+                )
             }
             let open = try links.prefix(8).map { try begin($0, port: port) }
-            while try await inProgress(world) < 8 { try await Task.sleep(for: .milliseconds(20)) }
+            while try await inProgress(testBed) < 8 { try await Task.sleep(for: .milliseconds(20)) }
             let rejected = try await head(of: links[8], port: port)
             #expect(rejected.hasPrefix("HTTP/1.1 503 ") && rejected.lowercased().contains("\r\nretry-after: "))
             for number in 20..<40 {
-                #expect(try await world.names(try await world.owner("7040000000000000\(number)")) == ["grand-piano"])
-                #expect(try await world.client.get("/health/ready").status == .ok)
+                #expect(
+                    try await testBed.names(try await testBed.owner("7040000000000000\(number)")) == ["grand-piano"])
+                #expect(try await testBed.client.get("/health/ready").status == .ok)
             }
             withExtendedLifetime(open) {}
         }
     }
 
     @Test func `don't delay syncs, with 200 of them that hang`() async throws {
-        try await withContent(.live, changing: { $0.limits.connections = 2048 }) { world in
-            try publishLarge(world)
-            let port = try #require(world.port)
+        try await withContent(.live, changing: { $0.limits.connections = 2048 }) { testBed in
+            try publishLarge(testBed)
+            let port = try #require(testBed.port)
             var open: [RawConnection] = []
             for number in 0..<13 {
-                let link = try await world.links("grand-piano", try await world.owner("70400000000000\(1000 + number)"))
-                    .archive
+                let link = try await testBed.links(
+                    "grand-piano", try await testBed.owner("70400000000000\(1000 + number)")
+                )
+                .archive
                 for _ in 0..<16 where open.count < 200 { open.append(try begin(link, port: port)) }
             }
-            while try await inProgress(world) < 200 { try await Task.sleep(for: .milliseconds(20)) }
+            while try await inProgress(testBed) < 200 { try await Task.sleep(for: .milliseconds(20)) }
             let slowest = try await withThrowingTaskGroup(of: Swift.Duration.self) { group in
                 for number in 0..<16 {
                     group.addTask {
                         try await ContinuousClock().measure {
-                            let token = try await world.owner("70400000000000\(2000 + number)")
-                            #expect(try await world.names(token) == ["grand-piano"])
+                            let token = try await testBed.owner("70400000000000\(2000 + number)")
+                            #expect(try await testBed.names(token) == ["grand-piano"])
                         }
                     }
                 }
@@ -109,25 +113,25 @@ import Testing
             }
             #expect(slowest < .seconds(20), "also on a busy machine")
             // A download that is read goes on, beside all that hang.
-            let reader = try await world.links("grand-piano", try await world.owner("704000000000002000")).archive
-            #expect(try await world.get(reader).body.readableBytes > 16_000_000)
-            #expect(try await inProgress(world) >= 200)
+            let reader = try await testBed.links("grand-piano", try await testBed.owner("704000000000002000")).archive
+            #expect(try await testBed.get(reader).body.readableBytes > 16_000_000)
+            #expect(try await inProgress(testBed) >= 200)
             withExtendedLifetime(open) {}
         }
     }
 
     @Test func `take one chunk of memory each, however slow the client`() async throws {
-        try await withContent(.live, changing: { $0.downloadsPerCustomer = 64 }) { world in
-            try publishLarge(world)
-            let port = try #require(world.port)
-            let link = try await world.links("grand-piano", try await world.owner()).archive
+        try await withContent(.live, changing: { $0.downloadsPerCustomer = 64 }) { testBed in
+            try publishLarge(testBed)
+            let port = try #require(testBed.port)
+            let link = try await testBed.links("grand-piano", try await testBed.owner()).archive
             let slow = try (0..<64).map { _ in try begin(link, port: port) }
             // Until each has sent what the system's buffers hold, and waits.
             var (before, now) = (-1, 0)
             while before != now || now == 0 {
                 try await Task.sleep(for: .milliseconds(500))
                 before = now
-                let metrics = String(buffer: try await world.client.get("/metrics").body)
+                let metrics = String(buffer: try await testBed.client.get("/metrics").body)
                 let line = metrics.split(separator: "\n").first { $0.hasPrefix("tenure_download_bytes_total ") }
                 now = line?.split(separator: " ").last.flatMap { Int($0) } ?? 0
             }

@@ -17,51 +17,51 @@ import Testing
 
 @Suite struct `a download link` {
     @Test func `gets the manifest and the archive that the catalog names`() async throws {
-        try await withContent { world in
-            let version = try world.published.publish([
-                world.published.pack("grand-piano", .entitlement("everything"), size: 3_000_000)
+        try await withContent { testBed in
+            let version = try testBed.published.publish([
+                testBed.published.pack("grand-piano", .entitlement("everything"), size: 3_000_000)
             ]).packs[0].version
-            let links = try await world.links("grand-piano", try await world.owner())
+            let links = try await testBed.links("grand-piano", try await testBed.owner())
             for (link, digest) in [(links.manifest, version.manifest), (links.archive, version.archive)] {
-                let response = try await world.get(link)
+                let response = try await testBed.get(link)
                 #expect(response.status == .ok)
-                #expect(try [UInt8](response.body.readableBytesView) == world.published.bytes(of: digest))
+                #expect(try [UInt8](response.body.readableBytesView) == testBed.published.bytes(of: digest))
             }
         }
     }
 
     @Test func `ends with a refund, from the next request on`() async throws {
-        try await withContent { world in
-            try world.published.publishThree()
-            let bought = try world.purchase(of: PublishedContent.loops)
-            let token = try await world.newcomer(transactions: [bought])
-            let link = try await world.links("loops", token).archive
-            #expect(try await world.code(of: link) == "200")
-            world.clock.advance(by: 60)
-            let refunded = try world.purchase(of: PublishedContent.loops, revoked: world.clock.now)
-            _ = try await world.newcomer(transactions: [refunded])
-            #expect(try await world.code(of: link) == "notEntitled")
-            #expect(try await world.get(link, method: .head).status == .forbidden)
-            #expect(try await world.names(token) == [])
+        try await withContent { testBed in
+            try testBed.published.publishThree()
+            let bought = try testBed.purchase(of: PublishedContent.loops)
+            let token = try await testBed.newcomer(transactions: [bought])
+            let link = try await testBed.links("loops", token).archive
+            #expect(try await testBed.code(of: link) == "200")
+            testBed.clock.advance(by: 60)
+            let refunded = try testBed.purchase(of: PublishedContent.loops, revoked: testBed.clock.now)
+            _ = try await testBed.newcomer(transactions: [refunded])
+            #expect(try await testBed.code(of: link) == "notEntitled")
+            #expect(try await testBed.get(link, method: .head).status == .forbidden)
+            #expect(try await testBed.names(token) == [])
         }
     }
 
     @Test func `ends with its lifetime`() async throws {
-        try await withContent(changing: { $0.content?.linkLifetime = 600 }) { world in
-            try world.published.publishThree()
-            let links = try await world.links("grand-piano", try await world.owner())
+        try await withContent(changing: { $0.content?.linkLifetime = 600 }) { testBed in
+            try testBed.published.publishThree()
+            let links = try await testBed.links("grand-piano", try await testBed.owner())
             #expect(links.expiresAt == Calculator.now.addingTimeInterval(600))
-            world.clock.advance(by: 599)
-            #expect(try await world.code(of: links.archive) == "200")
-            world.clock.advance(by: 1)
-            #expect(try await world.code(of: links.archive) == "invalidLink")
+            testBed.clock.advance(by: 599)
+            #expect(try await testBed.code(of: links.archive) == "200")
+            testBed.clock.advance(by: 1)
+            #expect(try await testBed.code(of: links.archive) == "invalidLink")
         }
     }
 
     @Test func `opens nothing but its own file`() async throws {
-        try await withContent { world in
-            try world.published.publishThree()
-            let links = try await world.links("grand-piano", try await world.owner())
+        try await withContent { testBed in
+            try testBed.published.publishThree()
+            let links = try await testBed.links("grand-piano", try await testBed.owner())
             let archive = try #require(URLComponents(string: links.archive))
             let manifest = try #require(URLComponents(string: links.manifest))
             let (token, other) = (archive.query ?? "", manifest.query ?? "")
@@ -70,20 +70,20 @@ import Testing
                 "\(archive.path)?\(token)&\(token)", "\(archive.path)?\(token)A", "\(archive.path)?\(token.dropLast())",
                 "\(archive.path)?token=\(String(repeating: "A", count: 50_000))",
             ] {
-                #expect(try await world.code(of: link) == "invalidLink", "\(link)")
+                #expect(try await testBed.code(of: link) == "invalidLink", "\(link)")
             }
             let changed = token.dropLast() + (token.hasSuffix("A") ? "Q" : "A")
-            #expect(try await world.code(of: "\(archive.path)?\(changed)") == "invalidLink")
+            #expect(try await testBed.code(of: "\(archive.path)?\(changed)") == "invalidLink")
             // An access token is no link, and a link is no access token.
-            let access = try await world.owner()
-            #expect(try await world.code(of: "\(archive.path)?token=\(access)") == "invalidLink")
-            let asAccess = try await world.client.get("/v1/content", token: String(token.dropFirst("token=".count)))
+            let access = try await testBed.owner()
+            #expect(try await testBed.code(of: "\(archive.path)?token=\(access)") == "invalidLink")
+            let asAccess = try await testBed.client.get("/v1/content", token: String(token.dropFirst("token=".count)))
             #expect(asAccess.status == .unauthorized)
             for name in [
                 "catalog.jws", archive.path.suffix(64).uppercased(), "..%2Fcatalog.jws", "a", "%2e%2e",
                 String(archive.path.suffix(63)), archive.path.suffix(64) + "0",
             ] {
-                #expect(try await world.code(of: "/v1/content/\(name)?\(token)") == "notFound", "\(name)")
+                #expect(try await testBed.code(of: "/v1/content/\(name)?\(token)") == "notFound", "\(name)")
             }
         }
     }
@@ -125,65 +125,65 @@ import Testing
     }
 
     @Test func `goes on after a newer catalog, while the file is there`() async throws {
-        try await withContent { world in
-            try world.published.publishThree()
-            let old = try await world.links("grand-piano", try await world.owner())
+        try await withContent { testBed in
+            try testBed.published.publishThree()
+            let old = try await testBed.links("grand-piano", try await testBed.owner())
             let everything = ContentCatalog.Unlock.entitlement("everything")
-            try world.published.publish([world.published.pack("grand-piano", everything, seed: 9)], counter: 1001)
-            let new = try await world.links("grand-piano", try await world.owner())
+            try testBed.published.publish([testBed.published.pack("grand-piano", everything, seed: 9)], counter: 1001)
+            let new = try await testBed.links("grand-piano", try await testBed.owner())
             #expect(new.archive.prefix(80) != old.archive.prefix(80))
-            #expect(try await world.code(of: old.archive) == "200")
+            #expect(try await testBed.code(of: old.archive) == "200")
             // Another pack needs the same right, and this one is gone.
-            try world.published.publish([world.published.pack("organ", everything, seed: 8)], counter: 1002)
-            #expect(try await world.code(of: old.archive) == "200")
+            try testBed.published.publish([testBed.published.pack("organ", everything, seed: 8)], counter: 1002)
+            #expect(try await testBed.code(of: old.archive) == "200")
             let name = old.archive.dropFirst("/v1/content/".count).prefix(64)
-            try FileManager.default.removeItem(atPath: "\(world.published.folder)/\(name)")
-            #expect(try await world.code(of: old.archive) == "notFound")
+            try FileManager.default.removeItem(atPath: "\(testBed.published.folder)/\(name)")
+            #expect(try await testBed.code(of: old.archive) == "notFound")
             // A newer catalog may ask for more than the one that made the link.
-            try world.published.publish(
-                [world.published.pack("grand-piano", .entitlement("cloud"), seed: 9)], counter: 1003)
-            #expect(try await world.code(of: new.archive) == "notEntitled")
+            try testBed.published.publish(
+                [testBed.published.pack("grand-piano", .entitlement("cloud"), seed: 9)], counter: 1003)
+            #expect(try await testBed.code(of: new.archive) == "notEntitled")
         }
     }
 
     @Test func `sends regular files only`() async throws {
-        try await withContent { world in
-            try world.published.publishThree()
-            let link = try await world.links("grand-piano", try await world.owner()).archive
-            let path = "\(world.published.folder)/\(link.dropFirst("/v1/content/".count).prefix(64))"
+        try await withContent { testBed in
+            try testBed.published.publishThree()
+            let link = try await testBed.links("grand-piano", try await testBed.owner()).archive
+            let path = "\(testBed.published.folder)/\(link.dropFirst("/v1/content/".count).prefix(64))"
             try FileManager.default.removeItem(atPath: path)
             try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/etc/passwd")
-            #expect(try await world.code(of: link) == "notFound")
+            #expect(try await testBed.code(of: link) == "notFound")
             try FileManager.default.removeItem(atPath: path)
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-            #expect(try await world.code(of: link) == "notFound")
+            #expect(try await testBed.code(of: link) == "notFound")
             try FileManager.default.removeItem(atPath: path)
             #expect(mkfifo(path, 0o600) == 0)
-            #expect(try await world.code(of: link) == "notFound")
+            #expect(try await testBed.code(of: link) == "notFound")
         }
     }
 
     @Test func `of a persona ends with the persona`() async throws {
-        try await withContent(changing: { $0.adminKey = Desk.adminKey }) { world in
-            try world.published.publishThree()
-            let desk = Desk(client: world.client, key: Desk.adminKey)
-            #expect(try await world.names(try await desk.sandboxed(as: nil).token) == [])
-            let token = try await desk.sandboxed(as: try await desk.persona()).token
-            let link = try await world.links("grand-piano", token).archive
-            #expect(try await world.code(of: link) == "200")
-            #expect(try await desk.delete("/v1/admin/personas/early-buyer").status == .ok)
-            #expect(try await world.code(of: link) == "invalidLink")
+        try await withContent(changing: { $0.adminKey = AdminClient.adminKey }) { testBed in
+            try testBed.published.publishThree()
+            let admin = AdminClient(client: testBed.client, key: AdminClient.adminKey)
+            #expect(try await testBed.names(try await admin.sandboxed(as: nil).token) == [])
+            let token = try await admin.sandboxed(as: try await admin.persona()).token
+            let link = try await testBed.links("grand-piano", token).archive
+            #expect(try await testBed.code(of: link) == "200")
+            #expect(try await admin.delete("/v1/admin/personas/early-buyer").status == .ok)
+            #expect(try await testBed.code(of: link) == "invalidLink")
         }
     }
 
     @Test func `ends when the customer is erased`() async throws {
-        try await withContent(changing: { $0.adminKey = Desk.adminKey }) { world in
-            try world.published.publishThree()
-            let desk = Desk(client: world.client, key: Desk.adminKey)
-            let owner = try await desk.owner()
-            let link = try await world.links("grand-piano", try owner.token).archive
-            #expect(try await desk.delete(try owner.path("?reason=asked")).status == .ok)
-            #expect(try await world.code(of: link) == "invalidLink")
+        try await withContent(changing: { $0.adminKey = AdminClient.adminKey }) { testBed in
+            try testBed.published.publishThree()
+            let admin = AdminClient(client: testBed.client, key: AdminClient.adminKey)
+            let owner = try await admin.owner()
+            let link = try await testBed.links("grand-piano", try owner.token).archive
+            #expect(try await admin.delete(try owner.path("?reason=asked")).status == .ok)
+            #expect(try await testBed.code(of: link) == "invalidLink")
         }
     }
 
@@ -198,14 +198,14 @@ import Testing
             let service = try await started(configuration)
             let application = try service.application(logger: lines.logger(.trace)) { _ in }
             try await application.test(.live) { http in
-                let world = ContentWorld(
+                let testBed = ContentTestBed(
                     client: Client(http: http), published: published, clock: TestClock(), port: http.port)
-                let link = try await world.links("grand-piano", try await world.owner()).archive
-                #expect(try await world.code(of: link) == "200")
-                #expect(try await world.code(of: link + "x") == "invalidLink")
+                let link = try await testBed.links("grand-piano", try await testBed.owner()).archive
+                #expect(try await testBed.code(of: link) == "200")
+                #expect(try await testBed.code(of: link + "x") == "invalidLink")
                 let secret = try #require(link.split(separator: "=").last)
                 let digest = link.dropFirst("/v1/content/".count).prefix(64)
-                let metrics = String(buffer: try await world.client.get("/metrics").body)
+                let metrics = String(buffer: try await testBed.client.get("/metrics").body)
                 #expect(lines.texts.contains { $0.contains("/v1/content/{digest}") })
                 #expect(metrics.contains(#"route="/v1/content/{digest}",status="200"} 1"#))
                 for text in lines.texts + [metrics] {

@@ -29,21 +29,21 @@ import Testing
         _ tool: String, _ arguments: @escaping @Sendable (_ url: String, _ file: String) -> [String]
     ) async throws {
         let path = try #require(Self.path(of: tool))
-        try await withContent(.live) { world in
-            let archive = try world.published.publish([
-                world.published.pack("grand-piano", .entitlement("everything"), size: 20_000_000)
+        try await withContent(.live) { testBed in
+            let archive = try testBed.published.publish([
+                testBed.published.pack("grand-piano", .entitlement("everything"), size: 20_000_000)
             ]).packs[0].version.archive
-            let link = try await world.links("grand-piano", try await world.owner()).archive
-            let whole = Data(try world.published.bytes(of: archive))
+            let link = try await testBed.links("grand-piano", try await testBed.owner()).archive
+            let whole = Data(try testBed.published.bytes(of: archive))
             let folder = try Folder()
             let file = folder.url("pack.tar")
             try whole.prefix(7_654_321).write(to: file)
-            let url = "http://127.0.0.1:\(try #require(world.port))\(link)"
+            let url = "http://127.0.0.1:\(try #require(testBed.port))\(link)"
             let result = try await run(path, arguments(url, file.path))
             #expect(result.status == 0, "\(result.errors) \(result.output)")
             #expect(try Data(contentsOf: file) == whole)
             // What was there wasn't sent again.
-            let metrics = String(buffer: try await world.client.get("/metrics").body)
+            let metrics = String(buffer: try await testBed.client.get("/metrics").body)
             #expect(metrics.contains("tenure_download_bytes_total \(whole.count - 7_654_321)\n"), "\(tool)")
             let unpacked = try await run("/usr/bin/tar", ["-xf", file.path, "-C", folder.path])
             #expect(unpacked.status == 0, "\(unpacked.errors)")
@@ -73,17 +73,17 @@ import Testing
         async throws
     {
         let path = try #require(Self.path(of: "aria2c"))
-        try await withContent(.live) { world in
-            let archive = try world.published.publish([
-                world.published.pack("grand-piano", .entitlement("everything"), size: 20_000_000)
+        try await withContent(.live) { testBed in
+            let archive = try testBed.published.publish([
+                testBed.published.pack("grand-piano", .entitlement("everything"), size: 20_000_000)
             ]).packs[0].version.archive
-            let link = try await world.links("grand-piano", try await world.owner()).archive
+            let link = try await testBed.links("grand-piano", try await testBed.owner()).archive
             let folder = try Folder()
-            let url = "http://127.0.0.1:\(try #require(world.port))\(link)"
+            let url = "http://127.0.0.1:\(try #require(testBed.port))\(link)"
             let result = try await run(
                 path, ["-x4", "-s4", "-k1M", "-q", "--no-conf", "-d", folder.path, "-o", "pack.tar", url])
             #expect(result.status == 0, "\(result.errors) \(result.output)")
-            #expect(try Data(contentsOf: folder.url("pack.tar")) == Data(try world.published.bytes(of: archive)))
+            #expect(try Data(contentsOf: folder.url("pack.tar")) == Data(try testBed.published.bytes(of: archive)))
         }
     }
 }

@@ -99,7 +99,7 @@ struct PublishedContent: Sendable {
 }
 
 /// A service that delivers content.
-struct ContentWorld: Sendable {
+struct ContentTestBed: Sendable {
     static let newcomer = "704000000000000002"
 
     let client: Client
@@ -170,7 +170,7 @@ struct ContentWorld: Sendable {
 func withContent(
     _ setup: TestingSetup = .router, policy: Policy? = nil,
     changing change: (inout ServiceConfiguration) throws -> Void = { _ in },
-    _ body: @escaping @Sendable (ContentWorld) async throws -> Void
+    _ body: @escaping @Sendable (ContentTestBed) async throws -> Void
 ) async throws {
     try await withFolder { folder in
         let published = try PublishedContent(in: folder)
@@ -183,7 +183,7 @@ func withContent(
         let service = try await started(configuration)
         let application = try service.application(logger: Calculator.logger) { _ in }
         try await application.test(setup) {
-            try await body(ContentWorld(client: Client(http: $0), published: published, clock: clock, port: $0.port))
+            try await body(ContentTestBed(client: Client(http: $0), published: published, clock: clock, port: $0.port))
         }
         try? await service.store.close()
     }

@@ -151,7 +151,7 @@ enum S3Interop {
             if number.isMultiple(of: 3) {
                 settings.sessionTokenFile = try folder.writeSecret(characters(300, &random), to: "token-\(number)")
             }
-            // Without an endpoint botocore has a name of its own for the first region.
+            // Without an endpoint, botocore uses a special host name for the first region.
             if settings.region == "us-east-1" || number.isMultiple(of: 2) {
                 settings.endpoint = endpoints[number % endpoints.count]
             }

@@ -22,16 +22,16 @@ import Testing
         return [words, repeated.shuffled(using: &random), words.reversed() + words.shuffled(using: &random)]
     }
 
-    @Test func `ends the same in whatever order, and however often, it is told`() async throws {
+    @Test func `ends in the same state for any order and repetition of its notifications and syncs`() async throws {
         let policy = try SimulatedLife.policy()
-        try await withWorlds(3, policy: policy) { worlds in
+        try await withServiceTestBeds(3, policy: policy) { testBeds in
             var random = SeededRandom(seed: 20_261_120)
             for seed in 1...UInt64(Self.lives) {
                 let life = try SimulatedLife(seed: seed)
                 var states: [[State]] = []
-                for (world, words) in zip(worlds, arrangements(of: life.words, using: &random)) {
-                    for word in words { try await world.tell(word) }
-                    states.append(try await world.states(of: life))
+                for (testBed, words) in zip(testBeds, arrangements(of: life.words, using: &random)) {
+                    for word in words { try await testBed.tell(word) }
+                    states.append(try await testBed.states(of: life))
                 }
                 #expect(states[1] == states[0], "seed \(seed)")
                 #expect(states[2] == states[0], "seed \(seed)")
@@ -42,7 +42,7 @@ import Testing
     }
 }
 
-/// What the record says of one customer.
+/// The stored state of one customer.
 private struct State: Equatable {
     let facts: CustomerFacts
     let decisions: [[Decision]]
@@ -50,7 +50,7 @@ private struct State: Equatable {
     var granted: [String] { decisions[0].filter { $0.outcome == .granted }.map(\.entitlement) }
 }
 
-extension ServedWorld {
+extension ServiceTestBed {
     fileprivate func tell(_ word: SimulatedLife.Word) async throws {
         switch word {
         case .notification(let jws):
@@ -74,10 +74,10 @@ extension ServedWorld {
             guard let customer = try await service.store.customer(by: identity, in: realm),
                 seen.insert(customer.id).inserted
             else { continue }
-            // What stands beside the customer is what the ledger proves.
+            // The stored facts equal those that the artifacts prove.
             let derivation = Derivation(verifier: verifier)
-            let rederived = try await service.store.rebuild(customer.id) { ledger throws(StoreError) in
-                try derivation.facts(of: ledger)
+            let rederived = try await service.store.rebuild(customer.id) { rows throws(StoreError) in
+                try derivation.facts(of: rows)
             }
             #expect(rederived?.hasChanged == false)
             let decisions = try [0, 20, 400].map { days in

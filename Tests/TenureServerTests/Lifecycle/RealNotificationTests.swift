@@ -69,8 +69,8 @@ struct `notifications that Apple signed` {
                         Array(word.utf8), now: Date(), logger: Calculator.logger)
                 }
                 var facts: [CustomerFacts] = []
-                for id in try await service.store.customers(after: 0, limit: 1000) {
-                    facts.append(try #require(try await service.store.customer(id)).facts)
+                for id in try await service.store.read({ try $0.customers(after: 0, limit: 1000) }) {
+                    facts.append(try #require(try await service.store.lookUp(id)).facts)
                 }
                 states.append(facts.sorted { $0.encoded.lexicographicallyPrecedes($1.encoded) })
                 try await service.store.close()

@@ -169,7 +169,7 @@ struct SimulatedLife {
         try begin(chance(60) ? Self.basic : Self.pro, in: &life, at: clock)
         try tell("SUBSCRIBED", subtype, life)
         while clock < end - 2 * Self.day { try live(&life) }
-        // Their latest word stands; what it gives now is what Apple's rules say of it.
+        // The latest-signed state counts, and gives what Apple's rules define.
         for purchase in life.periods {
             let runs = (purchase.expires ?? .distantPast) > Calculator.now
             let isCurrent = purchase.id == life.periods.last?.id

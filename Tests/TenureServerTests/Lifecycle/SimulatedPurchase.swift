@@ -35,7 +35,7 @@ struct SimulatedPurchase {
     }
 }
 
-/// What the App Store says of a subscription's next renewal.
+/// The renewal info of a subscription.
 struct SimulatedRenewal {
     var original: String
     var product: String

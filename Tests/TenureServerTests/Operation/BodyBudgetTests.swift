@@ -68,7 +68,20 @@ import Testing
         #expect(budget.take(1, for: notification, at: 60 * Self.second))
     }
 
-    @Test func `is a quarter for one client, whose slowest body goes`() {
+    @Test func `isn't made by dropping bodies that hold next to nothing`() {
+        let budget = BodyBudget(bytes: 16 * Self.megabyte)
+        let tiny = (0..<1000).map { _ in budget.open(for: nil, at: 0) }
+        for body in tiny { #expect(budget.take(1, for: body, at: 0)) }
+        let slow = body(of: 0, rate: 200 * 1024, in: budget)
+        let quick = (1...3).map { body(of: $0, rate: 330 * 1024, in: budget) }
+        #expect(
+            budget.take(Self.megabyte, for: budget.open(for: clients[5], at: 10 * Self.second), at: 10 * Self.second))
+        #expect(!budget.take(1, for: slow, at: 10 * Self.second))
+        for body in quick + tiny { #expect(budget.take(1, for: body, at: 10 * Self.second)) }
+        #expect(budget.droppedBodies == 1)
+    }
+
+    @Test func `is a quarter for one client, and its slowest body is dropped`() {
         let budget = BodyBudget(bytes: 16 * Self.megabyte)
         let slow = body(of: 0, rate: 100 * 1024, in: budget)
         let quick = body(of: 0, rate: 200 * 1024, in: budget)

@@ -203,7 +203,7 @@ import Testing
         #expect(requests.begin(for: client))
     }
 
-    @Test func `of loopback and proxies have no limit of their own`() {
+    @Test func `of loopback and proxies have no limit per address`() {
         let server = Server(limit: 100, perAddress: 2, proxies: ["192.0.2.0/24"])
         for address in ["127.0.0.1", "::1", "192.0.2.7"] {
             for _ in 0..<5 { server.open(address, from: address, at: 0) }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import TenureServer
 
-/// The built service, in a process of its own, whose memory the system counts.
+/// The built service in a separate process, so that the system reports its memory.
 @Suite(.serialized) struct `garbage in a service's memory` {
     private static let isSoak = ProcessInfo.processInfo.environment["TENURE_SOAK"] != nil
     /// Until what a service keeps on purpose is there: verified chains, pages of the record, its threads' heaps.
@@ -23,7 +23,7 @@ import Testing
             eras: [{ name: paid, model: paid }]
             entitlements: { everything: { honors: [paid], trial: { sessions: 5 } } }
             """, to: "policy.yaml")
-        let key = Desk.adminKey
+        let key = AdminClient.adminKey
         let service = try RunningCommand([
             "serve", "--policy", policy, "--database", folder.url("tenure.sqlite").path, "--port", "0",
             "--log-level", "error", "--admin-key-file", try folder.writeSecret(key, to: "admin-key"),

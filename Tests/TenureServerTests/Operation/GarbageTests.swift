@@ -55,7 +55,7 @@ import Testing
         "POST /v1/sync HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFFF\r\n",
         "GET /\u{0} HTTP/1.1\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "CONNECT example.com:443 HTTP/1.1\r\n\r\n",
     ])
-    func `that is no HTTP ends its connection, and nobody else's`(bytes: String) async throws {
+    func `that isn't HTTP ends its connection and no other`(bytes: String) async throws {
         try await withLiveService({
             $0.timeouts.head = 1
             $0.timeouts.body = 1
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `with a method that a path does not take is told which it takes`() async throws {
+    @Test func `with a method that a path doesn't accept gets the accepted ones`() async throws {
         let document = try InterfaceDocument()
         try await withService { client in
             for (path, operations) in Dictionary(grouping: document.operations, by: \.path) {

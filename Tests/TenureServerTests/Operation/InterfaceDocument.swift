@@ -40,7 +40,7 @@ struct InterfaceDocument {
         let status = response.status.code
         guard case .object(let responses)? = operation.fields["responses"],
             var described = responses[String(status)] ?? responses["default"]
-        else { return ["\(operation.name): nothing is said of \(status)"] }
+        else { return ["\(operation.name): the status \(status) isn't documented"] }
         if case .string(let reference)? = described["$ref"] {
             guard let target = schema.resolve(reference) else { return ["there is no \(reference)"] }
             described = target
@@ -50,7 +50,7 @@ struct InterfaceDocument {
         }
         let type = response.headers[.contentType]?.split(separator: ";").first.map(String.init) ?? ""
         guard let content = described["content"]?.object?[type]?["schema"] else {
-            return ["\(operation.name): \(status) has the type `\(type)`, and nothing is said of that"]
+            return ["\(operation.name): \(status) has the undocumented type `\(type)`"]
         }
         let text = String(buffer: response.body)
         let value: JSONValue

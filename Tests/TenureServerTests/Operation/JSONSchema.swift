@@ -7,7 +7,7 @@ import TenureJSON
 struct JSONSchema {
     let document: JSONValue
 
-    /// What is wrong with a value under a schema, with where it stands; empty where nothing is.
+    /// The mistakes of a value under a schema, with their places; empty for a valid value.
     func mistakes(of value: JSONValue, under schema: JSONValue, at place: String = "$") -> [String] {
         guard case .object(let schema) = schema else { return ["\(place): its schema is no object"] }
         if case .string(let reference)? = schema["$ref"] {
@@ -37,11 +37,12 @@ struct JSONSchema {
             names.contains { if case .string(let name) = $0 { is_(value, name) } else { false } }
                 ? [] : ["\(place): it has another type"]
         case ("const", _, _): value == argument ? [] : ["\(place): it is not what it always is"]
-        case ("enum", .array(let values), _): values.contains(value) ? [] : ["\(place): it is none of the known values"]
+        case ("enum", .array(let values), _):
+            values.contains(value) ? [] : ["\(place): it isn't one of the known values"]
         case ("format", .string("date-time"), .string(let text)):
             Date(written: text) == nil || !text.contains("T") ? ["\(place): `\(text)` is no instant"] : []
         case ("format", .string("uuid"), .string(let text)):
-            UUID(uuidString: text) == nil ? ["\(place): it is no UUID"] : []
+            UUID(uuidString: text) == nil ? ["\(place): it isn't a UUID"] : []
         case ("format", _, _): []
         case ("minLength", .number(let count), .string(let text)):
             text.count < Int(count) ?? 0 ? ["\(place): it is too short"] : []
@@ -88,7 +89,7 @@ struct JSONSchema {
             ("additionalProperties", _, _):
             // About values of another type.
             []
-        default: ["\(place): its schema says `\(word)`, which nobody checks"]
+        default: ["\(place): its schema has `\(word)`, which this test doesn't check"]
         }
     }
 

@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `name a request as a declared proxy did, and as nobody else`() async throws {
+    @Test func `have the request ID of a declared proxy, but of no other client`() async throws {
         let field = try #require(HTTPField.Name("X-Request-Id"))
         @Sendable func id(_ client: Client, sent: String) async throws -> String? {
             try await client.http.execute(uri: "/health/live", method: .get, headers: [field: sent]) {
@@ -89,7 +89,7 @@ import Testing
         }
         try await withLiveService({
             $0.proxies = [try #require(AddressBlock("127.0.0.1"))]
-            $0.adminKey = Desk.adminKey
+            $0.adminKey = AdminClient.adminKey
             $0.allowsTestAnchorsBeyondLoopback = true
         }) { client, _ in
             let given = try await id(client, sent: "mine-1")

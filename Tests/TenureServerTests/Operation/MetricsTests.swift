@@ -55,11 +55,11 @@ import Testing
             #expect(told[#"tenure_request_duration_seconds_bucket{method="POST",route="/v1/sync",le="+Inf"}"#] == 2)
             #expect(told["tenure_requests_in_flight"] == 1, "the one that asks")
             #expect(told["tenure_sync_artifacts_counted_total"] == 1)
-            #expect(told[#"tenure_sync_artifacts_refused_total{code="malformed"}"#] == 2)
+            #expect(told[#"tenure_sync_artifacts_rejected_total{code="malformed"}"#] == 2)
             #expect(told[#"tenure_decisions_total{outcome="granted"}"#] == 2)
             #expect(told[#"tenure_decisions_total{outcome="denied"}"#] == 0)
             #expect(try #require(told["process_start_time_seconds"]) > 1_700_000_000)
-            #expect(try #require(told[#"tenure_record_bytes{file="database"}"#]) > 0)
+            #expect(try #require(told[#"tenure_database_bytes{file="database"}"#]) > 0)
         }
     }
 
@@ -72,7 +72,7 @@ import Testing
                 _ = try await client.http.execute(uri: "/v1/sync", method: method) { $0 }
             }
             let after = try await self.told(client)
-            // One route that is none, with two methods and two statuses at most; a histogram each.
+            // One entry for unknown routes, with at most two methods and two statuses, each a histogram.
             #expect(after.count - before.count < 80)
             #expect(after[#"tenure_requests_total{method="GET",route="none",status="404"}"#] == 200)
         }
@@ -90,10 +90,10 @@ import Testing
         #expect(metrics.snapshot.inFlight == 0)
     }
 
-    @Test func `are told on this machine, and beyond it with the admin key only`() async throws {
-        let key = Desk.adminKey
+    @Test func `are served on this machine, and to other machines only with the admin key`() async throws {
+        let key = AdminClient.adminKey
         try await withService({ $0.adminKey = key }) { client in
-            // Without a socket nobody is local.
+            // Without a socket no client is local.
             let refused = try client.problem(try await client.get("/metrics"))
             #expect(refused.code == .notAuthenticated)
             #expect(try await client.get("/metrics", token: key + "k").status == .unauthorized)

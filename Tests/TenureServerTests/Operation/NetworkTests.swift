@@ -15,7 +15,7 @@ import Testing
     @Test(arguments: [
         "", "1.2.3", "1.2.3.4.5", "256.1.1.1", "localhost", "::g", "1.2.3.4:80", " 1.2.3.4", "fe80::1%eth0",
     ])
-    func `that are none are refused`(text: String) { #expect(NetworkAddress(text) == nil) }
+    func `that aren't valid are refused`(text: String) { #expect(NetworkAddress(text) == nil) }
 
     @Test(arguments: [
         ("10.0.0.0/8", "10.255.0.1", true), ("10.0.0.0/8", "11.0.0.1", false), ("192.0.2.1", "192.0.2.1", true),
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: ["10.0.0.1/8", "10.0.0.0/33", "::/129", "10.0.0.0/", "/8", "10.0.0.0/-1", "true", "10.0.0.0/8/8"])
-    func `of networks that are none are refused`(text: String) { #expect(AddressBlock(text) == nil) }
+    func `of invalid networks are refused`(text: String) { #expect(AddressBlock(text) == nil) }
 }
 
 @Suite struct `the client's address` {

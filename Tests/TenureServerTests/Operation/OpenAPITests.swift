@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `is served as JSON, and is what stands in the documentation`() async throws {
+    @Test func `is served as JSON, and equals the document in Docs`() async throws {
         let docs = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../../Docs")
         let written = try Data(contentsOf: docs.appendingPathComponent("openapi.yaml"))
         #expect(written == Data(PackageResources.openapi_yaml))
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `says of each body that refuses unknown fields which it has`() throws {
+    @Test func `lists the fields of each body that refuses unknown ones`() throws {
         func fields<Body: AdminRequest>(of _: Body.Type) -> [String] {
             Body.CodingKeys.allCases.map(\.stringValue).sorted()
         }

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `whose second body is still on its way are answered once it is there`() async throws {
+    @Test func `with an incomplete second body are answered once it is complete`() async throws {
         try await withLiveService { _, port in
             let connection = try RawConnection(port: port)
             let second = Self.sync("{}")
@@ -68,7 +68,7 @@ import Testing
         return await connection.received(until: "{\"status\":\"ok\"}")?.contains("200 OK") == true
     }
 
-    @Test func `whose responses are not read take little memory`() async throws {
+    @Test func `with unread responses take little memory`() async throws {
         let folder = try Folder()
         let policy = try folder.write(
             """

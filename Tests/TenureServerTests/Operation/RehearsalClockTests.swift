@@ -60,7 +60,7 @@ import Testing
             func refuses(_ change: (inout ServiceConfiguration) -> Void) throws -> Bool {
                 var configuration = try Calculator.configuration(folder)
                 configuration.clock = clock
-                configuration.adminKey = Desk.adminKey
+                configuration.adminKey = AdminClient.adminKey
                 change(&configuration)
                 return configuration.mistakes.contains { if case .clock = $0 { true } else { false } }
             }
@@ -76,10 +76,10 @@ import Testing
         }
     }
 
-    @Test func `how far the service is with the App Store is told`() async throws {
-        try await LocalStoreDesk.run { local in
+    @Test func `the progress of App Store jobs is reported under a rehearsal clock`() async throws {
+        try await LocalStoreTestBed.run { local in
             try await withFolder { folder in
-                try await local.service(in: folder, key: local.key) { client, desk in
+                try await local.service(in: folder, key: local.key) { client, jobs in
                     func told(_ line: String) async throws -> Bool {
                         String(buffer: try await client.get("/metrics").body).split(separator: "\n").contains {
                             $0 == line
@@ -88,9 +88,9 @@ import Testing
                     #expect(try await told("tenure_app_store_histories_waiting 0"))
                     _ = try await client.sync(local.sync)
                     #expect(try await told("tenure_app_store_histories_waiting 1"))
-                    #expect(await desk?.histories.step() == true)
+                    #expect(await jobs?.histories.step() == true)
                     #expect(try await told("tenure_app_store_histories_waiting 0"))
-                    await desk?.catchUp(in: .production)
+                    await jobs?.catchUp(in: .production)
                     let seconds = local.clock.now.timeIntervalSince1970
                     #expect(
                         try await told(

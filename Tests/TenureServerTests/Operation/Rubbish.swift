@@ -7,7 +7,7 @@ import TenureMint
 
 @testable import TenureServer
 
-/// Requests that nobody should send, made from the document and a seed.
+/// Invalid requests, generated from the OpenAPI document and a seed.
 struct Rubbish {
     private var random: SeededRandom
 
@@ -42,7 +42,7 @@ struct Rubbish {
         return (path + query, headers, body)
     }
 
-    /// Noise, a damaged document, or one whose fields hold what they should not.
+    /// Noise, a damaged document, or one with invalid values in its fields.
     private mutating func bytes(under schema: JSONValue, in document: InterfaceDocument) -> [UInt8] {
         switch number(below: 6) {
         case 0: return noise()
@@ -96,7 +96,7 @@ struct Rubbish {
             bytes += (index > 0 ? "," : "").utf8
             bytes += JSONValue.string(member.name).bytes + Array(":".utf8) + member.value.bytes
         }
-        // Names may stand twice, which is read by some and refused by others.
+        // Names may occur twice, which some readers accept and others refuse.
         return (try? JSONValue(parsing: bytes + Array("}".utf8))) ?? .null
     }
 

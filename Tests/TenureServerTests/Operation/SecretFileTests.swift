@@ -84,10 +84,10 @@ import Testing
         let arguments = ["persona", "list", "--service", "http://127.0.0.1:9", "--key-file", file]
         #expect(try await Command.run(arguments).errors.contains("chmod 600"))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
-        #expect(try await Command.run(arguments).errors.contains("no service answers"))
+        #expect(try await Command.run(arguments).errors.contains("no service responds"))
         let input = try await Command.run(
             Array(arguments.dropLast()) + ["-"], input: Data((KeySecret().text + "\n").utf8))
-        #expect(input.errors.contains("no service answers"), "\(input.errors)")
+        #expect(input.errors.contains("no service responds"), "\(input.errors)")
     }
 
     @Test func `is no mistake in a configuration without a password`() async throws {

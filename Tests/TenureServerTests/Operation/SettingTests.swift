@@ -4,14 +4,14 @@ import Testing
 @testable import TenureServer
 
 @Suite struct settings {
-    @Test func `stand in the documentation as they are`() throws {
+    @Test func `are documented as they are`() throws {
         let docs = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../../Docs")
         let text = try String(contentsOf: docs.appendingPathComponent("configuration.md"), encoding: .utf8)
         let table = ([Setting.tableHead] + Setting.all.map(\.row)).joined(separator: "\n")
         #expect(text.contains("\n" + table + "\n\n"), "Docs/configuration.md should hold\n\(table)")
     }
 
-    @Test func `have names of their own`() {
+    @Test func `have unique names`() {
         #expect(Set(Setting.all.map(\.name)).count == Setting.all.count)
         #expect(Set(Setting.all.map(\.flag)).count == Setting.all.count)
         #expect(Set(Setting.all.map(\.variable)).count == Setting.all.count)
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `in help stand with all their names, in lines that fit`() {
+    @Test func `are in the help with all their names, in lines that fit`() {
         let help = Setting.help()
         for setting in Setting.configurable where setting.kind != .structure {
             #expect(help.contains("  \(setting.flag)"))
@@ -53,7 +53,7 @@ import Testing
         #expect(values.text(.logLevel) == "debug")
     }
 
-    @Test func `of the environment that nobody knows are told`() {
+    @Test func `of the environment with unknown names are reported`() {
         var values = SettingValues()
         let unknown = values.read(environment: ["TENURE_PROT": "1", "TENURE_CONFIG": "x", "TENURE": "y"])
         #expect(unknown.count == 1)
@@ -89,13 +89,13 @@ import Testing
         }
     }
 
-    @Test func `of a shape of their own stand in a file only`() {
+    @Test func `with a structure can be set only in a file`() {
         let structure = Setting("things", .structure, "what there is")
         #expect(structure.row == "| `things` |  |  |  | what there is |")
         #expect(structure.kind.objection(to: "x") != nil)
     }
 
-    @Test func `name files beside the file in which they stand`() {
+    @Test func `name files relative to the configuration file`() {
         #expect(Setting.policy.kind.resolved("policy.yaml", in: "etc") == "etc/policy.yaml")
         #expect(Setting.policy.kind.resolved("/policy.yaml", in: "etc") == "/policy.yaml")
         #expect(Setting.policy.kind.resolved("policy.yaml", in: "") == "policy.yaml")

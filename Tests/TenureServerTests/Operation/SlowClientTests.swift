@@ -7,7 +7,7 @@ import Testing
 @Suite struct `slow clients` {
     private static let head = "POST /v1/sync HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
-    /// The answer to a client that is quick, on a connection of its own.
+    /// The response to a quick client on a separate connection.
     private func get(_ path: String, port: Int) async throws -> String {
         let connection = try RawConnection(port: port)
         connection.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `whose body is too large are told so at once, and closed`() async throws {
+    @Test func `with a body that is too large get an error at once, and are closed`() async throws {
         try await withLiveService { _, port in
             let declared = try RawConnection(port: port)
             declared.send(Self.head + "Content-Length: 1073741824\r\n\r\n{")
@@ -79,7 +79,7 @@ import Testing
             let chunked = try RawConnection(port: port)
             chunked.send(Self.head + "Transfer-Encoding: chunked\r\n\r\n")
             let chunk = "10000\r\n" + String(repeating: "A", count: 65_536) + "\r\n"
-            // The service's limit is 4 MB; whoever goes on for 64 MB is cut off before.
+            // The service's limit is 4 MB. A client that sends 64 MB is cut off earlier.
             var sent = 0
             while sent < 1024, await chunked.sent(chunk) { sent += 1 }
             #expect(await chunked.received() != nil)

@@ -31,7 +31,7 @@ import Testing
         return String(answer.dropFirst("HTTP/1.1 ".count).prefix(3))
     }
 
-    /// What an app sends whose customer is new.
+    /// A sync of a new customer.
     private func sync(_ padding: Int = 0) throws -> String {
         let request = SyncRequest(
             appTransaction: try Calculator.minter().newcomer(), transactions: [],
@@ -136,7 +136,7 @@ import Testing
         try await withLiveService({
             $0.bodies = bodies
             $0.proxies = [try #require(AddressBlock("127.0.0.1"))]
-            $0.adminKey = Desk.adminKey
+            $0.adminKey = AdminClient.adminKey
             $0.allowsTestAnchorsBeyondLoopback = true
         }) { _, port in
             let slow = try (0..<32).map { index in
@@ -161,7 +161,7 @@ import Testing
             $0.limits.connectionsPerAddress = perAddress
             $0.limits.connections = connections
             $0.proxies = [try #require(AddressBlock("127.0.0.1"))]
-            $0.adminKey = Desk.adminKey
+            $0.adminKey = AdminClient.adminKey
             $0.allowsTestAnchorsBeyondLoopback = true
         }) { _, port in
             let slow = try (1...2).map { host in
@@ -187,7 +187,7 @@ import Testing
         let connection = try RawConnection(port: port)
         connection.send(
             """
-            GET /metrics HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(Desk.adminKey)\r\n\
+            GET /metrics HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(AdminClient.adminKey)\r\n\
             X-Forwarded-For: 192.0.2.9\r\nConnection: close\r\n\r\n
             """)
         let answer = try #require(await connection.received())

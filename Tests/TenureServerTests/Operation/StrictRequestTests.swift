@@ -120,25 +120,25 @@ import Testing
     }
 
     @Test func `by another spelling of a number or an escape in a path is not found`() async throws {
-        try await withDesk { desk, _ in
-            #expect(try await desk.get("/v1/admin/policies/1").status == .ok)
+        try await withAdminClient { admin, _ in
+            #expect(try await admin.get("/v1/admin/policies/1").status == .ok)
             for version in ["01", "+1", "%2B1", "1%20", "0x1"] {
-                #expect(try await desk.get("/v1/admin/policies/\(version)").status == .notFound, "\(version)")
+                #expect(try await admin.get("/v1/admin/policies/\(version)").status == .notFound, "\(version)")
             }
-            let name = try await desk.get("/v1/admin/policies/%C3%A4")
+            let name = try await admin.get("/v1/admin/policies/%C3%A4")
             #expect(name.problem?.detail.contains("ä") == true, "\(name.text)")
             for escape in ["%c3%a4", "%C3%a4", "%c3%A4"] {
-                let lowercase = try await desk.get("/v1/admin/policies/\(escape)")
+                let lowercase = try await admin.get("/v1/admin/policies/\(escape)")
                 #expect(lowercase.status == .notFound && lowercase.problem?.detail.contains("ä") != true)
             }
         }
     }
 
     @Test func `may escape in a path what needs it`() async throws {
-        try await withDesk { desk, _ in
-            let escaped = try await desk.delete("/v1/admin/personas/a%20b")
+        try await withAdminClient { admin, _ in
+            let escaped = try await admin.delete("/v1/admin/personas/a%20b")
             #expect(escaped.problem?.detail.contains("path") != true)
-            let slash = try await desk.get("/v1/admin/customers/a%2Fb")
+            let slash = try await admin.get("/v1/admin/customers/a%2Fb")
             #expect(slash.status == .notFound)
         }
     }
@@ -160,13 +160,13 @@ import Testing
     ]
 
     @Test func `with an unsound body is refused by every route that takes one`() async throws {
-        try await withLiveService({ $0.adminKey = Desk.adminKey }) { _, port in
+        try await withLiveService({ $0.adminKey = AdminClient.adminKey }) { _, port in
             for path in [
                 "/v1/sync", "/v1/notifications/apple", "/v1/admin/customers/find", "/v1/link",
                 "/v1/admin/customers/cus_x/grants", "/v1/admin/personas", "/v1/admin/policies",
             ] {
                 for (name, body) in Self.unsound {
-                    let answer = try await post(body, to: path, key: Desk.adminKey, port: port)
+                    let answer = try await post(body, to: path, key: AdminClient.adminKey, port: port)
                     #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(path), \(name): \(answer.prefix(40))")
                 }
             }
@@ -180,9 +180,9 @@ import Testing
         "/v1/admin/customers/cus_x/links/%00", "/nowhere%00",
     ])
     func `with a NUL in its path or query is refused`(path: String) async throws {
-        try await withLiveService({ $0.adminKey = Desk.adminKey }) { _, port in
+        try await withLiveService({ $0.adminKey = AdminClient.adminKey }) { _, port in
             let answer = try await answer(
-                "GET \(path) HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(Desk.adminKey)\r\nConnection: close\r\n\r\n",
+                "GET \(path) HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(AdminClient.adminKey)\r\nConnection: close\r\n\r\n",
                 port: port)
             #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer.prefix(40))")
         }

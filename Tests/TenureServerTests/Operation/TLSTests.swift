@@ -13,11 +13,11 @@ import Testing
 
 @Suite struct TLS {
     /// A certificate and its key, as files.
-    private func files(_ folder: String, seed: String = "one") throws -> CertificateFiles {
-        let chain = try TestAuthority(seed: seed, receiptsOf: Calculator.authority).jws
-        let files = CertificateFiles(certificate: folder + "/\(seed).pem", key: folder + "/\(seed).key")
+    private func files(_ folder: String, named name: String = "one") throws -> CertificateFiles {
+        let chain = try TestAuthority(receiptsOf: Calculator.authority).jws
+        let files = CertificateFiles(certificate: folder + "/\(name).pem", key: folder + "/\(name).key")
         let both = [chain.leaf, chain.intermediate].map { pem($0.der) }.joined()
-        // It stands where a key belongs, too.
+        // The same file is also the key.
         try writeSecret(both, to: files.certificate)
         try writeSecret(chain.leaf.key.pem, to: files.key)
         try Data(pem(chain.root.der).utf8).write(to: URL(fileURLWithPath: Self.root(of: files)))
@@ -97,7 +97,7 @@ import Testing
 
     @Test func `takes new files on SIGHUP, and keeps the old ones where the new do not serve`() async throws {
         let folder = try Folder()
-        let (files, other) = (try files(folder.path), try files(folder.path, seed: "two"))
+        let (files, other) = (try files(folder.path), try files(folder.path, named: "two"))
         func put(_ source: String, at target: String) throws {
             try Data(contentsOf: URL(fileURLWithPath: source)).write(to: URL(fileURLWithPath: target))
         }
@@ -138,7 +138,7 @@ import Testing
     @Test func `that cannot serve is refused with the file that is at fault`() throws {
         let folder = try Folder()
         let sound = try files(folder.path)
-        let other = try files(folder.path, seed: "two")
+        let other = try files(folder.path, named: "two")
         _ = try sound.contents(now: Date())
         func fault(_ files: CertificateFiles, now: Date = Date()) -> String {
             let error = #expect(throws: ServiceError.self) { try files.contents(now: now) }
@@ -158,7 +158,7 @@ import Testing
         configuration.host = "0.0.0.0"
         configuration.anchors = [.production: .apple]
         #expect(configuration.mistakes == [.noAdminKey(host: "0.0.0.0"), .noTransportSecurity(host: "0.0.0.0")])
-        configuration.adminKey = Desk.adminKey
+        configuration.adminKey = AdminClient.adminKey
         configuration.certificateFiles = CertificateFiles(certificate: "a", key: "b")
         #expect(configuration.mistakes == [])
         #expect(configuration.findings.count == 1)

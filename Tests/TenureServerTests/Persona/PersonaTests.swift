@@ -14,14 +14,14 @@ import Testing
 
 @Suite struct `a persona` {
     @Test(arguments: [AppStoreEnvironment.sandbox, .xcode])
-    func `stands in for a customer whose evidence is of a test environment`(_ environment: AppStoreEnvironment)
+    func `replaces a customer with evidence of a test environment`(_ environment: AppStoreEnvironment)
         async throws
     {
-        try await withDesk { desk, _ in
-            let token = try await desk.persona()
-            let alone = try await desk.sandboxed(as: nil, environment)
+        try await withAdminClient { admin, _ in
+            let token = try await admin.persona()
+            let alone = try await admin.sandboxed(as: nil, environment)
             #expect(alone.everything.outcome == "denied" && alone.persona == nil)
-            let answer = try await desk.sandboxed(as: token, environment)
+            let answer = try await admin.sandboxed(as: token, environment)
             #expect(answer.everything.outcome == "granted")
             #expect(answer.everything.codes.first == "eraHonored" && answer.everything.codes.contains("persona"))
             #expect(
@@ -29,20 +29,20 @@ import Testing
             #expect(answer.persona == "early-buyer" && answer.environment == environment)
             #expect(answer.problems.isEmpty)
             // The next read is of the same persona, and another sync without one is of the tester again.
-            let read = try await desk.client.customer(try answer.token)
+            let read = try await admin.client.customer(try answer.token)
             #expect(read.everything.outcome == "granted" && read.persona == "early-buyer")
-            #expect(try await desk.sandboxed(as: nil, environment).everything.outcome == "denied")
-            #expect(try await desk.client.customer(try alone.token).everything.outcome == "denied")
+            #expect(try await admin.sandboxed(as: nil, environment).everything.outcome == "denied")
+            #expect(try await admin.client.customer(try alone.token).everything.outcome == "denied")
         }
     }
 
     @Test func `who came after the change is answered as such, and may buy in the sandbox`() async throws {
-        try await withDesk { desk, _ in
+        try await withAdminClient { admin, _ in
             let late = ["originalPlatform": "iOS", "originalAppVersion": "300", "originalPurchaseDate": "2020-09-13"]
-            let token = try await desk.persona("late", late)
-            let answer = try await desk.sandboxed(as: token)
+            let token = try await admin.persona("late", late)
+            let answer = try await admin.sandboxed(as: token)
             #expect(answer.everything.outcome == "denied" && answer.everything.codes.contains("persona"))
-            let bought = try await desk.sandboxed(
+            let bought = try await admin.sandboxed(
                 as: token,
                 transactions: [
                     try Calculator.minter(.sandbox).text(
@@ -54,39 +54,39 @@ import Testing
     }
 
     @Test func `counts for nothing beside production, which makes no use of what came of it`() async throws {
-        try await withDesk { desk, _ in
-            let token = try await desk.persona()
+        try await withAdminClient { admin, _ in
+            let token = try await admin.persona()
             let newcomer = SyncRequest(
                 appTransaction: try Calculator.minter().newcomer(), transactions: [], persona: token)
-            let answer = try await desk.client.sync(newcomer)
+            let answer = try await admin.client.sync(newcomer)
             #expect(answer.everything.outcome == "denied" && answer.persona == nil)
             #expect(!answer.everything.codes.contains("persona"))
             #expect(answer.problems.map(\.code) == ["personaRefused"] && answer.problems[0].artifact == "persona")
             let jws = try OpenedJWS(try #require(answer.entitlementToken))
             #expect(jws.claims["persona"] == nil)
-            #expect(try await desk.client.customer(try answer.token).everything.outcome == "denied")
+            #expect(try await admin.client.customer(try answer.token).everything.outcome == "denied")
         }
     }
 
-    @Test func `makes no promise, and changes nothing of the tester's record`() async throws {
-        try await withDesk { desk, _ in
-            let token = try await desk.persona()
-            let answer = try await desk.sandboxed(as: token)
-            let seen = try await desk.get(try answer.path())
+    @Test func `makes no promise, and doesn't change the tester's data`() async throws {
+        try await withAdminClient { admin, _ in
+            let token = try await admin.persona()
+            let answer = try await admin.sandboxed(as: token)
+            let seen = try await admin.get(try answer.path())
             #expect(seen.outcome("everything") == "denied")
             #expect((seen.json["promises"] as? [Any])?.isEmpty == true)
-            let names = try await desk.get("/v1/admin/customers?id=704000000000000001").found
+            let names = try await admin.get("/v1/admin/customers?id=704000000000000001").found
             let id = try answer.publicID
             #expect(names == [id])
         }
     }
 
     @Test func `marks the entitlement token, which ends with it`() async throws {
-        try await withDesk { desk, _ in
-            let token = try await desk.persona(more: ["expires": "2026-11-22T12:00:00Z"])
-            let answer = try await desk.sandboxed(as: token)
+        try await withAdminClient { admin, _ in
+            let token = try await admin.persona(more: ["expires": "2026-11-22T12:00:00Z"])
+            let answer = try await admin.sandboxed(as: token)
             let jws = try OpenedJWS(try #require(answer.entitlementToken))
-            try jws.verify(under: Data(buffer: try await desk.client.get("/.well-known/jwks.json").body))
+            try jws.verify(under: Data(buffer: try await admin.client.get("/.well-known/jwks.json").body))
             #expect(jws.claims["persona"] as? String == "early-buyer")
             #expect(jws.claims["environment"] as? String == "Sandbox")
             #expect(jws.claims["exp"] as? Int == 1_795_176_000 + 2 * 86_400)
@@ -94,78 +94,78 @@ import Testing
         }
     }
 
-    @Test func `stands in for a visitor too, whose proof may be another's`() async throws {
-        try await withDesk { desk, _ in
-            let token = try await desk.persona()
+    @Test func `replaces an unbound customer too`() async throws {
+        try await withAdminClient { admin, _ in
+            let token = try await admin.persona()
             let found = SyncRequest(
                 appTransaction: try Calculator.minter(.sandbox).text(.appTransaction), persona: token)
-            let answer = try await desk.client.sync(found, from: nil)
+            let answer = try await admin.client.sync(found, from: nil)
             #expect(answer.everything.outcome == "granted" && answer.entitlementToken == nil)
-            #expect(try await desk.client.customer(try answer.token).everything.outcome == "granted")
+            #expect(try await admin.client.customer(try answer.token).everything.outcome == "granted")
         }
     }
 
     @Test func `uses no trial of what they have`() async throws {
-        try await withTriedCalculator { desk in
-            let owner = try await desk.sandboxed(as: try await desk.persona())
-            let other = try await desk.sandboxed(as: nil)
+        try await withTriedCalculator { admin in
+            let owner = try await admin.sandboxed(as: try await admin.persona())
+            let other = try await admin.sandboxed(as: nil)
             let path = "/v1/trials/everything/sessions"
-            let owned = try await desk.with(try owner.token).post(path, ["id": "1"])
+            let owned = try await admin.with(try owner.token).post(path, ["id": "1"])
             #expect(owned.json["isOwner"] as? Bool == true, "\(owned.text)")
-            let tried = try await desk.with(try other.token).post(path, ["id": "1"])
+            let tried = try await admin.with(try other.token).post(path, ["id": "1"])
             #expect(tried.json["isOwner"] as? Bool == false && tried.json["sessionsLeft"] as? Int == 2)
         }
     }
 
-    @Test func `that was revoked stands for nobody from the next request on`() async throws {
-        try await withDesk { desk, _ in
-            let token = try await desk.persona()
-            let answer = try await desk.sandboxed(as: token)
-            #expect(try await desk.delete("/v1/admin/personas/early-buyer").status == .ok)
-            #expect(try await desk.client.get("/v1/customer", token: try answer.token).status == .unauthorized)
-            let again = try await desk.sandboxed(as: token)
+    @Test func `that was revoked replaces no customer from the next request on`() async throws {
+        try await withAdminClient { admin, _ in
+            let token = try await admin.persona()
+            let answer = try await admin.sandboxed(as: token)
+            #expect(try await admin.delete("/v1/admin/personas/early-buyer").status == .ok)
+            #expect(try await admin.client.get("/v1/customer", token: try answer.token).status == .unauthorized)
+            let again = try await admin.sandboxed(as: token)
             #expect(again.everything.outcome == "denied" && again.problems.map(\.code) == ["personaRevoked"])
-            #expect(try await desk.delete("/v1/admin/personas/early-buyer").status == .notFound)
+            #expect(try await admin.delete("/v1/admin/personas/early-buyer").status == .notFound)
         }
     }
 
-    @Test func `that expired stands for nobody, nor does its access token`() async throws {
+    @Test func `that expired replaces no customer, and neither does its access token`() async throws {
         let clock = TestClock()
         try await withService {
-            $0.adminKey = Desk.adminKey
+            $0.adminKey = AdminClient.adminKey
             $0.now = { clock.now }
         } _: { client in
-            let desk = Desk(client: client, key: Desk.adminKey)
-            let token = try await desk.persona(more: ["expires": "2026-11-20T12:10:00Z"])
-            let answer = try await desk.sandboxed(as: token)
+            let admin = AdminClient(client: client, key: AdminClient.adminKey)
+            let token = try await admin.persona(more: ["expires": "2026-11-20T12:10:00Z"])
+            let answer = try await admin.sandboxed(as: token)
             #expect(answer.accessToken?.expiresAt == Calculator.now.addingTimeInterval(600))
             clock.advance(by: 600)
             #expect(try await client.get("/v1/customer", token: try answer.token).status == .unauthorized)
-            let again = try await desk.sandboxed(as: token)
+            let again = try await admin.sandboxed(as: token)
             #expect(again.problems.map(\.code) == ["personaExpired"] && again.persona == nil)
-            #expect(try await desk.get("/v1/admin/personas").personas.first?["state"] as? String == "expired")
+            #expect(try await admin.get("/v1/admin/personas").personas.first?["state"] as? String == "expired")
         }
     }
 
     @Test func `is known only by what this service signed for it`() async throws {
-        try await withDesk { desk, _ in
-            let token = try await desk.persona()
-            let entitlementToken = try #require(try await desk.sandboxed(as: token).entitlementToken)
-            var spoilt = ["", "x", "a.b.c", token + "A", String(token.dropLast(2)), entitlementToken]
+        try await withAdminClient { admin, _ in
+            let token = try await admin.persona()
+            let entitlementToken = try #require(try await admin.sandboxed(as: token).entitlementToken)
+            var corrupted = ["", "x", "a.b.c", token + "A", String(token.dropLast(2)), entitlementToken]
             let parts = token.split(separator: ".").map(String.init)
-            spoilt.append("\(parts[0]).\(parts[1]).\(parts[1])")
-            spoilt.append(String(repeating: "A", count: 10_000))
+            corrupted.append("\(parts[0]).\(parts[1]).\(parts[1])")
+            corrupted.append(String(repeating: "A", count: 10_000))
             for index in [5, parts[0].count + 8, token.count - 20] {
                 var characters = Array(token)
                 characters[index] = characters[index] == "A" ? "B" : "A"
-                spoilt.append(String(characters))
+                corrupted.append(String(characters))
             }
-            for wrong in spoilt {
-                let answer = try await desk.sandboxed(as: wrong)
+            for wrong in corrupted {
+                let answer = try await admin.sandboxed(as: wrong)
                 #expect(answer.problems.map(\.code) == ["personaUnknown"], "\(wrong.prefix(40))")
                 #expect(answer.everything.outcome == "denied")
             }
-            try await withDesk { other, _ in
+            try await withAdminClient { other, _ in
                 // Of another service: another key, another record.
                 let answer = try await other.sandboxed(as: token)
                 #expect(answer.problems.map(\.code) == ["personaUnknown"])
@@ -174,9 +174,9 @@ import Testing
     }
 
     @Test func `tells what is wrong with it before it is made`() async throws {
-        try await withDesk { desk, _ in
+        try await withAdminClient { admin, _ in
             func refused(_ body: [String: Any?]) async throws -> String {
-                let answer = try await desk.post("/v1/admin/personas", body)
+                let answer = try await admin.post("/v1/admin/personas", body)
                 #expect(answer.status == .badRequest, "\(answer.text)")
                 return answer.problem?.detail ?? ""
             }
@@ -186,17 +186,17 @@ import Testing
             #expect(try await refused(["name": "x", "set": ["originalPurchaseDate": "May"]]).contains("`May`"))
             #expect(try await refused(["name": "x", "expires": "2026-11-20T12:00:00Z"]).contains("`expires`"))
             #expect(try await refused(["name": "x", "expires": "2028-11-20T12:00:00Z"]).contains("`expires`"))
-            _ = try await desk.persona("x")
-            let taken = try await desk.post("/v1/admin/personas", ["name": "x"])
+            _ = try await admin.persona("x")
+            let taken = try await admin.post("/v1/admin/personas", ["name": "x"])
             #expect(taken.problem?.reason == "nameTaken")
-            _ = try await desk.persona("x", more: ["replace": true])
-            let states = try await desk.get("/v1/admin/personas").personas.compactMap { $0["state"] as? String }
+            _ = try await admin.persona("x", more: ["replace": true])
+            let states = try await admin.get("/v1/admin/personas").personas.compactMap { $0["state"] as? String }
             #expect(states == ["revoked", "good"])
         }
     }
 
     /// With a trial of three sessions.
-    private func withTriedCalculator(_ body: @escaping @Sendable (Desk) async throws -> Void) async throws {
+    private func withTriedCalculator(_ body: @escaping @Sendable (AdminClient) async throws -> Void) async throws {
         let usual = try Calculator.policy()
         let policy = try Policy(
             app: usual.app, eras: usual.eras, buildNumbers: .increasing,
@@ -206,9 +206,9 @@ import Testing
                     trial: .sessions(3))
             ])
         try await withService(policy: policy) {
-            $0.adminKey = Desk.adminKey
+            $0.adminKey = AdminClient.adminKey
         } _: { client in
-            try await body(Desk(client: client, key: Desk.adminKey))
+            try await body(AdminClient(client: client, key: AdminClient.adminKey))
         }
     }
 }

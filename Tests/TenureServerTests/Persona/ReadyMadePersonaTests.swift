@@ -10,9 +10,9 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `ready-made personas` {
-    @Test func `stand for everybody whom a change concerns`() async throws {
-        try await withDesk { desk, _ in
-            let answer = try await desk.post("/v1/admin/personas/ready-made", [:])
+    @Test func `cover every kind of customer that a change affects`() async throws {
+        try await withAdminClient { admin, _ in
+            let answer = try await admin.post("/v1/admin/personas/ready-made", [:])
             #expect(answer.status == .ok, "\(answer.text)")
             let outcomes = Dictionary(
                 uniqueKeysWithValues: answer.personas.map {
@@ -25,15 +25,15 @@ import Testing
                     "pre-order": "denied", "no-original-version": "granted", "mac-buyer-on-iphone": "granted",
                 ])
             #expect((answer.json["left"] as? [Any])?.isEmpty == true)
-            // What was told of them is what a build under test meets.
+            // A build under test gets the decisions that the list reported.
             for persona in answer.personas {
                 let name = persona["name"] as? String ?? ""
-                let met = try await desk.sandboxed(as: try #require(persona["token"] as? String))
+                let met = try await admin.sandboxed(as: try #require(persona["token"] as? String))
                 #expect(met.everything.outcome == outcomes[name] && met.persona == name, "\(name)")
             }
-            let again = try await desk.post("/v1/admin/personas/ready-made", [:])
+            let again = try await admin.post("/v1/admin/personas/ready-made", [:])
             #expect(again.problem?.reason == "nameTaken")
-            #expect(try await desk.post("/v1/admin/personas/ready-made", ["replace": true]).status == .ok)
+            #expect(try await admin.post("/v1/admin/personas/ready-made", ["replace": true]).status == .ok)
         }
     }
 

@@ -15,39 +15,39 @@ import Testing
 
 @Suite struct `publishing a policy` {
     @Test func `that gives something is refused until a number is said, and then decides at once`() async throws {
-        try await withDesk { desk, keys in
-            let desk = desk.with(keys[.policy])
-            let newcomer = try await desk.newcomer()
-            #expect(try await desk.outcome(of: newcomer) == ["denied", "eraNotHonored"])
-            let refused = try await desk.publish(try .generous())
+        try await withAdminClient { admin, keys in
+            let admin = admin.with(keys[.policy])
+            let newcomer = try await admin.newcomer()
+            #expect(try await admin.outcome(of: newcomer) == ["denied", "eraNotHonored"])
+            let refused = try await admin.publish(try .generous())
             #expect(refused.reason == "givesRights", "\(refused.text)")
-            #expect(try await desk.outcome(of: newcomer) == ["denied", "eraNotHonored"])
+            #expect(try await admin.outcome(of: newcomer) == ["denied", "eraNotHonored"])
             let id = try #require(refused.rehearsal)
             for (number, reason) in [(0, "otherNumber"), (-1, nil)] {
-                let wrong = try await desk.publish(try .generous(), ["giveTo": number, "rehearsal": id])
+                let wrong = try await admin.publish(try .generous(), ["giveTo": number, "rehearsal": id])
                 #expect(wrong.reason == reason && wrong.status != .ok, "\(wrong.text)")
             }
             // An upper bound.
-            let published = try await desk.publish(
+            let published = try await admin.publish(
                 try .generous(), ["author": "ada", "giveTo": 5, "rehearsal": id])
             #expect(published.status == .ok, "\(published.text)")
             #expect(published.number("version") == 2 && published.number("gaining") == 1)
             #expect(published.number("losing") == 0 && published.number("customers") == 1)
-            #expect(try await desk.outcome(of: newcomer) == ["granted", "eraHonored"])
-            let line = try await desk.with(Desk.adminKey).lastAudit()
-            #expect(line["act"] as? String == "publish" && line["actor"] as? String == "policy")
+            #expect(try await admin.outcome(of: newcomer) == ["granted", "eraHonored"])
+            let line = try await admin.with(AdminClient.adminKey).lastAudit()
+            #expect(line["action"] as? String == "publish" && line["actor"] as? String == "policy")
             let detail = line["detail"] as? [String: String]
             #expect(detail?["author"] == "ada" && detail?["reason"] == "because" && detail?["version"] == "2")
-            let again = try await desk.publish(try .generous())
-            #expect(again.reason == "decides")
+            let again = try await admin.publish(try .generous())
+            #expect(again.reason == "alreadyCurrent")
         }
     }
 
     @Test func `that takes something is refused until the number is repeated; a rollback gives it back`() async throws {
-        try await withDesk { desk, _ in
-            let owner = try await desk.owner()
-            let newcomer = try await desk.newcomer()
-            let rehearsal = try await desk.rehearse(try .harsh())
+        try await withAdminClient { admin, _ in
+            let owner = try await admin.owner()
+            let newcomer = try await admin.newcomer()
+            let rehearsal = try await admin.rehearse(try .harsh())
             #expect(rehearsal.status == .ok, "\(rehearsal.text)")
             #expect(rehearsal.number("customers") == 2 && rehearsal.number("losing") == 1)
             #expect(rehearsal.number("losingWithPromises") == 0 && rehearsal.number("gaining") == 0)
@@ -58,140 +58,140 @@ import Testing
             #expect((loser?["now"] as? [String: Any])?["outcome"] as? String == "denied")
             let id = try #require(rehearsal.rehearsal)
 
-            let refused = try await desk.publish(try .harsh())
+            let refused = try await admin.publish(try .harsh())
             #expect(refused.reason == "takesRights" && refused.problem?.rehearsal != nil)
-            #expect(try await desk.outcome(of: owner) == ["granted", "eraHonored"])
-            let line = try await desk.lastAudit()
+            #expect(try await admin.outcome(of: owner) == ["granted", "eraHonored"])
+            let line = try await admin.lastAudit()
             #expect((line["detail"] as? [String: String])?["refused"] == "takesRights")
             for (number, rehearsal, reason) in [
                 (1, "reh_x", "unknownRehearsal"), (0, id, "otherNumber"),
             ] {
-                let wrong = try await desk.publish(
+                let wrong = try await admin.publish(
                     try .harsh(), ["takeFrom": number, "rehearsal": rehearsal])
                 #expect(wrong.reason == reason, "\(wrong.text)")
             }
-            let other = try await desk.publish(
+            let other = try await admin.publish(
                 try Calculator.policy(inDoubt: .undetermined), ["takeFrom": 1, "rehearsal": id])
             #expect(other.reason == "otherRehearsal")
 
             // An upper bound.
-            let taken = try await desk.publish(try .harsh(), ["takeFrom": 3, "rehearsal": id])
+            let taken = try await admin.publish(try .harsh(), ["takeFrom": 3, "rehearsal": id])
             #expect(taken.status == .ok, "\(taken.text)")
             #expect(taken.number("losing") == 1 && taken.number("ended") == 1)
-            #expect(try await desk.outcome(of: owner)[0] == "denied")
-            #expect(try await desk.outcome(of: newcomer)[0] == "denied")
-            // The next sync promises nothing anew.
-            let synced = try await desk.owner()
+            #expect(try await admin.outcome(of: owner)[0] == "denied")
+            #expect(try await admin.outcome(of: newcomer)[0] == "denied")
+            // The next sync makes no new promise.
+            let synced = try await admin.owner()
             #expect(synced.everything.outcome == "denied")
-            let seen = try await desk.get(try owner.path())
+            let seen = try await admin.get(try owner.path())
             #expect((seen.json["promises"] as? [Any])?.isEmpty == true)
-            let timeline = try await desk.get(try owner.path("/timeline"))
+            let timeline = try await admin.get(try owner.path("/timeline"))
             #expect(timeline.kinds.contains("promisesEnded"))
 
-            let back = try await desk.rollBack()
+            let back = try await admin.rollBack()
             #expect(back.status == .ok, "\(back.text)")
             #expect(back.number("version") == 1 && back.number("restored") == 1 && back.number("gaining") == 1)
-            #expect(try await desk.outcome(of: owner) == ["granted", "eraHonored"])
-            #expect((try await desk.get(try owner.path()).json["promises"] as? [Any])?.count == 1)
-            let kinds = try await desk.get(try owner.path("/timeline")).kinds
+            #expect(try await admin.outcome(of: owner) == ["granted", "eraHonored"])
+            #expect((try await admin.get(try owner.path()).json["promises"] as? [Any])?.count == 1)
+            let kinds = try await admin.get(try owner.path("/timeline")).kinds
             #expect(kinds.contains("promisesRestored"))
-            let acts = (try await desk.get(Desk.policies).json["publications"] as? [[String: Any]])?
-                .compactMap { $0["act"] as? String }
-            #expect(acts == ["start", "publish", "rollback"])
+            let actions = (try await admin.get(AdminClient.policies).json["publications"] as? [[String: Any]])?
+                .compactMap { $0["action"] as? String }
+            #expect(actions == ["start", "publish", "rollback"])
         }
     }
 
     @Test func `a rehearsal against another policy than today's doesn't count`() async throws {
-        try await withDesk { desk, _ in
-            _ = try await desk.owner()
-            let early = try #require(try await desk.rehearse(try .harsh()).rehearsal)
-            let between = try await desk.publish(try Calculator.policy(inDoubt: .undetermined))
+        try await withAdminClient { admin, _ in
+            _ = try await admin.owner()
+            let early = try #require(try await admin.rehearse(try .harsh()).rehearsal)
+            let between = try await admin.publish(try Calculator.policy(inDoubt: .undetermined))
             #expect(between.status == .ok, "\(between.text)")
-            let stale = try await desk.publish(try .harsh(), ["takeFrom": 1, "rehearsal": early])
+            let stale = try await admin.publish(try .harsh(), ["takeFrom": 1, "rehearsal": early])
             #expect(stale.reason == "otherRehearsal", "\(stale.text)")
-            let fresh = try #require(try await desk.rehearse(try .harsh()).rehearsal)
-            #expect(try await desk.publish(try .harsh(), ["takeFrom": 1, "rehearsal": fresh]).status == .ok)
+            let fresh = try #require(try await admin.rehearse(try .harsh()).rehearsal)
+            #expect(try await admin.publish(try .harsh(), ["takeFrom": 1, "rehearsal": fresh]).status == .ok)
         }
     }
 
     @Test func `a policy with errors is shown with them and refused`() async throws {
-        try await withDesk { desk, _ in
+        try await withAdminClient { admin, _ in
             // Nothing can grant `nothing`.
             let usual = try Calculator.policy()
             let text = usual.text.replacingOccurrences(
                 of: #""entitlements":{"#, with: #""entitlements":{"nothing":{},"#)
-            let rehearsal = try await desk.post(Desk.policies + "/rehearsals", ["policy": text])
+            let rehearsal = try await admin.post(AdminClient.policies + "/rehearsals", ["policy": text])
             let findings = try #require(rehearsal.json["findings"] as? [[String: Any]], "\(rehearsal.text)")
             let error = findings.first { $0["code"] as? String == "entitlement-without-source" }
             #expect(error?["blocks"] as? Bool == true && error?["severity"] as? String == "error")
-            let refused = try await desk.post(Desk.policies, ["policy": text, "reason": "r"])
+            let refused = try await admin.post(AdminClient.policies, ["policy": text, "reason": "r"])
             #expect(refused.reason == "policyErrors" && refused.problem?.detail.contains("nothing") == true)
-            let line = try await desk.lastAudit()
+            let line = try await admin.lastAudit()
             #expect((line["detail"] as? [String: String])?["refused"] == "policyErrors")
-            #expect((try await desk.get(Desk.policies).json["publications"] as? [Any])?.count == 1)
+            #expect((try await admin.get(AdminClient.policies).json["publications"] as? [Any])?.count == 1)
         }
     }
 
     @Test func `a policy that takes from owners whom no sync has shown is refused until it is acknowledged`()
         async throws
     {
-        try await withDesk { desk, _ in
-            let refused = try await desk.publish(try .harsh())
+        try await withAdminClient { admin, _ in
+            let refused = try await admin.publish(try .harsh())
             #expect(refused.reason == "policyErrors" && refused.text.contains("right-lost"), "\(refused.text)")
-            let rehearsal = try await desk.rehearse(try .harsh())
+            let rehearsal = try await admin.rehearse(try .harsh())
             #expect(rehearsal.number("customers") == 0 && rehearsal.number("losing") == 0)
-            let none = try await desk.publish(try .harsh(), ["takeFrom": 0, "rehearsal": rehearsal.rehearsal])
+            let none = try await admin.publish(try .harsh(), ["takeFrom": 0, "rehearsal": rehearsal.rehearsal])
             #expect(none.reason == "policyErrors", "\(none.text)")
-            let lost = try await desk.lostRights(in: try .harsh())
+            let lost = try await admin.lostRights(in: try .harsh())
             #expect(!lost.isEmpty && lost.allSatisfy { !$0.at.isEmpty })
-            let some = try await desk.publish(try .harsh(acknowledging: Array(lost.dropLast())))
+            let some = try await admin.publish(try .harsh(acknowledging: Array(lost.dropLast())))
             #expect(some.reason == "policyErrors", "\(some.text)")
-            let published = try await desk.publish(try .harsh(acknowledging: lost))
+            let published = try await admin.publish(try .harsh(acknowledging: lost))
             #expect(published.status == .ok, "\(published.text)")
         }
     }
 
     @Test func `keeps what was promised, where that is asked for`() async throws {
-        try await withDesk { desk, _ in
-            let owner = try await desk.owner()
+        try await withAdminClient { admin, _ in
+            let owner = try await admin.owner()
             // Owners whom the service doesn't know yet would lose.
-            let refused = try await desk.publish(try .harsh(), ["keepPromises": true])
+            let refused = try await admin.publish(try .harsh(), ["keepPromises": true])
             #expect(refused.reason == "policyErrors", "\(refused.text)")
-            let lost = try await desk.lostRights(in: try .harsh())
-            let kept = try await desk.publish(try .harsh(acknowledging: lost), ["keepPromises": true])
+            let lost = try await admin.lostRights(in: try .harsh())
+            let kept = try await admin.publish(try .harsh(acknowledging: lost), ["keepPromises": true])
             #expect(kept.status == .ok, "\(kept.text)")
             #expect(kept.number("losing") == 0 && kept.number("ended") == 0)
-            #expect(try await desk.outcome(of: owner) == ["granted", "promise"])
-            #expect(try await desk.owner("704000000000000007").everything.outcome == "denied")
-            // What an earlier edit left to promises stands in the way of no later one.
+            #expect(try await admin.outcome(of: owner) == ["granted", "promise"])
+            #expect(try await admin.owner("704000000000000007").everything.outcome == "denied")
+            // A right that only a promise keeps doesn't prevent later publications.
             let harmless = try Policy.harsh(inDoubt: .undetermined)
-            let published = try await desk.publish(harmless)
+            let published = try await admin.publish(harmless)
             #expect(published.status == .ok && published.number("losing") == 0, "\(published.text)")
-            #expect(try await desk.outcome(of: owner) == ["granted", "promise"])
+            #expect(try await admin.outcome(of: owner) == ["granted", "promise"])
         }
     }
 
     @Test func `going back from what was too generous takes it again, and only by the number`() async throws {
-        try await withDesk { desk, _ in
-            _ = try await desk.owner()
-            #expect(try await desk.publish(try .generous()).status == .ok)
-            let lucky = try await desk.newcomer()
+        try await withAdminClient { admin, _ in
+            _ = try await admin.owner()
+            #expect(try await admin.publish(try .generous()).status == .ok)
+            let lucky = try await admin.newcomer()
             #expect(lucky.everything.outcome == "granted")
-            #expect(try await desk.rollBack().reason == "takesRights")
-            let rehearsal = try await desk.post(Desk.policies + "/rehearsals", ["version": 1])
+            #expect(try await admin.rollBack().reason == "takesRights")
+            let rehearsal = try await admin.post(AdminClient.policies + "/rehearsals", ["version": 1])
             #expect(rehearsal.number("losing") == 1, "\(rehearsal.text)")
             let id = try #require(rehearsal.rehearsal)
-            let back = try await desk.rollBack(["version": 1, "takeFrom": 1, "rehearsal": id])
+            let back = try await admin.rollBack(["version": 1, "takeFrom": 1, "rehearsal": id])
             #expect(back.status == .ok && back.number("ended") == 1, "\(back.text)")
-            #expect(try await desk.outcome(of: lucky)[0] == "denied")
-            #expect(try await desk.rollBack(["version": 9]).status == .notFound)
+            #expect(try await admin.outcome(of: lucky)[0] == "denied")
+            #expect(try await admin.rollBack(["version": 9]).status == .notFound)
         }
     }
 
     @Test func `what was bought is lost even where promises are kept`() async throws {
-        try await withDesk { desk, _ in
+        try await withAdminClient { admin, _ in
             let id = "704000000000000002"
-            let bought = try await desk.client.sync(
+            let bought = try await admin.client.sync(
                 SyncRequest(
                     appTransaction: try Calculator.minter().newcomer(id),
                     transactions: [
@@ -200,89 +200,89 @@ import Testing
                             ["productId": .string(Calculator.everything), "type": .string("Non-Consumable")])
                     ]))
             #expect(bought.everything.outcome == "granted")
-            _ = try await desk.owner()
+            _ = try await admin.owner()
             let usual = try Calculator.policy()
             let without = try Policy(
                 app: usual.app, eras: usual.eras, buildNumbers: .increasing,
                 entitlements: [Entitlement(name: "everything", products: [.init(id: Calculator.yearly)])],
                 acknowledgments: [Policy.takesFromOwners])
-            let rehearsal = try await desk.rehearse(without)
+            let rehearsal = try await admin.rehearse(without)
             #expect(rehearsal.number("losing") == 2 && rehearsal.number("losingWithPromises") == 1)
-            let keep = try await desk.publish(without, ["keepPromises": true])
+            let keep = try await admin.publish(without, ["keepPromises": true])
             #expect(keep.reason == "takesRights")
-            let taken = try await desk.publish(
+            let taken = try await admin.publish(
                 without, ["keepPromises": true, "takeFrom": 1, "rehearsal": rehearsal.rehearsal])
             #expect(taken.status == .ok && taken.number("ended") == 0, "\(taken.text)")
-            #expect(try await desk.outcome(of: bought)[0] == "denied")
+            #expect(try await admin.outcome(of: bought)[0] == "denied")
         }
     }
 
-    @Test func `whoever comes after the rehearsal counts at the moment of publication`() async throws {
-        try await withDesk { desk, _ in
-            _ = try await desk.owner()
-            let rehearsal = try #require(try await desk.rehearse(try .harsh()).rehearsal)
-            let late = try await desk.owner("704000000000000007")
-            let refused = try await desk.publish(try .harsh(), ["takeFrom": 1, "rehearsal": rehearsal])
+    @Test func `a customer who comes after the rehearsal counts in the publication`() async throws {
+        try await withAdminClient { admin, _ in
+            _ = try await admin.owner()
+            let rehearsal = try #require(try await admin.rehearse(try .harsh()).rehearsal)
+            let late = try await admin.owner("704000000000000007")
+            let refused = try await admin.publish(try .harsh(), ["takeFrom": 1, "rehearsal": rehearsal])
             #expect(refused.reason == "takesMore", "\(refused.text)")
-            #expect(try await desk.outcome(of: late)[0] == "granted")
-            let found = try await desk.get(
-                "\(Desk.policies)/rehearsals/\(try #require(refused.problem?.rehearsal))")
+            #expect(try await admin.outcome(of: late)[0] == "granted")
+            let found = try await admin.get(
+                "\(AdminClient.policies)/rehearsals/\(try #require(refused.problem?.rehearsal))")
             #expect(found.number("losing") == 2)
-            let again = try await desk.publish(
+            let again = try await admin.publish(
                 try .harsh(), ["takeFrom": 2, "rehearsal": refused.problem?.rehearsal])
             #expect(again.status == .ok && again.number("losing") == 2, "\(again.text)")
         }
     }
 
-    @Test func `whoever gains after the rehearsal counts at the moment of publication`() async throws {
-        try await withDesk { desk, _ in
-            _ = try await desk.newcomer()
-            let rehearsal = try #require(try await desk.rehearse(try .generous()).rehearsal)
-            let late = try await desk.newcomer("704000000000000007")
-            let refused = try await desk.publish(try .generous(), ["giveTo": 1, "rehearsal": rehearsal])
+    @Test func `a customer who gains after the rehearsal counts in the publication`() async throws {
+        try await withAdminClient { admin, _ in
+            _ = try await admin.newcomer()
+            let rehearsal = try #require(try await admin.rehearse(try .generous()).rehearsal)
+            let late = try await admin.newcomer("704000000000000007")
+            let refused = try await admin.publish(try .generous(), ["giveTo": 1, "rehearsal": rehearsal])
             #expect(refused.reason == "givesMore", "\(refused.text)")
-            #expect(try await desk.outcome(of: late)[0] == "denied")
-            let again = try await desk.publish(
+            #expect(try await admin.outcome(of: late)[0] == "denied")
+            let again = try await admin.publish(
                 try .generous(), ["giveTo": 2, "rehearsal": refused.problem?.rehearsal])
             #expect(again.status == .ok && again.number("gaining") == 2, "\(again.text)")
         }
     }
 
     @Test func `tells what is wrong with it, and of another app takes none`() async throws {
-        try await withDesk { desk, keys in
-            let broken = try await desk.post(Desk.policies, ["policy": "app: {", "reason": "r"])
+        try await withAdminClient { admin, keys in
+            let broken = try await admin.post(AdminClient.policies, ["policy": "app: {", "reason": "r"])
             #expect(broken.status == .badRequest && broken.problem?.detail.contains("policy:1:") == true)
             let other = try Policy(
                 app: .init(bundleID: "com.example.other"), eras: [Era(name: "paid", model: .paid)],
                 entitlements: [Entitlement(name: "everything", honors: [Honor(era: "paid")])])
-            #expect(try await desk.publish(other).problem?.detail.contains("com.example.other") == true)
-            #expect(try await desk.publish(try .generous(), ["reason": " "]).status == .badRequest)
-            #expect(try await desk.publish(try .generous(), ["takeFrom": 1]).status == .badRequest)
-            #expect(try await desk.post(Desk.policies, ["reason": "r"]).status == .badRequest)
-            #expect(try await desk.get(Desk.policies + "/2").status == .notFound)
-            #expect(try await desk.get(Desk.policies + "/rehearsals/reh_x").status == .notFound)
-            for scope in [RecordedKey.Scope.support, .read, .link] {
-                #expect(try await desk.with(keys[scope]).publish(try .generous()).status == .forbidden)
+            #expect(try await admin.publish(other).problem?.detail.contains("com.example.other") == true)
+            #expect(try await admin.publish(try .generous(), ["reason": " "]).status == .badRequest)
+            #expect(try await admin.publish(try .generous(), ["takeFrom": 1]).status == .badRequest)
+            #expect(try await admin.post(AdminClient.policies, ["reason": "r"]).status == .badRequest)
+            #expect(try await admin.get(AdminClient.policies + "/2").status == .notFound)
+            #expect(try await admin.get(AdminClient.policies + "/rehearsals/reh_x").status == .notFound)
+            for scope in [StoredAdminKey.Scope.support, .read, .link] {
+                #expect(try await admin.with(keys[scope]).publish(try .generous()).status == .forbidden)
             }
-            let shown = try await desk.get(Desk.policies + "/1")
+            let shown = try await admin.get(AdminClient.policies + "/1")
             let text = try Calculator.policy().text
             #expect(shown.json["policy"] as? String == text)
         }
     }
 
-    @Test func `takes from visitors what it takes from the customer whom they name`() async throws {
-        try await withDesk { desk, _ in
-            _ = try await desk.owner()
+    @Test func `takes from unboundCustomers what it takes from the customer whom they name`() async throws {
+        try await withAdminClient { admin, _ in
+            _ = try await admin.owner()
             let found = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction))
-            let visitor = try await desk.client.sync(found, from: nil)
-            #expect(visitor.everything.outcome == "granted")
-            let rehearsal = try await desk.rehearse(try .harsh())
+            let unbound = try await admin.client.sync(found, from: nil)
+            #expect(unbound.everything.outcome == "granted")
+            let rehearsal = try await admin.rehearse(try .harsh())
             #expect(rehearsal.number("customers") == 1 && rehearsal.number("losing") == 1)
-            let taken = try await desk.publish(
+            let taken = try await admin.publish(
                 try .harsh(), ["takeFrom": 1, "rehearsal": rehearsal.rehearsal])
             #expect(taken.status == .ok, "\(taken.text)")
-            #expect(try await desk.outcome(of: visitor)[0] != "granted")
-            #expect(try await desk.client.sync(found, from: nil).everything.outcome != "granted")
+            #expect(try await admin.outcome(of: unbound)[0] != "granted")
+            #expect(try await admin.client.sync(found, from: nil).everything.outcome != "granted")
         }
     }
 }

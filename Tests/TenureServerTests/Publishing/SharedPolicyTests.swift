@@ -15,12 +15,12 @@ import Testing
 @Suite struct `a policy that another process published` {
     @Test func `is followed by the next sync, read and list of products`() async throws {
         try await withFolder { folder in
-            try await withWorld(in: folder, { $0.policyStaleness = .zero }) { first in
+            try await withServiceTestBed(in: folder, { $0.policyStaleness = .zero }) { first in
                 let request = SyncRequest(appTransaction: try Calculator.minter().newcomer(), transactions: [])
                 let before = try await first.client.sync(request)
                 #expect(before.everything.outcome == "denied")
                 let products = try await first.client.get("/v1/products")
-                try await withWorld(in: folder) { second in
+                try await withServiceTestBed(in: folder) { second in
                     let usual = try Calculator.policy()
                     try await second.service.publish(
                         try Policy(
@@ -42,22 +42,23 @@ import Testing
     @Test func `makes every promise from then on, however late a process looks`() async throws {
         try await withFolder { folder in
             // It looks again only in an hour, unless what it writes is refused.
-            try await withWorld(in: folder, policy: try .generous(), { $0.policyStaleness = .seconds(3600) }) { first in
-                try await withWorld(in: folder, { $0.policyStaleness = .zero }) { second in
+            try await withServiceTestBed(in: folder, policy: try .generous(), { $0.policyStaleness = .seconds(3600) }) {
+                first in
+                try await withServiceTestBed(in: folder, { $0.policyStaleness = .zero }) { second in
                     try await second.service.publish(try Calculator.policy())
                     let request = SyncRequest(
                         appTransaction: try Calculator.minter().newcomer(), transactions: [])
                     let synced = try await first.client.sync(request)
                     #expect(synced.everything.outcome == "denied")
                     let id = synced.id
-                    let customer = try #require(try await second.service.store.customer(named: id))
+                    let customer = try #require(try await second.service.store.read { try $0.customer(named: id) })
                     #expect(customer.facts.promises.isEmpty)
                 }
             }
         }
     }
 
-    @Test func `is told by webhook, with what it changes for whom`() async throws {
+    @Test func `is sent to webhooks, with the number of customers that it affects`() async throws {
         try await withFolder { folder in
             try await withHooks(in: folder, [Webhook.local(9)]) { client, hooks in
                 let newcomer = SyncRequest(appTransaction: try Calculator.minter().newcomer(), transactions: [])

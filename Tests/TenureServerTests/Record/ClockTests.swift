@@ -9,8 +9,8 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `a clock that is set back a day` {
-    // What came yesterday came tomorrow: the ledger's times go back, and nothing that was proven does.
-    @Test func `takes nothing from anybody, and the record stays sound`() async throws {
+    // Rows have later times than the ones after them, because the clock was turned back. The facts don't change.
+    @Test func `takes nothing from any customer, and the database stays valid`() async throws {
         try await withFolder { folder in
             let minter = Calculator.minter(signed: Calculator.now.addingTimeInterval(-2 * 86_400))
             let appTransaction = try minter.text(.appTransaction)
@@ -36,13 +36,13 @@ import Testing
             }
             #expect(second.id == first.id)
             #expect(second.entitlements["everything"]?.outcome == .granted)
-            try await RecordWorld.withRecord(in: folder) { store in
-                let before = try await RecordWorld.dump(store)
-                #expect(try await RecordWorld.findings(store) == [])
-                let outcome = try await RecordRebuild(of: store, trust: try RecordWorld.trust())
+            try await DatabaseTestBed.withStore(in: folder) { store in
+                let before = try await DatabaseTestBed.dump(store)
+                #expect(try await DatabaseTestBed.findings(store) == [])
+                let outcome = try await RecordRebuild(of: store, trust: try DatabaseTestBed.trust())
                     .run(isTrial: false) { _ in }
                 #expect(outcome.changed == 0)
-                #expect(try await RecordWorld.dump(store) == before)
+                #expect(try await DatabaseTestBed.dump(store) == before)
             }
         }
     }

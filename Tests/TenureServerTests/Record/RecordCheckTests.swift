@@ -6,10 +6,10 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `checking a record` {
+@Suite struct `checking a database` {
     @Test func `finds nothing in a healthy one`() async throws {
-        try await RecordWorld.withFilledRecord { store in
-            let findings = try await RecordWorld.findings(store)
+        try await DatabaseTestBed.withFilledStore { store in
+            let findings = try await DatabaseTestBed.findings(store)
             #expect(findings == [])
         }
     }
@@ -18,10 +18,10 @@ import Testing
         let description: String
         let sql: [String]
         let words: String
-        let remedy: RecordFinding.Remedy
+        let remedy: DatabaseFinding.Remedy
         let namesCustomer: Bool
 
-        init(_ sql: String..., finding words: String, _ remedy: RecordFinding.Remedy, namesCustomer: Bool = true) {
+        init(_ sql: String..., finding words: String, _ remedy: DatabaseFinding.Remedy, namesCustomer: Bool = true) {
             description = sql.joined(separator: "; ")
             self.sql = sql
             self.words = words
@@ -34,7 +34,7 @@ import Testing
         Damage("UPDATE customers SET facts = x'0102' WHERE id = 1", finding: "cannot be read at byte", .rebuild),
         Damage(
             "UPDATE customers SET facts = (SELECT facts FROM customers WHERE id = 3) WHERE id = 1",
-            finding: "differs from what the ledger proves (proofs of the app", .rebuild),
+            finding: "differ from those that the artifacts prove (proofs of the app", .rebuild),
         Damage("UPDATE customers SET realm = 77 WHERE id = 1", finding: "no realm has the number 77", .rebuild),
         Damage(
             "UPDATE customers SET merged_into = 1 WHERE id = 3", "UPDATE customers SET merged_into = 3 WHERE id = 1",
@@ -53,7 +53,7 @@ import Testing
         Damage(
             "UPDATE identities SET kind = 99 WHERE kind = 1 AND customer = 1", finding: "of the unknown kind 99",
             .support),
-        Damage("UPDATE support_acts SET kind = 'gift' WHERE id = 1", finding: "no act of support", .restore),
+        Damage("UPDATE support_grants SET kind = 'gift' WHERE id = 1", finding: "no support grant", .restore),
         Damage("UPDATE events SET detail = '[' WHERE id = 1", finding: "no object of texts", .restore),
         Damage(
             "UPDATE policies SET compiled = x'7b7d' WHERE version = 1", finding: "not what was recorded", .restore,
@@ -61,29 +61,29 @@ import Testing
         Damage("DROP TRIGGER audit_stays", finding: "append-only", .restore, namesCustomer: false),
     ])
     func `names what is wrong, and says what to do`(damage: Damage) async throws {
-        try await RecordWorld.withFilledRecord { store in
-            let names = try await store.read { session throws(StoreError) in
+        try await DatabaseTestBed.withFilledStore { store in
+            let names = try await store.database.read { session throws(StoreError) in
                 try session.rows("SELECT public_id FROM customers WHERE id IN (1, 2, 3)").map {
                     row throws(StoreError) in try row.text(0)
                 }
             }
-            _ = try await store.write(locking: []) { session throws(StoreError) in
+            _ = try await store.database.write(locking: []) { session throws(StoreError) in
                 for statement in damage.sql { try session.execute(statement) }
             }
-            let findings = try await RecordWorld.findings(store)
+            let findings = try await DatabaseTestBed.findings(store)
             let finding = findings.first { $0.problem.contains(damage.words) && $0.remedy == damage.remedy }
             #expect(finding != nil, "\(findings)")
             if damage.namesCustomer { #expect(finding?.customer != nil) }
-            if let customer = finding?.customer, !damage.sql[0].contains("support_acts") {
+            if let customer = finding?.customer, !damage.sql[0].contains("support_grants") {
                 #expect(names.contains(customer))
             }
         }
     }
 
     @Test func `under other anchors names every artifact's customer, and what to give`() async throws {
-        try await RecordWorld.withFilledRecord { store in
+        try await DatabaseTestBed.withFilledStore { store in
             let apple = try TrustConfiguration(anchors: [.production: .apple, .sandbox: .apple])
-            let findings = try await RecordWorld.findings(store, trust: apple)
+            let findings = try await DatabaseTestBed.findings(store, trust: apple)
             #expect(findings.count > 10)
             #expect(findings.allSatisfy { $0.remedy == .trust && $0.problem.contains("does not verify") })
         }

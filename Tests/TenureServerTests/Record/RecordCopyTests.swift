@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
+import StoreContract
 import TenureAPI
 import TenureAppStore
 import TenureCore
@@ -9,12 +10,12 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `moving a record` {
-    private let summarize: RecordCopy.Summary = { session throws(StoreError) in try RecordDump.sums(in: session) }
+@Suite struct `moving a database` {
+    private let summarize: DatabaseCopy.Summary = { session throws(StoreError) in try RecordDump.sums(in: session) }
 
     @Test func `keeps every byte of it, and its tokens`() async throws {
         try await withFolder { folder in
-            try await RecordWorld.fill(folder)
+            try await DatabaseTestBed.fill(folder)
             let token = try await withService(in: folder) { client in
                 try #require(
                     try await client.sync(SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
@@ -25,12 +26,12 @@ import Testing
             for key in [AccessTokenKey.fileName, SigningKeyStore.fileName] {
                 try FileManager.default.copyItem(atPath: "\(folder)/\(key)", toPath: "\(new)/\(key)")
             }
-            let source = try SQLiteStore(path: folder + "/record.sqlite")
-            let target = try SQLiteStore(path: new + "/record.sqlite")
-            let sums = try await RecordCopy().run(from: source, to: target, summarize: summarize)
+            let source = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            let target = try Store(SQLiteDatabase(path: new + "/record.sqlite"))
+            let sums = try await DatabaseCopy().run(from: source.database, to: target.database, summarize: summarize)
             #expect(sums["customers"]?.count ?? 0 > 15)
-            #expect(try await RecordWorld.dump(target) == (try await RecordWorld.dump(source)))
-            #expect(try await RecordWorld.findings(target) == [])
+            #expect(try await DatabaseTestBed.dump(target) == (try await DatabaseTestBed.dump(source)))
+            #expect(try await DatabaseTestBed.findings(target) == [])
             try await source.close()
             try await target.close()
             try await withService(in: new) { client in
@@ -41,20 +42,20 @@ import Testing
     }
 
     // A token names a customer by number.
-    @Test func `gives nobody the number of somebody who was erased before`() async throws {
-        try await RecordWorld.withFilledRecord { source in
-            let realm = RecordWorld.realm
-            let add = { @Sendable (store: SQLiteStore, id: String) async throws in
-                try await store.amend([Identity(.appTransactionID, id)], in: realm, at: Calculator.now) {
-                    (Amendment(of: $0), ())
+    @Test func `doesn't assign an erased customer's number again`() async throws {
+        try await DatabaseTestBed.withFilledStore { source in
+            let realm = DatabaseTestBed.realm
+            let add = { @Sendable (store: Store, id: String) async throws in
+                try await store.update([Identity(.appTransactionID, id)], in: realm, at: Calculator.now) {
+                    (CustomerUpdate(of: $0), ())
                 }.0.id
             }
             let erased = try await add(source, "erased")
-            try await RecordWorld.execute("DELETE FROM identities WHERE customer = \(erased)", in: source)
-            try await RecordWorld.execute("DELETE FROM customers WHERE id = \(erased)", in: source)
+            try await DatabaseTestBed.execute("DELETE FROM identities WHERE customer = \(erased)", in: source)
+            try await DatabaseTestBed.execute("DELETE FROM customers WHERE id = \(erased)", in: source)
             try await withFolder { folder in
-                let target = try SQLiteStore(path: folder + "/target.sqlite")
-                _ = try await RecordCopy().run(from: source, to: target, summarize: summarize)
+                let target = try Store(SQLiteDatabase(path: folder + "/target.sqlite"))
+                _ = try await DatabaseCopy().run(from: source.database, to: target.database, summarize: summarize)
                 let next = try await add(target, "next")
                 #expect(next == erased + 1)
                 try await target.close()
@@ -63,59 +64,61 @@ import Testing
     }
 
     @Test func `leaves a target that holds one already`() async throws {
-        try await RecordWorld.withFilledRecord { source in
-            try await RecordWorld.withFilledRecord { target in
-                let before = try await RecordWorld.dump(target)
+        try await DatabaseTestBed.withFilledStore { source in
+            try await DatabaseTestBed.withFilledStore { target in
+                let before = try await DatabaseTestBed.dump(target)
                 let refused = await #expect(throws: StoreError.self) {
-                    try await RecordCopy().run(from: source, to: target, summarize: summarize)
+                    try await DatabaseCopy().run(from: source.database, to: target.database, summarize: summarize)
                 }
                 guard case .notEmpty = refused else {
                     Issue.record("refused otherwise: \(String(describing: refused))")
                     return
                 }
-                #expect(try await RecordWorld.dump(target) == before)
+                #expect(try await DatabaseTestBed.dump(target) == before)
             }
         }
     }
 
     @Test func `leaves nothing where it is interrupted, and succeeds the next time`() async throws {
-        try await RecordWorld.withFilledRecord { source in
+        try await DatabaseTestBed.withFilledStore { source in
             try await withFolder { folder in
-                let target = try SQLiteStore(path: folder + "/target.sqlite")
-                let empty = try await RecordWorld.dump(target)
+                let target = try Store(SQLiteDatabase(path: folder + "/target.sqlite"))
+                let empty = try await DatabaseTestBed.dump(target)
                 await #expect(throws: StoreError.busy) {
-                    try await RecordCopy().run(from: source, to: target) { _ throws(StoreError) in throw .busy }
+                    try await DatabaseCopy().run(from: source.database, to: target.database) { _ throws(StoreError) in
+                        throw .busy
+                    }
                 }
-                #expect(try await RecordWorld.dump(target) == empty)
+                #expect(try await DatabaseTestBed.dump(target) == empty)
                 // Rows that the source cannot give.
-                try await RecordWorld.execute("ALTER TABLE promises RENAME TO hidden", in: source)
+                try await DatabaseTestBed.execute("ALTER TABLE promises RENAME TO hidden", in: source)
                 await #expect(throws: StoreError.self) {
-                    try await RecordCopy().run(from: source, to: target, summarize: summarize)
+                    try await DatabaseCopy().run(from: source.database, to: target.database, summarize: summarize)
                 }
-                #expect(try await RecordWorld.dump(target) == empty)
-                try await RecordWorld.execute("ALTER TABLE hidden RENAME TO promises", in: source)
-                _ = try await RecordCopy().run(from: source, to: target, summarize: summarize)
-                #expect(try await RecordWorld.dump(target) == (try await RecordWorld.dump(source)))
+                #expect(try await DatabaseTestBed.dump(target) == empty)
+                try await DatabaseTestBed.execute("ALTER TABLE hidden RENAME TO promises", in: source)
+                _ = try await DatabaseCopy().run(from: source.database, to: target.database, summarize: summarize)
+                #expect(try await DatabaseTestBed.dump(target) == (try await DatabaseTestBed.dump(source)))
                 try await target.close()
             }
         }
     }
 
     @Test func `refuses a copy that is not the same`() async throws {
-        try await RecordWorld.withFilledRecord { source in
+        try await DatabaseTestBed.withFilledStore { source in
             try await withFolder { folder in
-                let target = try SQLiteStore(path: folder + "/target.sqlite")
-                let empty = try await RecordWorld.dump(target)
-                try await RecordWorld.execute(
+                let target = try Store(SQLiteDatabase(path: folder + "/target.sqlite"))
+                let empty = try await DatabaseTestBed.dump(target)
+                try await DatabaseTestBed.execute(
                     "CREATE TRIGGER lossy AFTER INSERT ON promises BEGIN DELETE FROM promises WHERE id = new.id; END",
                     in: target)
-                let promises = try await source.read { session throws(StoreError) in
+                let promises = try await source.database.read { session throws(StoreError) in
                     try session.row("SELECT count(*) FROM promises")?.integer(0) ?? 0
                 }
                 await #expect(throws: StoreError.movedOtherwise(table: "promises", rows: 0, expected: Int(promises))) {
-                    try await RecordCopy().run(from: source, to: target, summarize: summarize)
+                    try await DatabaseCopy().run(from: source.database, to: target.database, summarize: summarize)
                 }
-                #expect(try await RecordWorld.dump(target) == empty)
+                #expect(try await DatabaseTestBed.dump(target) == empty)
                 try await target.close()
             }
         }

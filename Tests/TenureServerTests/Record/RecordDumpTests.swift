@@ -1,4 +1,5 @@
 import Foundation
+import StoreContract
 import TenureCore
 import TenureStore
 import Testing
@@ -7,8 +8,8 @@ import Testing
 
 @Suite struct `the canonical dump` {
     @Test func `has a line for every row of every table, customers by their public ids`() async throws {
-        try await RecordWorld.withFilledRecord { store in
-            let lines = try await RecordWorld.dump(store).split(separator: "\n")
+        try await DatabaseTestBed.withFilledStore { store in
+            let lines = try await DatabaseTestBed.dump(store).split(separator: "\n")
             var counts: [String: Int] = [:]
             var customers: [String] = []
             for line in lines {
@@ -20,37 +21,37 @@ import Testing
             }
             #expect(customers == customers.sorted())
             #expect(customers.count > 15)
-            for table in try RecordTable.all() {
-                let rows = try await store.read { session throws(StoreError) in
+            for table in try DatabaseTable.all() {
+                let rows = try await store.database.read { session throws(StoreError) in
                     try session.row("SELECT count(*) FROM \(table.name)")?.integer(0)
                 }
                 #expect(rows == Int64(counts[table.name] ?? 0), "\(table.name)")
             }
-            #expect((counts["promises"] ?? 0) > 3 && counts["support_acts"] == 3 && counts["policies"] == 2)
+            #expect((counts["promises"] ?? 0) > 3 && counts["support_grants"] == 3 && counts["policies"] == 2)
         }
     }
 
     @Test func `is the same each time, and changes with every row`() async throws {
-        try await RecordWorld.withFilledRecord { store in
-            let first = try await RecordWorld.dump(store)
-            #expect(try await RecordWorld.dump(store) == first)
-            try await RecordWorld.execute("UPDATE support_acts SET reason = 'another' WHERE id = 1", in: store)
-            #expect(try await RecordWorld.dump(store) != first)
+        try await DatabaseTestBed.withFilledStore { store in
+            let first = try await DatabaseTestBed.dump(store)
+            #expect(try await DatabaseTestBed.dump(store) == first)
+            try await DatabaseTestBed.execute("UPDATE support_grants SET reason = 'another' WHERE id = 1", in: store)
+            #expect(try await DatabaseTestBed.dump(store) != first)
         }
     }
 
     // A customer with more rows than a page, beside those with few.
-    @Test func `is in the ledger's order however many rows a customer has`() async throws {
-        try await RecordWorld.withFilledRecord { store in
-            let realm = RecordWorld.realm
-            _ = try await store.amend([Identity(.appTransactionID, "1")], in: realm, at: Calculator.now) { known in
-                var amendment = Amendment(of: known)
-                amendment.add(
+    @Test func `has a fixed order for any number of rows of a customer`() async throws {
+        try await DatabaseTestBed.withFilledStore { store in
+            let realm = DatabaseTestBed.realm
+            _ = try await store.update([Identity(.appTransactionID, "1")], in: realm, at: Calculator.now) { known in
+                var update = CustomerUpdate(of: known)
+                update.add(
                     (0..<100).map { Artifact(.receipt, bytes: [UInt8($0)], sha256: [UInt8($0)], signedDate: nil) })
-                amendment.identify(by: (0..<100).map { Identity(.originalTransactionID, "many \($0)") })
-                return (amendment, ())
+                update.identify(by: (0..<100).map { Identity(.originalTransactionID, "many \($0)") })
+                return (update, ())
             }
-            let lines = try await RecordWorld.dump(store).split(separator: "\n")
+            let lines = try await DatabaseTestBed.dump(store).split(separator: "\n")
             let numbers = lines.filter { $0.hasPrefix(#"{"table":"artifacts""#) && $0.contains(#""header":null"#) }
                 .compactMap { $0.split(separator: #""id":"#).last?.split(separator: ",").first }.compactMap { Int($0) }
             #expect(numbers.count >= 100)
@@ -62,25 +63,25 @@ import Testing
     }
 
     @Test func `reads one state while others write`() async throws {
-        try await RecordWorld.withFilledRecord { store in
-            let before = try await RecordWorld.dump(store)
+        try await DatabaseTestBed.withFilledStore { store in
+            let before = try await DatabaseTestBed.dump(store)
             let started = AsyncStream.makeStream(of: Void.self)
             let written = DispatchSemaphore(value: 0)
             let lines = Collected<[UInt8]>()
             async let dumped: Int = RecordDump(of: store).write(progress: { done, _ in
                 guard done == 1 else { return }
                 started.continuation.finish()
-                // On the database's own queue: nobody else waits for it.
+                // Blocks only the database's queue, on which no other task waits.
                 written.wait()
             }) { lines.append($0) }
             for await _ in started.stream {}
-            _ = try await store.amend(
-                [Identity(.appTransactionID, "new")], in: RecordWorld.realm, at: Calculator.now
-            ) { (Amendment(of: $0), ()) }
+            _ = try await store.update(
+                [Identity(.appTransactionID, "new")], in: DatabaseTestBed.realm, at: Calculator.now
+            ) { (CustomerUpdate(of: $0), ()) }
             written.signal()
             _ = try await dumped
             #expect(String(decoding: lines.all.flatMap(\.self), as: UTF8.self) == before)
-            #expect(try await RecordWorld.dump(store) != before)
+            #expect(try await DatabaseTestBed.dump(store) != before)
         }
     }
 }

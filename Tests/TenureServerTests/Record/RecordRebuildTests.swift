@@ -6,67 +6,67 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `rebuilding a record` {
+@Suite struct `rebuilding a database` {
     private func rebuild(
-        _ store: any SQLStore, isTrial: Bool = false, trust: TrustConfiguration? = nil
-    ) async throws -> (RecordRebuild.Outcome, [RecordFinding]) {
-        let findings = Collected<RecordFinding>()
-        let trust = try trust ?? RecordWorld.trust()
+        _ store: Store, isTrial: Bool = false, trust: TrustConfiguration? = nil
+    ) async throws -> (RecordRebuild.Outcome, [DatabaseFinding]) {
+        let findings = Collected<DatabaseFinding>()
+        let trust = try trust ?? DatabaseTestBed.trust()
         let outcome = try await RecordRebuild(of: store, trust: trust).run(isTrial: isTrial) { findings.append($0) }
         return (outcome, findings.all)
     }
 
     @Test func `leaves a healthy one as it is, byte by byte`() async throws {
-        try await RecordWorld.withFilledRecord { store in
-            let before = try await RecordWorld.dump(store)
+        try await DatabaseTestBed.withFilledStore { store in
+            let before = try await DatabaseTestBed.dump(store)
             let (outcome, findings) = try await rebuild(store)
             #expect(outcome.changed == 0 && outcome.stopped == 0 && findings == [])
             #expect(outcome.customers > 15)
-            #expect(try await RecordWorld.dump(store) == before)
+            #expect(try await DatabaseTestBed.dump(store) == before)
         }
     }
 
     @Test(arguments: ["x'0102'", "x''", "(SELECT facts FROM customers WHERE id = 5)"])
-    func `brings back what was known, whatever stands there instead`(facts: String) async throws {
-        try await RecordWorld.withFilledRecord { store in
-            let before = try await RecordWorld.dump(store)
-            try await RecordWorld.execute("UPDATE customers SET facts = \(facts) WHERE id IN (1, 3)", in: store)
+    func `restores the facts, whatever was stored instead`(facts: String) async throws {
+        try await DatabaseTestBed.withFilledStore { store in
+            let before = try await DatabaseTestBed.dump(store)
+            try await DatabaseTestBed.execute("UPDATE customers SET facts = \(facts) WHERE id IN (1, 3)", in: store)
             if facts.hasPrefix("(") {
                 let (trial, _) = try await rebuild(store, isTrial: true)
                 #expect(trial.changed == 2)
-                #expect(try await RecordWorld.dump(store) != before, "a trial changes nothing")
+                #expect(try await DatabaseTestBed.dump(store) != before, "a trial changes nothing")
             }
             let (outcome, _) = try await rebuild(store)
             #expect(outcome.changed == 2 && outcome.stopped == 0)
-            #expect(try await RecordWorld.dump(store) == before)
+            #expect(try await DatabaseTestBed.dump(store) == before)
         }
     }
 
     @Test func `stops at an artifact that does not verify for that customer only, and takes nothing from them`()
         async throws
     {
-        try await RecordWorld.withFilledRecord { store in
-            let name = try await store.customer(1)?.publicID
-            try await RecordWorld.execute(
+        try await DatabaseTestBed.withFilledStore { store in
+            let name = try await store.lookUp(1)?.publicID
+            try await DatabaseTestBed.execute(
                 "UPDATE artifacts SET bytes = CAST(bytes || x'41' AS BLOB) WHERE customer = 1", in: store)
-            try await RecordWorld.execute("UPDATE customers SET facts = x'01' WHERE id = 3", in: store)
-            let known = try await store.customer(1)
+            try await DatabaseTestBed.execute("UPDATE customers SET facts = x'01' WHERE id = 3", in: store)
+            let known = try await store.lookUp(1)
             let (outcome, findings) = try await rebuild(store)
             #expect(outcome.stopped == 1 && outcome.changed == 1)
             #expect(findings.map(\.customer) == [name])
             #expect(findings.first?.problem.contains("artifact 1 (appTransaction)") == true)
-            #expect(try await store.customer(1) == known)
-            #expect(try await store.customer(3) != nil)
+            #expect(try await store.lookUp(1) == known)
+            #expect(try await store.lookUp(3) != nil)
         }
     }
 
     @Test func `takes nothing from anybody under anchors that signed nothing`() async throws {
-        try await RecordWorld.withFilledRecord { store in
-            let before = try await RecordWorld.dump(store)
+        try await DatabaseTestBed.withFilledStore { store in
+            let before = try await DatabaseTestBed.dump(store)
             let apple = try TrustConfiguration(anchors: [.production: .apple, .sandbox: .apple])
             let (outcome, _) = try await rebuild(store, trust: apple)
             #expect(outcome.changed == 0 && outcome.stopped > 10)
-            #expect(try await RecordWorld.dump(store) == before)
+            #expect(try await DatabaseTestBed.dump(store) == before)
         }
     }
 }

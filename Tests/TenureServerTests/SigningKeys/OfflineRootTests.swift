@@ -12,8 +12,8 @@ import Testing
 
 private let day: TimeInterval = 86_400
 
-/// A service whose keys an offline root signs.
-private struct RootDesk {
+/// A service with signing keys that an offline root signs.
+private struct RootTestBed {
     let client: Client
     let folder: String
     let clock: TestClock
@@ -62,201 +62,204 @@ private struct RootDesk {
     }
 }
 
-private func withRoot(_ body: @escaping @Sendable (RootDesk) async throws -> Void) async throws {
+private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> Void) async throws {
     let clock = TestClock()
     try await withFolder { folder in
         try await withService(in: folder, { $0.now = { clock.now } }) {
-            try await body(try RootDesk($0, folder, clock))
+            try await body(try RootTestBed($0, folder, clock))
         }
     }
 }
 
 @Suite struct `an offline root` {
     @Test func `vouches for the key in use, and tokens are issued until the period ends`() async throws {
-        try await withRoot { desk in
-            try desk.begin(days: 90)
-            let answer = try await desk.sync()
+        try await withRoot { testBed in
+            try testBed.begin(days: 90)
+            let answer = try await testBed.sync()
             #expect(answer.entitlementToken != nil && answer.signingKey?.root != nil)
-            desk.clock.advance(by: 90 * day - 1)
-            #expect(try await desk.sync().entitlementToken != nil)
-            desk.clock.advance(by: 1)
-            let late = try await desk.sync()
+            testBed.clock.advance(by: 90 * day - 1)
+            #expect(try await testBed.sync().entitlementToken != nil)
+            testBed.clock.advance(by: 1)
+            let late = try await testBed.sync()
             #expect(late.entitlementToken == nil)
             #expect(late.entitlements["everything"]?.outcome == .granted && late.accessToken != nil)
             // A new period for the same key is enough.
-            try desk.install(try desk.statement(try desk.administration.summary().inUse, days: 30))
-            #expect(try await desk.sync().entitlementToken != nil)
+            try testBed.install(try testBed.statement(try testBed.administration.summary().inUse, days: 30))
+            #expect(try await testBed.sync().entitlementToken != nil)
         }
     }
 
     @Test func `signs the next key before it is used, and apps that pinned the old one go on`() async throws {
-        try await withRoot { desk in
-            try desk.begin()
-            let first = try desk.inUse()
-            let waiting = try desk.waiting()
-            #expect(try desk.waiting() == waiting)
-            #expect(try await desk.keyOfToken() == first)
+        try await withRoot { testBed in
+            try testBed.begin()
+            let first = try testBed.inUse()
+            let waiting = try testBed.waiting()
+            #expect(try testBed.waiting() == waiting)
+            #expect(try await testBed.keyOfToken() == first)
             #expect(
-                try desk.install(try desk.statement(waiting, days: 60)) == .rotated(until: desk.clock.now + 60 * day))
-            let second = try desk.inUse()
-            let answer = try await desk.sync()
+                try testBed.install(try testBed.statement(waiting, days: 60))
+                    == .rotated(until: testBed.clock.now + 60 * day))
+            let second = try testBed.inUse()
+            let answer = try await testBed.sync()
             #expect(second != first)
-            #expect(try await desk.keyOfToken() == second && answer.signingKey?.chain?.count == 1)
+            #expect(try await testBed.keyOfToken() == second && answer.signingKey?.chain?.count == 1)
         }
     }
 
     @Test func `revokes a stolen key, and the one after it takes its place`() async throws {
-        try await withRoot { desk in
-            try desk.begin()
-            let stolen = try desk.inUse()
-            let waiting = try desk.waiting()
-            let list = try desk.root.revoke([stolen], at: desk.clock.now)
-            #expect(try desk.install(list) == .revoked([stolen], stranded: [stolen]))
+        try await withRoot { testBed in
+            try testBed.begin()
+            let stolen = try testBed.inUse()
+            let waiting = try testBed.waiting()
+            let list = try testBed.root.revoke([stolen], at: testBed.clock.now)
+            #expect(try testBed.install(list) == .revoked([stolen], stranded: [stolen]))
             // The next key isn't signed yet.
-            let between = try await desk.sync()
+            let between = try await testBed.sync()
             #expect(between.entitlementToken == nil && between.signingKey?.revocations == list)
-            try desk.install(try desk.statement(waiting, days: 60))
-            let answer = try await desk.sync()
-            #expect(try await desk.keyOfToken() == (try desk.inUse()))
+            try testBed.install(try testBed.statement(waiting, days: 60))
+            let answer = try await testBed.sync()
+            #expect(try await testBed.keyOfToken() == (try testBed.inUse()))
             #expect(answer.signingKey?.revocations == list && answer.signingKey?.chain == nil)
-            let published = String(buffer: try await desk.client.get("/.well-known/jwks.json").body)
+            let published = String(buffer: try await testBed.client.get("/.well-known/jwks.json").body)
             #expect(!published.contains(stolen))
-            #expect(throws: SigningKeyError.self) { try desk.administration.revoke(stolen, at: desk.clock.now) }
+            #expect(throws: SigningKeyError.self) { try testBed.administration.revoke(stolen, at: testBed.clock.now) }
         }
     }
 
     @Test func `revokes the old key after a rotation, which shortens the chain`() async throws {
-        try await withRoot { desk in
-            try desk.begin()
-            let stolen = try desk.inUse()
-            try desk.install(try desk.statement(try desk.waiting(), days: 60))
-            let next = try desk.inUse()
-            try desk.install(try desk.root.revoke([stolen], at: desk.clock.now))
-            let answer = try await desk.sync()
-            #expect(try await desk.keyOfToken() == next && answer.signingKey?.chain == nil)
+        try await withRoot { testBed in
+            try testBed.begin()
+            let stolen = try testBed.inUse()
+            try testBed.install(try testBed.statement(try testBed.waiting(), days: 60))
+            let next = try testBed.inUse()
+            try testBed.install(try testBed.root.revoke([stolen], at: testBed.clock.now))
+            let answer = try await testBed.sync()
+            #expect(try await testBed.keyOfToken() == next && answer.signingKey?.chain == nil)
         }
     }
 
     @Test func `counts its lists up, and an older one is refused`() async throws {
-        try await withRoot { desk in
-            try desk.begin()
-            let lists = try ["a", "b"].map { try desk.root.revoke([$0], at: desk.clock.now) }
-            try desk.install(lists[1])
-            #expect(throws: SigningKeyError.olderRevocations(counter: 1, known: 2)) { try desk.install(lists[0]) }
-            #expect(throws: SigningKeyError.olderRevocations(counter: 2, known: 2)) { try desk.install(lists[1]) }
-            let fourth = try desk.root.revoke(["c"], counter: 4, at: desk.clock.now)
-            try desk.install(fourth)
+        try await withRoot { testBed in
+            try testBed.begin()
+            let lists = try ["a", "b"].map { try testBed.root.revoke([$0], at: testBed.clock.now) }
+            try testBed.install(lists[1])
+            #expect(throws: SigningKeyError.olderRevocations(counter: 1, known: 2)) { try testBed.install(lists[0]) }
+            #expect(throws: SigningKeyError.olderRevocations(counter: 2, known: 2)) { try testBed.install(lists[1]) }
+            let fourth = try testBed.root.revoke(["c"], counter: 4, at: testBed.clock.now)
+            try testBed.install(fourth)
             let payload = try OpenedJWS(fourth).claims
             #expect(payload["counter"] as? Int == 4 && payload["revoked"] as? [String] == ["a", "b", "c"])
             // The counter never goes back, and 200 keys are the most.
             #expect(
-                try OpenedJWS(try desk.root.revoke([], counter: 1, at: desk.clock.now)).claims["counter"] as? Int == 5)
+                try OpenedJWS(try testBed.root.revoke([], counter: 1, at: testBed.clock.now)).claims["counter"] as? Int
+                    == 5)
             #expect(throws: SigningKeyError.tooManyRevocations) {
-                try desk.root.revoke((0..<200).map { "\($0)" }, at: desk.clock.now)
+                try testBed.root.revoke((0..<200).map { "\($0)" }, at: testBed.clock.now)
             }
-            let most = try desk.root.revoke(
-                (0..<197).map { String(repeating: "k", count: 40) + "\(100 + $0)" }, at: desk.clock.now)
-            #expect(try desk.install(most) == .revoked([], stranded: []))
+            let most = try testBed.root.revoke(
+                (0..<197).map { String(repeating: "k", count: 40) + "\(100 + $0)" }, at: testBed.clock.now)
+            #expect(try testBed.install(most) == .revoked([], stranded: []))
         }
     }
 
     @Test func `is known by its public key, and what else is signed is refused`() async throws {
-        try await withRoot { desk in
-            let key = try desk.administration.summary().inUse
-            let sound = try desk.statement(key, days: 90)
-            #expect(throws: SigningKeyError.noRoot) { try desk.install(sound) }
-            let other = OfflineRoot(path: desk.folder + "/other.json")
+        try await withRoot { testBed in
+            let key = try testBed.administration.summary().inUse
+            let sound = try testBed.statement(key, days: 90)
+            #expect(throws: SigningKeyError.noRoot) { try testBed.install(sound) }
+            let other = OfflineRoot(path: testBed.folder + "/other.json")
             _ = try other.create()
-            let foreign = try other.sign(key, until: desk.clock.now + day, at: desk.clock.now)
-            #expect(throws: SigningKeyError.notOfRoot) { try desk.install(foreign, first: true) }
+            let foreign = try other.sign(key, until: testBed.clock.now + day, at: testBed.clock.now)
+            #expect(throws: SigningKeyError.notOfRoot) { try testBed.install(foreign, first: true) }
             // Revocations alone would leave the service without a signed key.
-            let list = try desk.root.revoke(["x"], at: desk.clock.now)
-            #expect(throws: SigningKeyError.noRoot) { try desk.install(list, first: true) }
-            try desk.install(sound, first: true)
-            #expect(throws: SigningKeyError.notOfRoot) { try desk.install(foreign) }
-            let stranger = try desk.statement(desk.publicRoot, days: 90)
-            #expect(throws: SigningKeyError.self) { try desk.install(stranger) }
-            let over = try desk.root.sign(key, until: desk.clock.now, at: desk.clock.now)
-            #expect(throws: SigningKeyError.periodOver(desk.clock.now)) { try desk.install(over) }
+            let list = try testBed.root.revoke(["x"], at: testBed.clock.now)
+            #expect(throws: SigningKeyError.noRoot) { try testBed.install(list, first: true) }
+            try testBed.install(sound, first: true)
+            #expect(throws: SigningKeyError.notOfRoot) { try testBed.install(foreign) }
+            let stranger = try testBed.statement(testBed.publicRoot, days: 90)
+            #expect(throws: SigningKeyError.self) { try testBed.install(stranger) }
+            let over = try testBed.root.sign(key, until: testBed.clock.now, at: testBed.clock.now)
+            #expect(throws: SigningKeyError.periodOver(testBed.clock.now)) { try testBed.install(over) }
             for text in ["", "x", "a.b.c", sound + "A", String(sound.dropLast(3)), key] {
-                #expect(throws: SigningKeyError.notOfRoot) { try desk.install(text) }
+                #expect(throws: SigningKeyError.notOfRoot) { try testBed.install(text) }
             }
-            #expect(try await desk.sync().signingKey?.root == sound)
+            #expect(try await testBed.sync().signingKey?.root == sound)
         }
     }
 
     @Test func `is kept in a file that only its owner can read, and never replaced`() async throws {
-        try await withRoot { desk in
-            #expect(try desk.root.create() == desk.publicRoot)
-            #expect(!desk.publicRoot.contains("PRIVATE"))
-            let path = desk.folder + "/root.json"
+        try await withRoot { testBed in
+            #expect(try testBed.root.create() == testBed.publicRoot)
+            #expect(!testBed.publicRoot.contains("PRIVATE"))
+            let path = testBed.folder + "/root.json"
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
-            #expect(throws: ServiceError.self) { try desk.root.create() }
+            #expect(throws: ServiceError.self) { try testBed.root.create() }
             #expect(throws: ServiceError.self) {
-                try OfflineRoot(path: desk.folder + "/none.json").revoke([], at: desk.clock.now)
+                try OfflineRoot(path: testBed.folder + "/none.json").revoke([], at: testBed.clock.now)
             }
         }
     }
 
     @Test func `has the end of its period announced for thirty days, once a day`() async throws {
-        try await withRoot { desk in
+        try await withRoot { testBed in
             func lines(_ log: inout SigningKeyLog) throws -> [SigningKeyLog.Line] {
                 log.lines(
-                    about: try SigningKeyStore(folder: desk.folder).read(), nil, at: desk.clock.now)
+                    about: try SigningKeyStore(folder: testBed.folder).read(), nil, at: testBed.clock.now)
             }
-            var log = SigningKeyLog(try desk.inUse())
+            var log = SigningKeyLog(try testBed.inUse())
             #expect(try lines(&log).isEmpty)
-            try desk.begin(days: 40)
+            try testBed.begin(days: 40)
             #expect(try lines(&log).isEmpty)
-            desk.clock.advance(by: 10 * day)
+            testBed.clock.advance(by: 10 * day)
             let warning = try #require(try lines(&log).first)
             #expect(warning.level == .warning && warning.message.contains("the signing period ends on 2026-12-30"))
             #expect(try lines(&log).isEmpty)
-            desk.clock.advance(by: day - 1)
+            testBed.clock.advance(by: day - 1)
             #expect(try lines(&log).isEmpty)
-            desk.clock.advance(by: 1)
+            testBed.clock.advance(by: 1)
             #expect(try lines(&log).map(\.level) == [.warning])
-            desk.clock.advance(by: 29 * day)
+            testBed.clock.advance(by: 29 * day)
             let end = try lines(&log)
             #expect(end.map(\.level) == [.error] && end[0].message.contains("no entitlement tokens are issued"))
-            let id = try desk.inUse()
-            try desk.install(try desk.root.revoke([id], at: desk.clock.now))
+            let id = try testBed.inUse()
+            try testBed.install(try testBed.root.revoke([id], at: testBed.clock.now))
             #expect(try lines(&log).map(\.level) == [.notice, .error])
         }
     }
 
     @Test func `revokes the key that waits, which never comes into use`() async throws {
-        try await withRoot { desk in
-            try desk.begin()
-            let stolen = try desk.inUse()
-            let waiting = try desk.waiting()
+        try await withRoot { testBed in
+            try testBed.begin()
+            let stolen = try testBed.inUse()
+            let waiting = try testBed.waiting()
             let id = try JSONDecoder().decode(JSONWebKey.self, from: Data(waiting.utf8)).id
-            let list = try desk.root.revoke([stolen, id], at: desk.clock.now)
-            #expect(try desk.install(list) == .revoked([stolen], stranded: [stolen]))
-            #expect(try desk.inUse() != id)
+            let list = try testBed.root.revoke([stolen, id], at: testBed.clock.now)
+            #expect(try testBed.install(list) == .revoked([stolen], stranded: [stolen]))
+            #expect(try testBed.inUse() != id)
             #expect(throws: SigningKeyError.alreadyRevoked(id)) {
-                try desk.install(try desk.statement(waiting, days: 60))
+                try testBed.install(try testBed.statement(waiting, days: 60))
             }
         }
     }
 
     @Test func `is replaced by another root only on demand, and the list of revoked keys goes with it`() async throws {
-        try await withRoot { desk in
-            try desk.begin()
-            try desk.install(try desk.root.revoke(["x"], at: desk.clock.now))
-            let other = OfflineRoot(path: desk.folder + "/other.json")
+        try await withRoot { testBed in
+            try testBed.begin()
+            try testBed.install(try testBed.root.revoke(["x"], at: testBed.clock.now))
+            let other = OfflineRoot(path: testBed.folder + "/other.json")
             let publicKey = try other.create()
-            let end = desk.clock.now + 60 * day
-            let statement = try other.sign(try desk.administration.summary().inUse, until: end, at: desk.clock.now)
-            let before = try desk.administration.summary().root
+            let end = testBed.clock.now + 60 * day
+            let statement = try other.sign(
+                try testBed.administration.summary().inUse, until: end, at: testBed.clock.now)
+            let before = try testBed.administration.summary().root
             #expect(throws: SigningKeyError.self) {
-                try desk.administration.install(statement, ofRoot: publicKey, at: desk.clock.now)
+                try testBed.administration.install(statement, ofRoot: publicKey, at: testBed.clock.now)
             }
-            #expect(try desk.administration.summary().root == before)
-            let installation = try desk.administration.install(
-                statement, ofRoot: publicKey, replacingRoot: true, at: desk.clock.now)
+            #expect(try testBed.administration.summary().root == before)
+            let installation = try testBed.administration.install(
+                statement, ofRoot: publicKey, replacingRoot: true, at: testBed.clock.now)
             #expect(installation == .period(until: end))
-            let answer = try await desk.sync()
+            let answer = try await testBed.sync()
             #expect(answer.entitlementToken != nil)
             #expect(answer.signingKey?.root == statement && answer.signingKey?.revocations == nil)
         }

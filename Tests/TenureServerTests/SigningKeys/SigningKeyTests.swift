@@ -10,8 +10,8 @@ import Testing
 
 @testable import TenureServer
 
-/// The keys of a running service, its published set, and what it signs.
-private struct KeyDesk {
+/// A running service with its signing keys, its published key set, and its tokens.
+private struct KeyTestBed {
     let client: Client
     let folder: String
 
@@ -44,7 +44,7 @@ private struct KeyDesk {
 
 private func withKeys(
     now: @escaping @Sendable () -> Date = { Calculator.now }, tokenLife: TimeInterval = 365 * 86_400,
-    _ body: @escaping @Sendable (KeyDesk) async throws -> Void
+    _ body: @escaping @Sendable (KeyTestBed) async throws -> Void
 ) async throws {
     try await withFolder { folder in
         try await withService(
@@ -53,7 +53,7 @@ private func withKeys(
                 $0.now = now
                 $0.terms.entitlementToken = tokenLife
             }
-        ) { try await body(KeyDesk(client: $0, folder: folder)) }
+        ) { try await body(KeyTestBed(client: $0, folder: folder)) }
     }
 }
 
@@ -65,14 +65,14 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
 
 @Suite struct `rotating the signing key` {
     @Test func `of a running service, twice: each key vouches for the next, and all are published`() async throws {
-        try await withKeys { desk in
-            let first = try desk.inUse()
-            #expect(try await desk.published() == [first])
-            let before = try await desk.sync()
+        try await withKeys { testBed in
+            let first = try testBed.inUse()
+            #expect(try await testBed.published() == [first])
+            let before = try await testBed.sync()
             #expect(before.signingKey == nil)
-            let second = try desk.rotate()
-            let third = try desk.rotate()
-            let answer = try await desk.sync()
+            let second = try testBed.rotate()
+            let third = try testBed.rotate()
+            let answer = try await testBed.sync()
             let token = try OpenedJWS(try #require(answer.entitlementToken))
             #expect(token.header["kid"] as? String == third)
             // It must fit into a header of requests to the app's own servers.
@@ -80,8 +80,8 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
             let statements = try #require(answer.signingKey?.chain).map { try opened($0) }
             #expect(statements.map(\.keyID) == [first, second])
             #expect(statements.map(\.type) == ["tenure-key+jwt", "tenure-key+jwt"])
-            #expect(try await desk.published() == [third, second, first])
-            let set = try await desk.keySet()
+            #expect(try await testBed.published() == [third, second, first])
+            let set = try await testBed.keySet()
             for text in [answer.entitlementToken, before.entitlementToken] + (answer.signingKey?.chain ?? []) {
                 try OpenedJWS(try #require(text)).verify(under: set)
             }
@@ -89,54 +89,54 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
     }
 
     @Test func `keeps the token's size, however long the chain is`() async throws {
-        try await withKeys { desk in
-            let before = try await desk.sync().entitlementToken?.utf8.count
-            try desk.rotate(15)
-            #expect(try await desk.sync().entitlementToken?.utf8.count == before)
+        try await withKeys { testBed in
+            let before = try await testBed.sync().entitlementToken?.utf8.count
+            try testBed.rotate(15)
+            #expect(try await testBed.sync().entitlementToken?.utf8.count == before)
         }
     }
 
     @Test func `keeps no older private key`() async throws {
-        try await withKeys { desk in
+        try await withKeys { testBed in
             func keys() throws -> Int {
-                let text = try String(contentsOfFile: desk.folder + "/signing-key.json", encoding: .utf8)
+                let text = try String(contentsOfFile: testBed.folder + "/signing-key.json", encoding: .utf8)
                 return text.components(separatedBy: "BEGIN PRIVATE KEY").count - 1
             }
-            try desk.rotate(3)
+            try testBed.rotate(3)
             #expect(try keys() == 1)
-            let attributes = try FileManager.default.attributesOfItem(atPath: desk.folder + "/signing-key.json")
+            let attributes = try FileManager.default.attributesOfItem(atPath: testBed.folder + "/signing-key.json")
             #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
         }
     }
 
     @Test func `stops at sixteen keys, unless told to leave the oldest pin behind`() async throws {
-        try await withKeys { desk in
-            let first = try desk.inUse()
-            try desk.rotate(15)
-            #expect(try await desk.sync().signingKey?.chain?.count == 15)
-            let last = try desk.inUse()
-            #expect(throws: SigningKeyError.chainTooLong(oldest: first)) { try desk.rotate() }
-            #expect(try desk.inUse() == last)
-            _ = try desk.administration.rotate(droppingOldest: true, at: Calculator.now)
-            let chain = try #require(try await desk.sync().signingKey?.chain)
+        try await withKeys { testBed in
+            let first = try testBed.inUse()
+            try testBed.rotate(15)
+            #expect(try await testBed.sync().signingKey?.chain?.count == 15)
+            let last = try testBed.inUse()
+            #expect(throws: SigningKeyError.chainTooLong(oldest: first)) { try testBed.rotate() }
+            #expect(try testBed.inUse() == last)
+            _ = try testBed.administration.rotate(droppingOldest: true, at: Calculator.now)
+            let chain = try #require(try await testBed.sync().signingKey?.chain)
             #expect(chain.count == 15)
             #expect(try opened(chain[0]).keyID != first)
-            let summary = try desk.administration.summary()
+            let summary = try testBed.administration.summary()
             #expect(summary.keys.filter { !$0.isInChain }.map(\.id) == [first])
         }
     }
 
     @Test func `publishes a replaced key until its last token has expired`() async throws {
         let clock = TestClock()
-        try await withKeys(now: { clock.now }) { desk in
-            let first = try desk.inUse()
-            let second = try desk.rotate(at: clock.now)
+        try await withKeys(now: { clock.now }) { testBed in
+            let first = try testBed.inUse()
+            let second = try testBed.rotate(at: clock.now)
             clock.advance(by: 365 * 86_400 - 1)
-            #expect(try await desk.published() == [second, first])
+            #expect(try await testBed.published() == [second, first])
             clock.advance(by: 1)
-            #expect(try await desk.published() == [second])
+            #expect(try await testBed.published() == [second])
             // It still vouches for the newer one.
-            #expect(try await desk.sync().signingKey?.chain?.count == 1)
+            #expect(try await testBed.sync().signingKey?.chain?.count == 1)
         }
     }
 
@@ -145,20 +145,20 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         configured: Double, days: Double
     ) async throws {
         let clock = TestClock()
-        try await withKeys(now: { clock.now }, tokenLife: configured * 86_400) { desk in
-            let first = try desk.inUse()
-            let second = try desk.rotate(at: clock.now)
-            // A key that nobody vouches for takes its place, so the first one leaves the chain.
-            _ = try desk.administration.revoke(second, at: clock.now)
-            let third = try desk.inUse()
+        try await withKeys(now: { clock.now }, tokenLife: configured * 86_400) { testBed in
+            let first = try testBed.inUse()
+            let second = try testBed.rotate(at: clock.now)
+            // A key without a statement from an older key takes its place, so the first one leaves the chain.
+            _ = try testBed.administration.revoke(second, at: clock.now)
+            let third = try testBed.inUse()
             clock.advance(by: days * 86_400 - 1)
-            let fourth = try desk.rotate(at: clock.now)
-            #expect(try await desk.published() == [fourth, third, first])
+            let fourth = try testBed.rotate(at: clock.now)
+            #expect(try await testBed.published() == [fourth, third, first])
             clock.advance(by: 1)
-            #expect(try await desk.published() == [fourth, third])
+            #expect(try await testBed.published() == [fourth, third])
             clock.advance(by: 800 * 86_400)
-            try desk.rotate(at: clock.now)
-            #expect(try desk.administration.summary().keys.allSatisfy { $0.id != first })
+            try testBed.rotate(at: clock.now)
+            #expect(try testBed.administration.summary().keys.allSatisfy { $0.id != first })
         }
     }
 
@@ -166,7 +166,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         let clock = TestClock()
         try await withFolder { folder in
             func serve<Result: Sendable>(
-                days: Double, _ body: @escaping @Sendable (KeyDesk) async throws -> Result
+                days: Double, _ body: @escaping @Sendable (KeyTestBed) async throws -> Result
             ) async throws -> Result {
                 try await withService(
                     in: folder,
@@ -174,16 +174,16 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
                         $0.now = { clock.now }
                         $0.terms.entitlementToken = days * 86_400
                     }
-                ) { try await body(KeyDesk(client: $0, folder: folder)) }
+                ) { try await body(KeyTestBed(client: $0, folder: folder)) }
             }
             let first = try await serve(days: 800) { try #require(try await $0.sync().entitlementToken) }
             let end = try #require(try OpenedJWS(first).claims["exp"] as? Int)
-            try await serve(days: 30) { desk in
-                try desk.rotate(at: clock.now)
+            try await serve(days: 30) { testBed in
+                try testBed.rotate(at: clock.now)
                 clock.advance(by: Double(end) - clock.now.timeIntervalSince1970 - 1)
-                try OpenedJWS(first).verify(under: try await desk.keySet())
+                try OpenedJWS(first).verify(under: try await testBed.keySet())
                 clock.advance(by: 1)
-                #expect(try await desk.published().count == 1)
+                #expect(try await testBed.published().count == 1)
             }
         }
     }
@@ -198,87 +198,89 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
 
     @Test func `keeps personas' tokens valid`() async throws {
         try await withFolder { folder in
-            try await withService(in: folder, { $0.adminKey = Desk.adminKey }) { client in
-                let desk = Desk(client: client, key: Desk.adminKey)
-                let token = try await desk.persona()
+            try await withService(in: folder, { $0.adminKey = AdminClient.adminKey }) { client in
+                let admin = AdminClient(client: client, key: AdminClient.adminKey)
+                let token = try await admin.persona()
                 _ = try SigningKeyAdministration(folder: folder).rotate(at: Calculator.now)
-                #expect(try await desk.sandboxed(as: token).persona == "early-buyer")
+                #expect(try await admin.sandboxed(as: token).persona == "early-buyer")
             }
         }
     }
 
     @Test func `by several commands at once loses none`() async throws {
-        try await withKeys { desk in
-            let administration = desk.administration
+        try await withKeys { testBed in
+            let administration = testBed.administration
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<8 { group.addTask { _ = try administration.rotate(at: Calculator.now) } }
                 try await group.waitForAll()
             }
             #expect(try administration.summary().keys.count == 9)
-            #expect(try await desk.sync().signingKey?.chain?.count == 8)
+            #expect(try await testBed.sync().signingKey?.chain?.count == 8)
         }
     }
 
     @Test func `is followed by a service that goes on with what it knows while the file can't be read`() async throws {
-        try await withKeys { desk in
-            let path = desk.folder + "/signing-key.json"
+        try await withKeys { testBed in
+            let path = testBed.folder + "/signing-key.json"
             let sound = try Data(contentsOf: URL(fileURLWithPath: path))
             for damaged in [Data(), Data("{}".utf8), sound.dropLast(40)] {
                 try damaged.write(to: URL(fileURLWithPath: path))
-                #expect(try await desk.sync().entitlementToken != nil)
+                #expect(try await testBed.sync().entitlementToken != nil)
             }
             try FileManager.default.removeItem(atPath: path)
-            #expect(try await desk.sync().entitlementToken != nil)
+            #expect(try await testBed.sync().entitlementToken != nil)
         }
     }
 }
 
 @Suite struct `revoking a signing key` {
-    @Test func `in use replaces it by one that nobody vouches for, and names who is left behind`() async throws {
-        try await withKeys { desk in
-            let first = try desk.inUse()
-            let second = try desk.rotate()
-            #expect(try desk.administration.revoke(second, at: Calculator.now) == [first, second])
-            let third = try desk.inUse()
+    @Test func `in use replaces it by one that no older key vouches for, and names the stranded keys`() async throws {
+        try await withKeys { testBed in
+            let first = try testBed.inUse()
+            let second = try testBed.rotate()
+            #expect(try testBed.administration.revoke(second, at: Calculator.now) == [first, second])
+            let third = try testBed.inUse()
             #expect(third != second)
-            let answer = try await desk.sync()
+            let answer = try await testBed.sync()
             #expect(answer.signingKey == nil)
             #expect(try OpenedJWS(try #require(answer.entitlementToken)).header["kid"] as? String == third)
             // What the first one signed goes on counting for backends.
-            #expect(try await desk.published() == [third, first])
+            #expect(try await testBed.published() == [third, first])
             #expect(throws: SigningKeyError.alreadyRevoked(second)) {
-                try desk.administration.revoke(second, at: Calculator.now)
+                try testBed.administration.revoke(second, at: Calculator.now)
             }
-            #expect(throws: SigningKeyError.unknownKey("x")) { try desk.administration.revoke("x", at: Calculator.now) }
+            #expect(throws: SigningKeyError.unknownKey("x")) {
+                try testBed.administration.revoke("x", at: Calculator.now)
+            }
         }
     }
 
     @Test func `that was replaced cuts the chain behind it`() async throws {
-        try await withKeys { desk in
-            let first = try desk.inUse()
-            let second = try desk.rotate()
-            let third = try desk.rotate()
-            let fourth = try desk.rotate()
-            #expect(try desk.administration.revoke(second, at: Calculator.now) == [first, second])
-            let chain = try #require(try await desk.sync().signingKey?.chain)
+        try await withKeys { testBed in
+            let first = try testBed.inUse()
+            let second = try testBed.rotate()
+            let third = try testBed.rotate()
+            let fourth = try testBed.rotate()
+            #expect(try testBed.administration.revoke(second, at: Calculator.now) == [first, second])
+            let chain = try #require(try await testBed.sync().signingKey?.chain)
             #expect(try chain.map { try opened($0).keyID } == [third])
-            #expect(try await desk.published() == [fourth, third, first])
-            // A key that is outside the chain already takes nobody with it.
-            #expect(try desk.administration.revoke(first, at: Calculator.now) == [])
-            try desk.rotate()
-            #expect(try await desk.sync().signingKey?.chain?.count == 2)
+            #expect(try await testBed.published() == [fourth, third, first])
+            // Revoking a key that is outside the chain already strands no other key.
+            #expect(try testBed.administration.revoke(first, at: Calculator.now) == [])
+            try testBed.rotate()
+            #expect(try await testBed.sync().signingKey?.chain?.count == 2)
         }
     }
 
     @Test func `ends a persona's token that it signed`() async throws {
         try await withFolder { folder in
-            try await withService(in: folder, { $0.adminKey = Desk.adminKey }) { client in
-                let desk = Desk(client: client, key: Desk.adminKey)
-                let token = try await desk.persona()
+            try await withService(in: folder, { $0.adminKey = AdminClient.adminKey }) { client in
+                let admin = AdminClient(client: client, key: AdminClient.adminKey)
+                let token = try await admin.persona()
                 let administration = SigningKeyAdministration(folder: folder)
                 let id = try #require(try administration.summary().keys.last?.id)
                 _ = try administration.revoke(id, at: Calculator.now)
-                #expect(try await desk.sandboxed(as: token).problems.map(\.code) == ["personaUnknown"])
+                #expect(try await admin.sandboxed(as: token).problems.map(\.code) == ["personaUnknown"])
             }
         }
     }
@@ -287,10 +289,10 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
 @Suite struct `a file of signing keys` {
     /// Every way in which it could promise what no client would believe.
     @Test func `that a client would reject is refused`() async throws {
-        try await withKeys { desk in
+        try await withKeys { testBed in
             let other = SigningKeyFile(at: Calculator.now)
-            try desk.rotate(2)
-            let store = SigningKeyStore(folder: desk.folder)
+            try testBed.rotate(2)
+            let store = SigningKeyStore(folder: testBed.folder)
             let sound = try store.read().file
             let changes: [(inout SigningKeyFile) -> Void] = [
                 { $0.privateKey = other.privateKey },
@@ -338,13 +340,13 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
     }
 
     @Test func `has no leftover of a killed command beside it after the next one`() async throws {
-        try await withKeys { desk in
-            let leftover = desk.folder + "/signing-key.json.12345678901234567890"
-            let copies = ["backup", "1", "20261120120000"].map { desk.folder + "/signing-key.json." + $0 }
+        try await withKeys { testBed in
+            let leftover = testBed.folder + "/signing-key.json.12345678901234567890"
+            let copies = ["backup", "1", "20261120120000"].map { testBed.folder + "/signing-key.json." + $0 }
             for path in [leftover] + copies {
                 #expect(FileManager.default.createFile(atPath: path, contents: Data("secret".utf8)))
             }
-            try desk.rotate()
+            try testBed.rotate()
             #expect(!FileManager.default.fileExists(atPath: leftover))
             for copy in copies { #expect(FileManager.default.fileExists(atPath: copy), "\(copy)") }
         }
@@ -352,10 +354,10 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
 
     @Test(.enabled(if: getuid() == 0, "only root can give a file to another user"))
     func `keeps its owner when root rotates it`() async throws {
-        try await withKeys { desk in
-            let path = desk.folder + "/signing-key.json"
+        try await withKeys { testBed in
+            let path = testBed.folder + "/signing-key.json"
             #expect(chown(path, 65_534, 65_534) == 0)
-            try desk.rotate()
+            try testBed.rotate()
             let attributes = try FileManager.default.attributesOfItem(atPath: path)
             #expect(attributes[.ownerAccountID] as? Int == 65_534)
             #expect(attributes[.groupOwnerAccountID] as? Int == 65_534)

@@ -12,9 +12,9 @@ import Testing
 
 @testable import TenureServer
 
-/// What is told, and when.
-@Suite struct `what the world is told` {
-    private static let nobody = Webhook.local(9)
+/// Which changes are sent to webhooks, and when.
+@Suite struct `messages to webhook endpoints` {
+    private static let closedPort = Webhook.local(9)
     private static let id = "704000000000000002"
 
     private func subscription(until: Date, refunded: Date? = nil, signed: Date = Calculator.now) throws -> SyncRequest {
@@ -32,8 +32,8 @@ import Testing
             transactions: [try minter.transaction("1", of: Self.id, fields)])
     }
 
-    @Test func `a right is told of once, however often its owner syncs`() async throws {
-        try await withHooks([Self.nobody]) { client, hooks in
+    @Test func `send a new right once, however often its owner syncs`() async throws {
+        try await withHooks([Self.closedPort]) { client, hooks in
             let request = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
             let answer = try await client.sync(request)
             _ = try await client.sync(request)
@@ -53,8 +53,8 @@ import Testing
         }
     }
 
-    @Test func `a consent that a parent withdraws is told of once, and takes no right`() async throws {
-        try await withHooks([Self.nobody]) { client, hooks in
+    @Test func `send a withdrawn parental consent once, and it takes no right`() async throws {
+        try await withHooks([Self.closedPort]) { client, hooks in
             let minter = Calculator.minter()
             let owner = try await client.sync(
                 SyncRequest(appTransaction: try minter.text(.appTransaction), transactions: []))
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func `who may use nothing is not told of, and a purchase that is refunded is`() async throws {
-        try await withHooks([Self.nobody]) { client, hooks in
+        try await withHooks([Self.closedPort]) { client, hooks in
             let newcomer = try Calculator.minter().newcomer(Self.id)
             _ = try await client.sync(SyncRequest(appTransaction: newcomer, transactions: []))
             #expect(try await hooks.types() == ["policy.published"])
@@ -94,8 +94,8 @@ import Testing
         }
     }
 
-    @Test func `a right that ends by itself is told of a week before, and at its end, once each`() async throws {
-        try await withHooks([Self.nobody]) { client, hooks in
+    @Test func `send the end of a right a week before and at its end, once each`() async throws {
+        try await withHooks([Self.closedPort]) { client, hooks in
             let end = Calculator.now.addingTimeInterval(30 * 86_400)
             _ = try await client.sync(try subscription(until: end))
             func types() async throws -> [String] {
@@ -117,8 +117,8 @@ import Testing
         }
     }
 
-    @Test func `an end that moves is told of, and its warning begins anew`() async throws {
-        try await withHooks([Self.nobody]) { client, hooks in
+    @Test func `send a changed end, and its warning again`() async throws {
+        try await withHooks([Self.closedPort]) { client, hooks in
             let end = Calculator.now.addingTimeInterval(10 * 86_400)
             _ = try await client.sync(try subscription(until: end))
             hooks.clock.advance(by: 5 * 86_400)
@@ -134,8 +134,8 @@ import Testing
         }
     }
 
-    @Test func `an end that came while nothing ran is told of by the sync that comes first`() async throws {
-        try await withHooks([Self.nobody]) { client, hooks in
+    @Test func `send an end that passed while the service was down with the next sync`() async throws {
+        try await withHooks([Self.closedPort]) { client, hooks in
             let end = Calculator.now.addingTimeInterval(10 * 86_400)
             _ = try await client.sync(try subscription(until: end))
             hooks.clock.advance(by: 11 * 86_400)
@@ -144,18 +144,18 @@ import Testing
         }
     }
 
-    @Test func `what support does is told of, though it tells nobody itself`() async throws {
-        try await withHooks([Self.nobody]) { client, hooks in
+    @Test func `send the effects of support's changes, but not the changes themselves`() async throws {
+        try await withHooks([Self.closedPort]) { client, hooks in
             let newcomer = try Calculator.minter().newcomer(Self.id)
             _ = try await client.sync(SyncRequest(appTransaction: newcomer, transactions: []))
             let identity = Identity(.appTransactionID, Self.id)
             let found = try await hooks.service.store.customer(by: identity, in: Realm(.production, isTest: true))
             let customer = try #require(found)
-            let acts: [SupportAct.Kind] = [.grant, .revocation]
-            for (index, kind) in acts.enumerated() {
+            let changes: [SupportGrant.Kind] = [.grant, .revocation]
+            for (index, kind) in changes.enumerated() {
                 let date = hooks.clock.now.addingTimeInterval(Double(index))
                 _ = try await hooks.service.store.record(
-                    SupportAct(kind, of: "everything", date: date), for: customer.id)
+                    SupportGrant(kind, of: "everything", date: date), for: customer.id)
                 hooks.clock.advance(by: 1)
                 while try await hooks.announcements.pass() {}
             }
@@ -166,7 +166,7 @@ import Testing
     @Test func `a new policy tells of itself and of everybody for whom it changes something`() async throws {
         try await withFolder { folder in
             let end = Calculator.now.addingTimeInterval(100 * 86_400)
-            try await withHooks(in: folder, [Self.nobody]) { client, hooks in
+            try await withHooks(in: folder, [Self.closedPort]) { client, hooks in
                 _ = try await client.sync(try subscription(until: end))
                 while try await hooks.announcements.pass() {}
             }
@@ -174,7 +174,7 @@ import Testing
             let stricter = try Policy(
                 app: app, eras: [Era(name: "paid", model: .paid)], buildNumbers: .increasing,
                 entitlements: [Entitlement(name: "everything", honors: [])])
-            try await withHooks(in: folder, [Self.nobody], policy: stricter) { _, hooks in
+            try await withHooks(in: folder, [Self.closedPort], policy: stricter) { _, hooks in
                 while try await hooks.announcements.pass() {}
                 let told = Array(try await hooks.types().dropFirst())
                 #expect(told == ["entitlement.granted", "policy.published", "entitlement.revoked"])
@@ -186,7 +186,7 @@ import Testing
         try await withFolder { folder in
             let end = Calculator.now.addingTimeInterval(30 * 86_400)
             _ = try await withService(in: folder) { try await $0.sync(try subscription(until: end)) }
-            try await withHooks(in: folder, [Self.nobody]) { _, hooks in
+            try await withHooks(in: folder, [Self.closedPort]) { _, hooks in
                 while try await hooks.announcements.pass() {}
                 #expect(try await hooks.types() == [])
                 // From now on their ends are.
@@ -198,7 +198,7 @@ import Testing
     }
 
     @Test func `who shows what they may have found is not told of`() async throws {
-        try await withHooks([Self.nobody]) { client, hooks in
+        try await withHooks([Self.closedPort]) { client, hooks in
             let request = SyncRequest(
                 appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
             _ = try await client.sync(request, from: nil)
@@ -209,7 +209,7 @@ import Testing
     }
 
     @Test func `a right that is granted in its last week is announced once`() async throws {
-        try await withHooks([Self.nobody]) { client, hooks in
+        try await withHooks([Self.closedPort]) { client, hooks in
             _ = try await client.sync(try subscription(until: Calculator.now.addingTimeInterval(3 * 86_400)))
             while try await hooks.announcements.pass() {}
             hooks.clock.advance(by: 86_400)
@@ -221,12 +221,12 @@ import Testing
     }
 
     @Test func `a message names the app's users of its customer`() async throws {
-        try await withHooks([Self.nobody], { $0.adminKey = Desk.adminKey }) { client, hooks in
-            let desk = Desk(client: client, key: Desk.adminKey)
-            let owner = try await desk.owner()
-            #expect(try await desk.post(try owner.path("/links"), ["userID": "ada"]).status == .ok)
+        try await withHooks([Self.closedPort], { $0.adminKey = AdminClient.adminKey }) { client, hooks in
+            let admin = AdminClient(client: client, key: AdminClient.adminKey)
+            let owner = try await admin.owner()
+            #expect(try await admin.post(try owner.path("/links"), ["userID": "ada"]).status == .ok)
             let revocation = ["entitlement": "everything", "reason": "a mistake"]
-            #expect(try await desk.post(try owner.path("/revocations"), revocation).status == .ok)
+            #expect(try await admin.post(try owner.path("/revocations"), revocation).status == .ok)
             while try await hooks.announcements.pass() {}
             let message = try #require(try await hooks.outbox().last { $0.message.type == "entitlement.revoked" })
             let body = try JSONSerialization.jsonObject(with: Data(message.message.body(app: "com.example.calculator")))

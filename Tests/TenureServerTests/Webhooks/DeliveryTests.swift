@@ -93,7 +93,7 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `after three days it is given up, and a replay begins anew`() async throws {
+    @Test func `after three days it is abandoned, and a replay starts again`() async throws {
         let receiver = try await Receiver()
         let port = receiver.port
         try await receiver.close()
@@ -112,7 +112,7 @@ import Testing
             #expect(last.at > Calculator.now.addingTimeInterval(2.5 * 86_400))
             let back = try await Receiver(port: port)
             let event = try #require(outbox.last?.message.event)
-            #expect(try await hooks.service.store.replay(.event(event), at: hooks.clock.now) == 1)
+            #expect(try await hooks.service.store.write(at: hooks.clock.now) { try $0.replay(.event(event)) } == 1)
             try await hooks.work()
             #expect(back.received.map(\.id) == [event])
             try await back.close()
@@ -127,7 +127,7 @@ import Testing
             let identity = Identity(.appTransactionID, "1")
             let found = try await hooks.service.store.customer(by: identity, in: Realm(.production, isTest: true))
             let customer = try #require(found)
-            let revocation = SupportAct(.revocation, of: "everything", date: Calculator.now)
+            let revocation = SupportGrant(.revocation, of: "everything", date: Calculator.now)
             _ = try await hooks.service.store.record(revocation, for: customer.id)
             try await hooks.work()
             #expect(receiver.received.count == 1)
@@ -247,7 +247,7 @@ import Testing
         }
     }
 
-    @Test func `what a process without webhooks changes is told by the one that has them`() async throws {
+    @Test func `a process with webhooks sends the changes of one without`() async throws {
         try await withHooks([.local(9)]) { client, hooks in
             var configuration = hooks.service.configuration
             configuration.webhooks = []

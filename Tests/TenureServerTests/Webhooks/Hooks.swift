@@ -11,7 +11,7 @@ import X509
 
 @testable import TenureServer
 
-/// A service whose webhooks are worked off when a test says so, and not before.
+/// A service that sends webhook messages only when a test asks it to.
 struct Hooks: Sendable {
     let service: TenureService
     let announcements: AnnouncementService
@@ -26,9 +26,9 @@ struct Hooks: Sendable {
         for worker in workers { while await worker.pass() > 0 {} }
     }
 
-    /// All that was told, the first first.
-    func outbox() async throws -> [(message: RecordedMessage, deliveries: [RecordedDelivery])] {
-        try await service.store.messages(.since(.distantPast), limit: 1000).reversed()
+    /// All messages, the oldest first.
+    func outbox() async throws -> [(message: StoredMessage, deliveries: [StoredDelivery])] {
+        try await service.store.read { try $0.messages(.since(.distantPast), limit: 1000) }.reversed()
     }
 
     func types() async throws -> [String] { try await outbox().map(\.message.type) }

@@ -42,7 +42,7 @@ final class Receiver: Sendable {
     private let channel: any Channel
     private let log: RequestLog
 
-    /// `answer` is told the request and how many came before it.
+    /// - Parameter answer: gets the request and the number of earlier ones.
     init(
         port: Int = 0, tls: NIOSSLContext? = nil,
         _ answer: @escaping @Sendable (Request, Int) -> Answer = { _, _ in .ok }

@@ -9,13 +9,13 @@ import Testing
 @Suite struct `sending a webhook` {
     private func send(
         to url: String, allowsPrivate: Bool = true, addresses: [String]? = nil, port: Int = 0,
-        roots: NIOSSLTrustRoots? = nil, body: String = "{}", patience: TimeAmount = .seconds(60), attempt: Int = 1
+        roots: NIOSSLTrustRoots? = nil, body: String = "{}", timeout: TimeAmount = .seconds(60), attempt: Int = 1
     ) async throws -> WebhookSender.Answer {
         let resolver = addresses.map { addresses in
             HostResolver { _, port in try addresses.map { try SocketAddress(ipAddress: $0, port: port) } }
         }
         var sender = try WebhookSender(resolver: resolver ?? .system, trustRoots: roots)
-        sender.timeouts.answer = patience
+        sender.timeouts.answer = timeout
         return await sender.send(
             Array(body.utf8), headers: [("Tenure-Event-ID", "evt_1")],
             to: try WebhookTarget(url, allowsPrivate: allowsPrivate), attempt: attempt)
@@ -43,7 +43,7 @@ import Testing
         try await other.close()
     }
 
-    @Test func `silence, a hang-up, garbage and nobody at all each have their words`() async throws {
+    @Test func `silence, a closed connection, garbage and a missing server each have their error`() async throws {
         let cases: [(Receiver.Answer, String)] = [
             (.silence, "it did not answer in time"),
             (.hangUp, "it closed the connection without an answer"),
@@ -52,9 +52,9 @@ import Testing
         ]
         for (answer, words) in cases {
             let receiver = try await Receiver { _, _ in answer }
-            // Only who is silent is waited for to the end.
-            let patience: TimeAmount = if case .silence = answer { .milliseconds(300) } else { .seconds(60) }
-            let told = try await send(to: "http://127.0.0.1:\(receiver.port)/", patience: patience)
+            // Only a silent receiver makes the sender wait for the whole timeout.
+            let timeout: TimeAmount = if case .silence = answer { .milliseconds(300) } else { .seconds(60) }
+            let told = try await send(to: "http://127.0.0.1:\(receiver.port)/", timeout: timeout)
             #expect(told == .none(words))
             try await receiver.close()
             #expect(
@@ -95,7 +95,7 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `a certificate of another host, or of nobody, is refused before anything is said`() async throws {
+    @Test func `an untrusted certificate, or one of another host, is refused before anything is sent`() async throws {
         let certificate = try HostCertificate(for: "other.example.com")
         let receiver = try await Receiver(tls: certificate.context)
         let url = "https://hooks.example.com:\(receiver.port)/"

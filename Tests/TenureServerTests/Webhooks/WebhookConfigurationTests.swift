@@ -59,8 +59,8 @@ import Testing
         }
     }
 
-    /// The sample that receivers copy, run as it stands in the document.
-    @Test func `the sample in Python takes what is genuine and fresh, and nothing else`() throws {
+    /// Runs the sample from the documentation, which receivers copy.
+    @Test func `the sample in Python accepts only genuine and recent messages`() throws {
         let document = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../../Docs/webhooks.md")
         let text = try String(contentsOf: document, encoding: .utf8)

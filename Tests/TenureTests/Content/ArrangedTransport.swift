@@ -1,7 +1,8 @@
 import Foundation
+import TenureCore
 import TenureHTTP
 
-/// The way to a server, on which things happen at a place that a test chooses.
+/// A transport that fails, or runs a test's code, at a request that the test chooses.
 final class ArrangedTransport: Transport {
     private struct State: Sendable {
         var ranges: [String] = []
@@ -17,7 +18,7 @@ final class ArrangedTransport: Transport {
     /// Cuts the connection of the next request for a range after some bytes.
     func cut(after bytes: Int) { state.withLock { $0.cut = bytes } }
 
-    /// Does something before the request for a range with this number, from 0.
+    /// Runs an action before the request for a range with this number, from 0.
     func before(_ request: Int, _ action: @escaping @Sendable () async throws -> Void) {
         state.withLock { $0.before[request] = action }
     }
@@ -29,9 +30,9 @@ final class ArrangedTransport: Transport {
     }
 
     var ranges: [String] { state.withLock { $0.ranges } }
-    /// What the server answered to requests for ranges.
+    /// The status codes of responses to requests for ranges.
     var statuses: [Int] { state.withLock { $0.statuses } }
-    /// Bytes of all ranges.
+    /// The received bytes of all ranges.
     var received: Int { state.withLock { $0.received } }
 
     func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {

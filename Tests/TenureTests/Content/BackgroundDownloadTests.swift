@@ -7,7 +7,7 @@ import Testing
 
 @testable import Tenure
 
-/// The system's downloads, in the process of the test: they go on when the app's objects are gone.
+/// The system's background downloads, simulated in the test's process. They continue without the app's objects.
 private final class SystemDownloads: BackgroundDownloads {
     private struct State: Sendable {
         var orders: [BackgroundOrder] = []
@@ -25,20 +25,20 @@ private final class SystemDownloads: BackgroundDownloads {
 
     init() throws { folder = try Folder() }
 
-    /// Everything that was asked for.
+    /// All requested downloads.
     var orders: [BackgroundOrder] { state.withLock { $0.orders } }
     var canceled: Set<String> { state.withLock { $0.canceled } }
     var unfinished: Int { state.withLock { $0.running.count } }
 
-    /// Leaves downloads without a byte.
+    /// Holds downloads, so that they get no bytes.
     func hold(_ isHeld: @escaping @Sendable (BackgroundOrder) -> Bool) { state.withLock { $0.isHeld = isHeld } }
 
-    /// Changes what comes of downloads.
+    /// Changes the results of downloads.
     func change(_ change: @escaping @Sendable (BackgroundResult) -> BackgroundResult) {
         state.withLock { $0.change = change }
     }
 
-    /// The app dies.
+    /// The app's process ends.
     func disconnect() { state.withLock { $0.ended = nil } }
 
     func connect(ended: @escaping @Sendable (BackgroundResult) -> Void, delivered: @escaping @Sendable () -> Void) {
@@ -108,27 +108,27 @@ private final class SystemDownloads: BackgroundDownloads {
 
 @Suite(.timeLimit(.minutes(5))) struct `Downloads in the background` {
     private static let files: [String: Data] = [
-        "samples/a.wav": ContentWorld.bytes(6_000_000), "samples/b.wav": ContentWorld.bytes(3_000_000, seed: 2),
+        "samples/a.wav": ContentTestBed.bytes(6_000_000), "samples/b.wav": ContentTestBed.bytes(3_000_000, seed: 2),
     ]
     private static let size = 9_000_000
-    private static let other: [String: Data] = ["loop.wav": ContentWorld.bytes(2_000_000, seed: 3)]
+    private static let other: [String: Data] = ["loop.wav": ContentTestBed.bytes(2_000_000, seed: 3)]
 
-    /// An app with two packs, of which the first one is on its way.
+    /// An app with two packs. The first one is being downloaded.
     private final class App: Sendable {
-        let world: ContentWorld
+        let testBed: ContentTestBed
         let system: SystemDownloads
         private let device = Locked<[AsyncStream<DeviceEvent>.Continuation]>([])
 
         init(faults: [ContentServer.Fault] = []) throws {
             system = try SystemDownloads()
-            world = try ContentWorld(files, faults: faults)
-            try world.publish([world.pack(files), world.pack(other, named: "violin")])
-            // 8 MB a second.
-            world.server.slowDown(2000)
+            testBed = try ContentTestBed(files, faults: faults)
+            try testBed.publish([testBed.pack(files), testBed.pack(other, named: "violin")])
+            // 1 MB a second, so that a busy machine doesn't finish the download before the app leaves.
+            testBed.server.slowDown(16_000)
         }
 
         func start() -> Tenure {
-            world.device.start { [system, device] setup in
+            testBed.device.start { [system, device] setup in
                 setup.background = system
                 setup.events = {
                     let (events, continuation) = AsyncStream.makeStream(of: DeviceEvent.self)
@@ -141,10 +141,11 @@ private final class SystemDownloads: BackgroundDownloads {
 
         func send(_ event: DeviceEvent) { device.withLock { for listener in $0 { listener.yield(event) } } }
 
-        /// Leaves the foreground, and waits until the downloads are handed over.
-        func leave(orders: Int) async throws {
+        /// Leaves the foreground, and waits until the downloads are handed over. Then the server sends 8 MB a second.
+        func leave(orders: Int, pace: UInt32 = 2000) async throws {
             send(.appEnteredBackground)
             while system.orders.count < orders { try await Task.sleep(nanoseconds: 5_000_000) }
+            testBed.server.slowDown(pace)
         }
     }
 
@@ -152,7 +153,7 @@ private final class SystemDownloads: BackgroundDownloads {
         while await !isTrue() { try await Task.sleep(nanoseconds: 5_000_000) }
     }
 
-    @Test func `go on while the app is dead, and a relaunch in the background installs them`() async throws {
+    @Test func `continue while the app isn't running, and a relaunch in the background installs them`() async throws {
         let app = try App()
         app.system.hold { _ in true }
         var first: Tenure? = app.start()
@@ -165,7 +166,7 @@ private final class SystemDownloads: BackgroundDownloads {
         try await app.leave(orders: 2)
         guard case .downloading(let progress) = piano.state else { return #expect(Bool(false), "\(piano.state)") }
         #expect(progress.bytes >= seen)
-        // The app dies.
+        // The app's process ends.
         let library = piano.library
         waiting.cancel()
         second.cancel()
@@ -184,7 +185,7 @@ private final class SystemDownloads: BackgroundDownloads {
             let root = try await tenure.content[name].url(for: "")
             for (path, data) in files { #expect(try Data(contentsOf: root.appendingPathComponent(path)) == data) }
         }
-        #expect(app.world.server.sent < Self.size + 2_000_000 + 1_500_000, "nothing was fetched twice")
+        #expect(app.testBed.server.sent < Self.size + 2_000_000 + 1_500_000, "nothing was fetched twice")
         #expect(app.system.orders.count == 2)
     }
 
@@ -193,19 +194,18 @@ private final class SystemDownloads: BackgroundDownloads {
         let tenure = app.start()
         let piano = tenure.content["piano"]
         let download = Task { try await piano.download() }
-        try await wait { app.world.server.ranges.count == 1 }
+        try await wait { app.testBed.server.ranges.count == 1 }
         app.send(.appEnteredBackground)
-        // It goes on as long as the system lets it.
+        // The app downloads as long as the system lets it run.
         try await download.value
         #expect(app.system.orders == [])
-        #expect(try await ContentWorld.contents(of: tenure) == Self.files)
+        #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `end there if they have bytes when the app returns, and the others are fetched by the app`()
+    @Test func `continue at the system if they have bytes when the app returns, and the app downloads the others`()
         async throws
     {
         let app = try App()
-        app.world.server.slowDown(5000)
         app.system.hold { $0.label.contains("violin") }
         let tenure = app.start()
         let (piano, violin) = (tenure.content["piano"], tenure.content["violin"])
@@ -213,32 +213,32 @@ private final class SystemDownloads: BackgroundDownloads {
         _ = await piano.reaches(bytes: 500_000)
         downloads.append(Task { try await violin.download() })
         _ = await piano.reaches(bytes: 2_500_000)
-        try await app.leave(orders: 2)
+        try await app.leave(orders: 2, pace: 5000)
         try await wait { app.system.downloads().contains { $0.received > 0 } }
         app.send(.appBecameActive)
         for download in downloads { try await download.value }
         #expect(app.system.canceled.count == 1)
         #expect(app.system.canceled.first?.contains("violin") == true)
-        #expect(try await ContentWorld.contents(of: tenure) == Self.files)
-        #expect(app.world.server.sent < Self.size + 2_000_000 + 1_500_000, "nothing was fetched twice")
+        #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
+        #expect(app.testBed.server.sent < Self.size + 2_000_000 + 1_500_000, "nothing was fetched twice")
     }
 
-    @Test func `that stand still when the app returns are fetched by the app`() async throws {
+    @Test func `without progress when the app returns are continued by the app`() async throws {
         let app = try App()
         let tenure = app.start()
         let piano = tenure.content["piano"]
         let download = Task { try await piano.download() }
         _ = await piano.reaches(bytes: 2_500_000)
-        app.world.server.add([.stall(after: 100_000)])
+        app.testBed.server.add([.stall(after: 100_000)])
         try await app.leave(orders: 1)
         try await wait { app.system.downloads().contains { $0.received > 0 } }
         app.send(.appBecameActive)
         try await download.value
-        #expect(try await ContentWorld.contents(of: tenure) == Self.files)
+        #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
     @Test(arguments: ["status", "range", "short", "failed"])
-    func `count only if they have exactly what was asked for`(defect: String) async throws {
+    func `count only if they have exactly the requested range`(defect: String) async throws {
         let app = try App()
         app.system.change { result in
             switch defect {
@@ -264,7 +264,36 @@ private final class SystemDownloads: BackgroundDownloads {
         try await wait { app.system.unfinished == 0 }
         app.send(.appBecameActive)
         try await download.value
-        #expect(try await ContentWorld.contents(of: tenure) == Self.files)
+        #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
+    }
+
+    @Test func `that failed are handed over again, also if the app has looked at them before the system asks it to`()
+        async throws
+    {
+        let app = try App()
+        app.system.change { BackgroundResult(label: $0.label, status: 403, file: $0.file) }
+        app.system.hold { _ in true }
+        let tenure = app.start()
+        let piano = tenure.content["piano"]
+        let download = Task { try await piano.download() }
+        _ = await piano.reaches(bytes: 2_500_000)
+        try await app.leave(orders: 1)
+        app.system.hold { _ in false }
+        let library = piano.library
+        let background = try #require(library.background)
+        try await wait { background.count == 0 }
+        await library.schedule()
+        try await wait {
+            guard await library.delivered.isEmpty else { return false }
+            return await library.running == nil
+        }
+        app.system.change { $0 }
+        await tenure.content.finishBackgroundDownloads()
+        #expect(app.system.orders.count == 2)
+        try await wait { background.count == 0 }
+        await tenure.content.finishBackgroundDownloads()
+        try await download.value
+        #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
     @Test func `stop when they are paused or canceled`() async throws {
@@ -288,22 +317,21 @@ private final class SystemDownloads: BackgroundDownloads {
     @Test func `that arrive out of order are put together`() async throws {
         let app = try App()
         // 40 MB in one file: two ranges, the second of which is the first to arrive.
-        let block = ContentWorld.bytes(4_000_000)
+        let block = ContentTestBed.bytes(4_000_000)
         let large = (0..<10).reduce(into: Data()) { data, _ in data += block }
-        try app.world.publish(["large.wav": large])
-        app.world.server.slowDown(200)
+        try app.testBed.publish(["large.wav": large])
         app.system.hold { ($0.headers["Range"] ?? "").hasSuffix("-40000511") == false }
         let tenure = app.start()
         let piano = tenure.content["piano"]
         let download = Task { try await piano.download() }
         _ = await piano.reaches(bytes: 2_500_000)
-        try await app.leave(orders: 2)
+        try await app.leave(orders: 2, pace: 200)
         try await wait { app.system.unfinished == 1 }
         app.system.hold { _ in false }
         try await wait { app.system.unfinished == 0 }
         app.send(.appBecameActive)
         try await download.value
-        #expect(try await ContentWorld.contents(of: tenure) == ["large.wav": large])
-        #expect(app.world.server.sent < 40_000_000 + 3_000_000)
+        #expect(try await ContentTestBed.contents(of: tenure) == ["large.wav": large])
+        #expect(app.testBed.server.sent < 40_000_000 + 3_000_000)
     }
 }

@@ -8,7 +8,7 @@ final class ContentClient {
 
     /// - Parameters:
     ///   - device: the folder in which the app stores everything.
-    ///   - script: a shell script that starts the app with `exec "$@"`, in a namespace of its own where it can mount.
+    ///   - script: a shell script that starts the app with `exec "$@"`, in a separate namespace where it can mount.
     init(
         device: String, from url: String, key: String, settings: [String: String] = [:], script: String? = nil
     ) throws {
@@ -33,12 +33,12 @@ final class ContentClient {
         try file.write(contentsOf: Data((command + "\n").utf8))
     }
 
-    /// What it has written, in whole lines.
+    /// The complete lines of its output.
     var lines: [String] {
         command.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
     }
 
-    /// The bytes of the last progress; 0 if there was none.
+    /// The bytes of the last progress; 0 before the first one.
     var bytes: Int64 { progress.last ?? 0 }
     /// The bytes of every progress.
     var progress: [Int64] {
@@ -52,7 +52,7 @@ final class ContentClient {
         let description: String
     }
 
-    /// Waits until one of its lines, from a number on, is the wanted one. Returns it.
+    /// Waits for a matching line, beginning with line number `start`, and returns it.
     @discardableResult
     func reaches(
         _ what: String, from start: Int = 0, seconds: Double = 60, _ isWanted: (String) -> Bool
@@ -79,7 +79,7 @@ final class ContentClient {
         try await reaches("\(bytes) bytes") { _ in self.bytes >= bytes }
     }
 
-    /// Whether the installed pack has the files of a folder; otherwise what differs.
+    /// Compares the installed pack with a folder, and returns the difference.
     func comparison(with folder: String) async throws -> String {
         let start = lines.count
         try send("compare \(folder)")
@@ -96,7 +96,7 @@ final class ContentClient {
     }
 }
 
-/// Mount namespaces, in which a test has file systems of its own. Linux only, and not in every container.
+/// Mount namespaces, in which a test can mount file systems. Only on Linux, and not in every container.
 enum Namespace {
     static func command(for script: String) -> (shell: URL, options: [String]) {
         let isRoot = geteuid() == 0
@@ -112,7 +112,7 @@ enum Namespace {
         let process = Process()
         (process.executableURL, process.arguments) = (shell, options)
         (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
-        guard (try? process.run()) != nil else { return false }
+        guard (try? process.start()) != nil else { return false }
         process.waitUntilExit()
         return process.terminationStatus == 0
     }()

@@ -1,4 +1,5 @@
 import Foundation
+import TenureCore
 import TenureHTTP
 
 #if canImport(Glibc)
@@ -9,7 +10,7 @@ import TenureHTTP
     private let streamSocket = SOCK_STREAM
 #endif
 
-/// A web server for a folder, on a free port. It counts what it sends, and does to requests for ranges what a test says.
+/// A web server for a folder, on a free port. It counts sent bytes, and injects a test's faults into range requests.
 final class ContentServer: Sendable {
     enum Fault: Sendable {
         /// Closes the connection after some bytes of the body.
@@ -22,6 +23,8 @@ final class ContentServer: Sendable {
         /// Answers 200 with the whole file.
         case ignoreRange
         case wrongRange
+        /// Sends the range one byte later, with a matching `Content-Range`.
+        case shiftedRange
         /// Waits before the response, in seconds.
         case delay(Double)
     }
@@ -77,7 +80,7 @@ final class ContentServer: Sendable {
 
     func stop() { state.withLock { $0.isStopped = true } }
 
-    /// Bytes of bodies that were sent for ranges.
+    /// The bytes sent in responses to range requests.
     var sent: Int { state.withLock { $0.sent } }
     var ranges: [String] { state.withLock { $0.ranges } }
     /// Where the ranges begin, since the count was reset.
@@ -121,6 +124,12 @@ final class ContentServer: Sendable {
             return send(
                 connection, "206 Partial Content", ["Content-Range: bytes 0-\(body.count - 1)/\(data.count + 1)"],
                 body, isCounted: true)
+        case .shiftedRange:
+            let lower = bounds[0] + 1
+            let upper = min(bounds[1] + 1, data.count - 1)
+            return send(
+                connection, "206 Partial Content", ["Content-Range: bytes \(lower)-\(upper)/\(data.count)"],
+                data[lower...upper], isCounted: true)
         case .flip(let place):
             body = Data(body)
             if place < body.count { body[place] ^= 1 }

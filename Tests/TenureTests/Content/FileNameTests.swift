@@ -7,8 +7,8 @@ import Testing
     /// A Mac's disk may spell the name with letters and marks apart. It is published in the composed form.
     @Test func `are found by either form of a name with umlauts and spaces`() async throws {
         let decomposed = "Kla\u{308}nge & To\u{308}ne/Flu\u{308}gel 1.wav"
-        let world = try ContentWorld([decomposed: Data("wing".utf8)])
-        let tenure = world.device.start()
+        let testBed = try ContentTestBed([decomposed: Data("wing".utf8)])
+        let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
         for path in [decomposed, decomposed.precomposedStringWithCanonicalMapping] {
             let url = try await tenure.content["piano"].url(for: path)

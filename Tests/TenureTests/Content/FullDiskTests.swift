@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tenure
 
-/// Apps on a file system that is too small, in a mount namespace of their own.
+/// Apps on a file system that is too small, in a separate mount namespace.
 @Suite(
     .serialized, .timeLimit(.minutes(5)),
     .enabled(if: Namespace.isPossible, "no file system can be mounted in a namespace here"))

@@ -1,8 +1,9 @@
 import NIOCore
 import NIOPosix
+import TenureCore
 import TenureHTTP
 
-/// A line of 40 MB a second between clients and a web server, which does to ranges what a test says.
+/// A connection of 40 MB/s between clients and a web server. It injects a test's faults into ranges.
 final class HostileLine: Sendable {
     enum Fault: Sendable, Hashable {
         /// Closes the connection after some bytes of the body.
@@ -72,7 +73,7 @@ final class HostileLine: Sendable {
             let isRange = request.contains { $0.lowercased().hasPrefix("range:") }
             let fault = isRange ? state.withLock { $0.faults.isEmpty ? nil : $0.faults.removeFirst() } : nil
             let flipped = self.flipped
-            // A request that was cut off before the byte: the next one gets the fault, at its first byte.
+            // If a request ended before the byte, the next one gets the fault at its first byte.
             defer {
                 if case .flip? = fault, self.flipped == flipped {
                     state.withLock { $0.faults.insert(.flip(at: 0), at: 0) }

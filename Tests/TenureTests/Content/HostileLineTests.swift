@@ -4,8 +4,8 @@ import Testing
 
 @testable import Tenure
 
-/// Real processes on a bad line: the app and the server are killed again and again.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct `Downloads on a hostile line` {
+/// Separate processes on an unreliable connection. The tests kill the app and the server again and again.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct `Downloads on an unreliable connection` {
     private static let isSoak = ProcessInfo.processInfo.environment["TENURE_SOAK"] != nil
     private static let size = isSoak ? 512 << 20 : 64 << 20
     private static let chunk = 4 << 20
@@ -24,7 +24,8 @@ import Testing
         try published.write("empty.txt", 0)
     }
 
-    /// Downloads with kills at parts of all bytes, and then while installing. Every start but the first continues by itself.
+    /// Downloads while the app is killed at several points, also during the installation. Each later start continues the
+    /// download by itself.
     ///
     /// - Returns: the app that has installed the pack.
     private func download(
@@ -70,7 +71,9 @@ import Testing
         return client
     }
 
-    @Test func `lose at most a tenth, whatever is killed, cut, stalled or changed`() async throws {
+    @Test func `fetch at most a tenth again after kills, closed or stalled connections and corrupted bytes`()
+        async throws
+    {
         let published = try await PublishedFolder()
         try Self.fill(published)
         let size = try published.publish()
@@ -85,7 +88,7 @@ import Testing
         #expect(line.passed <= size * 11 / 10 + line.flipped * Self.chunk)
         try await client.quit()
 
-        // Half of the bytes are new, and the others have other names.
+        // Half of the bytes are new. The other files only have new names.
         try published.write("samples/large.wav", Self.size / 2)
         for number in 0..<7 { try published.rename("samples/\(number).wav", to: "samples/renamed \(number).wav") }
         try published.publish()
@@ -130,7 +133,7 @@ import Testing
         }
         for client in clients { try client.send("download") }
         for client in clients { try await client.reaches(bytes: 5_000_000) }
-        // Which of them downloads?
+        // Finds the process that downloads.
         let record = try Data(contentsOf: URL(fileURLWithPath: published.device + "/content/transfer.json"))
         let holder = try JSONDecoder().decode(TransferLease.Holder.self, from: record)
         let (working, waiting) =

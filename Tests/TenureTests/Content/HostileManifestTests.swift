@@ -10,11 +10,11 @@ import Testing
 
 @testable import Tenure
 
-/// All signed by the right key: whoever publishes may have been careless, or robbed.
+/// All of them have valid signatures: the publisher may have made a mistake, or the key may have been stolen.
 @Suite(.timeLimit(.minutes(5))) struct `Hostile manifests and catalogs` {
     /// Publishes a manifest for a pack with one small file.
-    private func offer(_ manifest: Data, in world: ContentWorld) throws {
-        let publication = try world.publish(["a.txt": Data("abc".utf8)])
+    private func offer(_ manifest: Data, in testBed: ContentTestBed) throws {
+        let publication = try testBed.publish(["a.txt": Data("abc".utf8)])
         let version = try #require(publication.packs.first?.version)
         let digest = ContentDigest(of: manifest)
         let hostile = ContentCatalog.Version(
@@ -22,22 +22,22 @@ import Testing
             archiveSize: version.archiveSize, installedSize: version.installedSize)
         let catalog = try SignedCatalog(
             try ContentCatalog(
-                bundleID: World.bundleID,
+                bundleID: InventedApp.bundleID,
                 packs: [
                     .init(name: "piano", unlock: .entitlement("everything"), isPurgeable: false, versions: [hostile])
-                ]), counter: publication.catalog.counter + 1, issuedAt: Date(), by: world.key)
-        try manifest.write(to: world.folder.url("public/\(digest)"))
-        try Data(catalog.text.utf8).write(to: world.folder.url("public/catalog.jws"))
+                ]), counter: publication.catalog.counter + 1, issuedAt: Date(), by: testBed.key)
+        try manifest.write(to: testBed.folder.url("public/\(digest)"))
+        try Data(catalog.text.utf8).write(to: testBed.folder.url("public/catalog.jws"))
     }
 
-    /// Everything in the device's folder and beside it, without what belongs there.
-    private func strangers(in world: ContentWorld) -> [String] {
+    /// The unexpected files in the device's folder and beside it.
+    private func strangers(in testBed: ContentTestBed) -> [String] {
         let files = FileManager.default
-        let device = world.folder.path + "/device"
+        let device = testBed.folder.path + "/device"
         let names = (try? files.subpathsOfDirectory(atPath: device)) ?? []
         let known = ["content", "content/packs", "content/packs/piano", "content/packs.lock", "content/requests.json"]
         let own = names.filter { !known.contains($0) && !$0.hasPrefix("content/catalogs") }
-        let beside = (try? files.contentsOfDirectory(atPath: world.folder.path)) ?? []
+        let beside = (try? files.contentsOfDirectory(atPath: testBed.folder.path)) ?? []
         return own + beside.filter { !["device", "public"].contains($0) && !$0.hasPrefix("source") }
     }
 
@@ -75,7 +75,7 @@ import Testing
         return mutants.filter { (try? PackManifest(json: $0)) == nil && !$0.isEmpty }
     }
 
-    /// Manifests whose entries contradict each other.
+    /// Manifests with contradictory entries.
     private static func structures(_ text: String) -> [Data] {
         guard let start = text.range(of: "{\"path\""), let end = text.range(of: "}]}", options: .backwards) else {
             return []
@@ -104,7 +104,7 @@ import Testing
             manifest([chunks(0)]), manifest([chunks(2)]), manifest([chunks(1000)]),
             // More files than a pack may have.
             manifest((0...10_000).map { named("\($0)", offset: 512 + $0 * 1024) }),
-            // Sizes whose sum has no room in 64 bits.
+            // Sizes with a sum that overflows 64 bits.
             manifest(
                 (0..<4).map {
                     named("\($0)").replacingOccurrences(of: "\"size\":3", with: "\"size\":4611686018427387904")
@@ -115,37 +115,37 @@ import Testing
     }
 
     @Test func `fail the download, crash nothing and write nothing outside of the pack's folder`() async throws {
-        let world = try ContentWorld(["a.txt": Data("abc".utf8)])
+        let testBed = try ContentTestBed(["a.txt": Data("abc".utf8)])
         let good = try #require(
-            try world.publish(["a.txt": Data("abc".utf8)]).packs.first?.manifest.json)
+            try testBed.publish(["a.txt": Data("abc".utf8)]).packs.first?.manifest.json)
         let mutants = Self.mutants(of: good)
         #expect(mutants.count >= 200, "\(mutants.count)")
-        let tenure = world.device.start()
+        let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
         for mutant in mutants {
-            try offer(mutant, in: world)
+            try offer(mutant, in: testBed)
             await tenure.content.refresh()
             await #expect(throws: Tenure.AssetPackError.corrupted("piano")) { try await piano.download() }
             await piano.cancel()
         }
-        #expect(strangers(in: world) == [])
+        #expect(strangers(in: testBed) == [])
         #expect(!FileManager.default.fileExists(atPath: "/tmp/tenure-escaped"))
     }
 
     @Test(arguments: ["a\u{202E}txt.exe", "\u{200F}a", "name\u{2066}", "💥"])
-    func `names that only look strange stay in the pack's folder`(name: String) async throws {
-        let world = try ContentWorld([name: Data("abc".utf8)])
-        let tenure = world.device.start()
+    func `unusual but valid names stay in the pack's folder`(name: String) async throws {
+        let testBed = try ContentTestBed([name: Data("abc".utf8)])
+        let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
-        #expect(try await ContentWorld.contents(of: tenure) == [name: Data("abc".utf8)])
+        #expect(try await ContentTestBed.contents(of: tenure) == [name: Data("abc".utf8)])
         let error = Tenure.AssetPackError.missingFile(path: "\u{202E}")
         await #expect(throws: error) { try await tenure.content["piano"].url(for: "\u{202E}") }
     }
 
     @Test(arguments: ["../../catalogs", "..", "/etc", "a.txt/..", "./a.txt", "a.txt/", "a\0.txt"])
-    func `paths that an app asks for lead to files of the pack only`(path: String) async throws {
-        let world = try ContentWorld(["a.txt": Data("abc".utf8)])
-        let tenure = world.device.start()
+    func `paths from the app open only files of the pack`(path: String) async throws {
+        let testBed = try ContentTestBed(["a.txt": Data("abc".utf8)])
+        let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
         await #expect(throws: Tenure.AssetPackError.missingFile(path: path)) {
             try await tenure.content["piano"].url(for: path)
@@ -153,16 +153,16 @@ import Testing
     }
 
     @Test func `a link in place of the pack's folder is replaced by a folder`() async throws {
-        let world = try ContentWorld(["a.txt": Data("abc".utf8)])
-        let outside = world.folder.path + "/outside"
-        let packs = world.folder.path + "/device/content/packs"
+        let testBed = try ContentTestBed(["a.txt": Data("abc".utf8)])
+        let outside = testBed.folder.path + "/outside"
+        let packs = testBed.folder.path + "/device/content/packs"
         for folder in [outside, packs] {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         }
         try FileManager.default.createSymbolicLink(atPath: packs + "/piano", withDestinationPath: outside)
-        let tenure = world.device.start()
+        let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
-        #expect(try await ContentWorld.contents(of: tenure) == ["a.txt": Data("abc".utf8)])
+        #expect(try await ContentTestBed.contents(of: tenure) == ["a.txt": Data("abc".utf8)])
         #expect(try FileManager.default.contentsOfDirectory(atPath: outside) == [])
     }
 
@@ -196,27 +196,27 @@ import Testing
         return catalogs
     }
 
-    @Test func `of catalogs change nothing that is known, crash nothing and write nothing`() async throws {
-        let world = try ContentWorld(["a.txt": Data("abc".utf8)])
-        let file = world.folder.url("public/catalog.jws")
+    @Test func `in catalogs change no stored state, crash nothing and write nothing`() async throws {
+        let testBed = try ContentTestBed(["a.txt": Data("abc".utf8)])
+        let file = testBed.folder.url("public/catalog.jws")
         let parts = try String(contentsOf: file, encoding: .utf8).split(separator: ".")
         let payload = try #require(Base64.urlSafe.decode(Array(String(parts[1]).utf8)[...]))
         let catalogs = Self.catalogs(like: String(decoding: payload, as: UTF8.self)).filter {
             (try? SignedCatalog.Contents(payload: Data($0.utf8))) == nil
         }
         #expect(catalogs.count >= 100, "\(catalogs.count)")
-        let tenure = world.device.start()
+        let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
         _ = await piano.reaches { if case .available = $0 { true } else { false } }
         let before = await tenure.content.packs
         for catalog in catalogs {
-            let text = try SignedPayload.sign(Array(catalog.utf8), type: "tenure-content+jwt", by: world.key)
+            let text = try SignedPayload.sign(Array(catalog.utf8), type: "tenure-content+jwt", by: testBed.key)
             try Data(text.utf8).write(to: file)
             await tenure.content.refresh()
         }
         #expect(await tenure.content.packs == before)
-        #expect(strangers(in: world) == [])
+        #expect(strangers(in: testBed) == [])
         try await piano.download()
-        #expect(try await ContentWorld.contents(of: tenure) == ["a.txt": Data("abc".utf8)])
+        #expect(try await ContentTestBed.contents(of: tenure) == ["a.txt": Data("abc".utf8)])
     }
 }

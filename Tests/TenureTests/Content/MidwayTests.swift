@@ -8,72 +8,72 @@ import Testing
 
 @testable import Tenure
 
-/// What happens while a download is under way, and between two starts of the app.
+/// Events during a download, and between two starts of the app.
 @Suite(.timeLimit(.minutes(5))) struct `Asset packs midway` {
     private static let files: [String: Data] = [
-        "samples/a.wav": ContentWorld.bytes(6_000_000), "samples/b.wav": ContentWorld.bytes(3_000_000, seed: 2),
+        "samples/a.wav": ContentTestBed.bytes(6_000_000), "samples/b.wav": ContentTestBed.bytes(3_000_000, seed: 2),
         "index.json": Data("{}".utf8),
     ]
 
     @Test func `a download ends with the version that it began, and a newer one is an update`() async throws {
-        let world = try ContentWorld(Self.files)
+        let testBed = try ContentTestBed(Self.files)
         // 4 MB a second.
-        world.server.slowDown(4000)
-        let tenure = world.device.start()
+        testBed.server.slowDown(4000)
+        let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
         let download = Task { try await piano.download() }
         _ = await piano.reaches(bytes: 1_000_000)
         var newer = Self.files
         newer["index.json"] = Data("[]".utf8)
-        let version = try #require(try world.publish(newer).packs.first?.version.manifest)
+        let version = try #require(try testBed.publish(newer).packs.first?.version.manifest)
         await tenure.content.refresh()
-        world.server.slowDown(0)
-        // The caller gets what it asked for.
+        testBed.server.slowDown(0)
+        // The caller gets the version that it requested.
         try await download.value
-        #expect(try await ContentWorld.contents(of: tenure) == Self.files)
+        #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
         guard case .installed(let installed, .available?) = piano.state else {
             Issue.record("\(piano.state)")
             return
         }
         #expect(installed != version.description)
-        world.server.resetCount()
+        testBed.server.resetCount()
         try await piano.download()
-        #expect(try await ContentWorld.contents(of: tenure) == newer)
+        #expect(try await ContentTestBed.contents(of: tenure) == newer)
         #expect(piano.state == .installed(version: version.description, update: nil))
-        #expect(world.server.sent < 10_000)
+        #expect(testBed.server.sent < 10_000)
     }
 
-    @Test func `an expired link is replaced, and what has arrived stays`() async throws {
-        let world = try ContentWorld(
+    @Test func `an expired link is replaced, and the downloaded bytes stay`() async throws {
+        let testBed = try ContentTestBed(
             Self.files, faults: [.cut(after: 2_000_000), .status(403), .status(500), .status(401)])
-        let tenure = world.device.start()
+        let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
-        #expect(try await ContentWorld.contents(of: tenure) == Self.files)
-        #expect(world.server.faultsLeft == 0)
-        #expect(world.server.starts.filter { $0 < 1_000_000 }.count == 1, "\(world.server.ranges)")
+        #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
+        #expect(testBed.server.faultsLeft == 0)
+        #expect(testBed.server.starts.filter { $0 < 1_000_000 }.count == 1, "\(testBed.server.ranges)")
     }
 
     @Test func `a pack that lost a file while the app wasn't running is available, and fetches only that`() async throws
     {
-        let world = try ContentWorld(Self.files)
-        var first: Tenure? = world.device.start()
+        let testBed = try ContentTestBed(Self.files)
+        var first: Tenure? = testBed.device.start()
         try await first?.content["piano"].download()
         let url = try #require(try await first?.content["piano"].url(for: "samples/b.wav"))
         first = nil
         try FileManager.default.removeItem(at: url)
-        world.server.resetCount()
-        let tenure = world.device.start()
+        testBed.server.resetCount()
+        let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
         #expect(await piano.reaches { if case .available = $0 { true } else { false } } == .available(size: 3_000_000))
         await #expect(throws: Tenure.AssetPackError.notInstalled("piano")) { try await piano.url(for: "index.json") }
         try await piano.download()
-        #expect(world.server.sent < 3_010_000)
-        #expect(try await ContentWorld.contents(of: tenure) == Self.files)
+        #expect(testBed.server.sent < 3_010_000)
+        #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
     @Test func `bytes that changed on the disk while the app wasn't running are fetched again`() async throws {
-        let world = try ContentWorld(Self.files, faults: [.stall(after: 8_000_000)]) { $0.stallTimeout = 60 }
-        var first: Tenure? = world.device.start()
+        let testBed = try ContentTestBed(Self.files, faults: [.stall(after: 8_000_000)]) { $0.stallTimeout = 60 }
+        var first: Tenure? = testBed.device.start()
         let piano = try #require(first).content["piano"]
         let download = Task { try? await piano.download() }
         _ = await piano.reaches(bytes: 7_000_000)
@@ -83,44 +83,61 @@ import Testing
         first = nil
         while await library.running != nil { try await Task.sleep(nanoseconds: 5_000_000) }
         // As after a loss of power: the file is long enough.
-        let path = world.folder.path + "/device/content/packs/piano/partial/files/samples/a.wav"
+        let path = testBed.folder.path + "/device/content/packs/piano/partial/files/samples/a.wav"
         var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
         #expect(bytes == Self.files["samples/a.wav"])
         bytes[5_000_000] ^= 1
         try bytes.write(to: URL(fileURLWithPath: path))
-        world.server.resetCount()
-        let tenure = world.device.start()
+        testBed.server.resetCount()
+        let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
-        #expect(try await ContentWorld.contents(of: tenure) == Self.files)
+        #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
         // The second chunk of the file, and the rest of the download.
-        #expect(world.server.sent < 6_000_000 - PackManifest.chunkSize + 2_100_000, "\(world.server.ranges)")
+        #expect(testBed.server.sent < 6_000_000 - PackManifest.chunkSize + 2_100_000, "\(testBed.server.ranges)")
     }
 
     @Test func `URLs of an old version stay valid as long as the process runs, whatever the clock shows`() async throws
     {
-        let world = try ContentWorld(Self.files)
-        let tenure = world.device.start()
+        let testBed = try ContentTestBed(Self.files)
+        let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
         let old = try await tenure.content["piano"].url(for: "index.json")
-        let folder = world.folder.path + "/device/content/packs/piano"
+        let folder = testBed.folder.path + "/device/content/packs/piano"
         let version = try #require(FileManager.default.contentsOfDirectory(atPath: folder + "/versions").first)
         for days in [-366.0, 8, 366] {
             #expect(VersionUse.isUsed(version, inFolder: folder, at: Date().addingTimeInterval(days * 86_400)))
         }
-        try world.publish(["index.json": Data("[]".utf8)])
+        try testBed.publish(["index.json": Data("[]".utf8)])
         await tenure.content.refresh()
         try await tenure.content["piano"].download()
         // A second start in the same process tidies up.
-        let second = world.device.start()
+        let second = testBed.device.start()
         _ = await second.content["piano"].reaches { if case .installed = $0 { true } else { false } }
         #expect(try Data(contentsOf: old) == Data("{}".utf8))
     }
 
-    @Test func `an installation that was cut off between its two steps is finished at the next start`() async throws {
-        let world = try ContentWorld(Self.files)
-        var first: Tenure? = world.device.start()
+    @Test func `a process that runs for more than a week keeps the versions that it uses`() async throws {
+        let testBed = try ContentTestBed(Self.files)
+        let tenure = testBed.device.start()
+        try await tenure.content["piano"].download()
+        _ = try await tenure.content["piano"].url(for: "index.json")
+        let users = testBed.folder.path + "/device/content/packs/piano/users"
+        let note = try #require(FileManager.default.contentsOfDirectory(atPath: users).first)
+        // As if the process had noted it eight days ago. Another process reads only this file.
+        let old = Date().timeIntervalSince1970 - 8 * 86_400
+        try Data("\(old)".utf8).write(to: URL(fileURLWithPath: users + "/" + note))
+        // The client asks for the catalog once a day.
+        await tenure.content.refresh()
+        let noted = try #require(Double(String(contentsOfFile: users + "/" + note, encoding: .utf8)))
+        #expect(abs(Date().timeIntervalSince1970 - noted) < 60)
+    }
+
+    @Test func `an installation that was interrupted between its two steps is finished at the next start`() async throws
+    {
+        let testBed = try ContentTestBed(Self.files)
+        var first: Tenure? = testBed.device.start()
         let piano = try #require(first).content["piano"]
-        world.server.add([.stall(after: 8_900_000)])
+        testBed.server.add([.stall(after: 8_900_000)])
         let download = Task { try? await piano.download() }
         _ = await piano.reaches(bytes: 8_000_000)
         await piano.pause()
@@ -129,26 +146,26 @@ import Testing
         first = nil
         while await library.running != nil { try await Task.sleep(nanoseconds: 5_000_000) }
         // As if the process had died after the files were put in place: they are complete, and the record is missing.
-        let folder = world.folder.path + "/device/content/packs/piano"
+        let folder = testBed.folder.path + "/device/content/packs/piano"
         let plan = try #require(PartialPack.plan(in: folder))
         for (path, data) in Self.files { try data.write(to: URL(fileURLWithPath: folder + "/partial/files/" + path)) }
         try FileManager.default.createDirectory(atPath: folder + "/versions", withIntermediateDirectories: true)
         try FileManager.default.moveItem(
             atPath: folder + "/partial/files", toPath: folder + "/versions/" + plan.folder)
-        world.server.resetCount()
-        let tenure = world.device.start()
+        testBed.server.resetCount()
+        let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
-        #expect(try await ContentWorld.contents(of: tenure) == Self.files)
-        #expect(world.server.sent == 0)
+        #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
+        #expect(testBed.server.sent == 0)
     }
 
     @Test func `a download survives many starts and cancels, and then installs`() async throws {
-        let world = try ContentWorld(Self.files)
+        let testBed = try ContentTestBed(Self.files)
         // 0.8 MB a second: none of them ends.
-        world.server.slowDown(20_000)
-        let tenure = world.device.start()
+        testBed.server.slowDown(20_000)
+        let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
-        let folder = world.folder.path + "/device/content/packs/piano"
+        let folder = testBed.folder.path + "/device/content/packs/piano"
         // A thousand take minutes on a busy machine.
         let rounds = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 200 : 1000
         for round in 0..<rounds {
@@ -166,8 +183,8 @@ import Testing
             #expect(!FileManager.default.fileExists(atPath: folder + "/partial"))
             guard case .available = piano.state else { Issue.record("\(piano.state)"); return }
         }
-        world.server.slowDown(0)
+        testBed.server.slowDown(0)
         try await piano.download()
-        #expect(try await ContentWorld.contents(of: tenure) == Self.files)
+        #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 }

@@ -16,24 +16,24 @@ import Testing
         if case .installed = state { true } else { false }
     }
 
-    @Test func `counts for an installed pack whose catalog was lost`() async throws {
-        let world = try ContentWorld(
+    @Test func `counts for an installed pack after its catalog was lost`() async throws {
+        let testBed = try ContentTestBed(
             Self.files, unlock: .product(Self.loops),
             store: FakeStore {
-                $0.app = World.newcomer()
-                $0.transactions = [World.purchase(Self.loops)]
+                $0.app = InventedApp.newcomer()
+                $0.transactions = [InventedApp.purchase(Self.loops)]
             })
-        let first = world.device.start()
+        let first = testBed.device.start()
         try await first.content["piano"].download()
-        world.server.stop()
-        try FileManager.default.removeItem(at: world.folder.url("device/content/catalogs"))
-        let tenure = world.device.start()
+        testBed.server.stop()
+        try FileManager.default.removeItem(at: testBed.folder.url("device/content/catalogs"))
+        let tenure = testBed.device.start()
         _ = await tenure.content["piano"].reaches(Self.isInstalled)
         _ = try await tenure.content["piano"].url(for: "a.txt")
-        world.device.store.change {
-            $0.transactions = [World.purchase(Self.loops, revoked: World.now.addingTimeInterval(-60))]
+        testBed.device.store.change {
+            $0.transactions = [InventedApp.purchase(Self.loops, revoked: InventedApp.now.addingTimeInterval(-60))]
         }
-        let refunded = world.device.start { $0.options.whileUndetermined = .deny }
+        let refunded = testBed.device.start { $0.options.whileUndetermined = .deny }
         _ = await refunded.settled()
         #expect(await refunded.content["piano"].reaches { $0 != .unknown && !Self.isInstalled($0) } == .notEntitled)
         await #expect(throws: Tenure.AssetPackError.notEntitled("piano")) {
@@ -43,10 +43,10 @@ import Testing
     }
 
     @Test func `counts for an installed pack that the catalog has dropped`() async throws {
-        let world = try ContentWorld(Self.files)
-        let tenure = world.device.start()
+        let testBed = try ContentTestBed(Self.files)
+        let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
-        try world.publish(Self.files, named: "violin")
+        try testBed.publish(Self.files, named: "violin")
         await tenure.content.refresh()
         #expect(await tenure.content.packs.map(\.name) == ["piano", "violin"])
         guard case .installed(_, nil) = tenure.content["piano"].state else {
@@ -57,28 +57,28 @@ import Testing
 
     @Test func `has the policy's grace period while purchases of a product aren't known`() async throws {
         let store = FakeStore {
-            $0.app = World.newcomer()
+            $0.app = InventedApp.newcomer()
             $0.transactionsMood = .throwsAnError
         }
-        let world = try ContentWorld(Self.files, unlock: .product(Self.loops), store: store)
-        let tenure = world.device.start()
+        let testBed = try ContentTestBed(Self.files, unlock: .product(Self.loops), store: store)
+        let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
         try await piano.download()
         _ = try await piano.url(for: "a.txt")
-        world.device.time.now += 72 * 3600
+        testBed.device.time.now += 72 * 3600
         #expect(await piano.reaches { $0 == .notEntitled } == .notEntitled)
         await #expect(throws: Tenure.AssetPackError.notEntitled("piano")) { try await piano.url(for: "a.txt") }
     }
 
     @Test func `has no grace period once the purchases are known`() async throws {
-        let store = FakeStore { $0.app = World.newcomer() }
-        let world = try ContentWorld(Self.files, unlock: .product(Self.loops), store: store)
-        let first = world.device.start()
+        let store = FakeStore { $0.app = InventedApp.newcomer() }
+        let testBed = try ContentTestBed(Self.files, unlock: .product(Self.loops), store: store)
+        let first = testBed.device.start()
         _ = await first.settled()
         #expect(await first.content["piano"].reaches { $0 != .unknown } == .notEntitled)
         _ = await first.refresh()
         store.change { $0.transactionsMood = .throwsAnError }
-        let tenure = world.device.start()
+        let tenure = testBed.device.start()
         _ = await tenure.settled()
         await tenure.content.refresh()
         #expect(tenure.content["piano"].state == .notEntitled, "a known denial remains")
@@ -86,42 +86,42 @@ import Testing
 
     @Test(arguments: ["entitlement", "product"])
     func `ends with a subscription, without a refresh`(kind: String) async throws {
-        let end = World.now.addingTimeInterval(3600)
-        let world = try ContentWorld(
-            Self.files, unlock: kind == "product" ? .product(World.yearly) : .entitlement("cloud"),
+        let end = InventedApp.now.addingTimeInterval(3600)
+        let testBed = try ContentTestBed(
+            Self.files, unlock: kind == "product" ? .product(InventedApp.yearly) : .entitlement("cloud"),
             store: FakeStore {
-                $0.app = World.newcomer()
-                $0.transactions = [World.subscription(until: end)]
+                $0.app = InventedApp.newcomer()
+                $0.transactions = [InventedApp.subscription(until: end)]
             })
-        let tenure = world.device.start()
+        let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
         try await piano.download()
         _ = try await piano.url(for: "a.txt")
-        world.device.time.now = end
+        testBed.device.time.now = end
         #expect(await piano.reaches { $0 == .notEntitled } == .notEntitled)
     }
 
     @Test func `waits for a newer app while the pack needs one, and not after its update`() async throws {
-        let world = try ContentWorld(Self.files, minimumAppVersion: "3.2")
-        let old = world.device.start { $0.appVersion = AppVersion("3.1") }
+        let testBed = try ContentTestBed(Self.files, minimumAppVersion: "3.2")
+        let old = testBed.device.start { $0.appVersion = AppVersion("3.1") }
         #expect(await old.content["piano"].reaches { $0 != .unknown } == .needsAppUpdate)
-        let new = world.device.start { $0.appVersion = AppVersion("3.2") }
+        let new = testBed.device.start { $0.appVersion = AppVersion("3.2") }
         _ = await new.content["piano"].reaches { if case .available = $0 { true } else { false } }
         try await new.content["piano"].download()
-        #expect(try await ContentWorld.contents(of: new) == Self.files)
+        #expect(try await ContentTestBed.contents(of: new) == Self.files)
     }
 
     // MARK: Finishing purchases
 
     @Test func `finishes a purchase once its pack is installed`() async throws {
-        let store = FakeStore { $0.app = World.newcomer() }
-        let world = try ContentWorld(Self.files, unlock: .product(Self.loops), store: store) {
+        let store = FakeStore { $0.app = InventedApp.newcomer() }
+        let testBed = try ContentTestBed(Self.files, unlock: .product(Self.loops), store: store) {
             $0.options.finishing = .afterContent(of: [Self.loops])
         }
-        let tenure = world.device.start()
+        let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
         _ = await piano.reaches { $0 == .notEntitled }
-        store.deliverUpdate(World.purchase(Self.loops))
+        store.deliverUpdate(InventedApp.purchase(Self.loops))
         _ = await piano.reaches { if case .available = $0 { true } else { false } }
         #expect(store.now.finished == [])
         try await piano.download()
@@ -129,15 +129,15 @@ import Testing
         #expect(store.now.finished == ["410000000000001"])
     }
 
-    @Test func `finishes a purchase whose packs were installed before`() async throws {
-        // By the entitlement: an owner has it, and buys the product as well.
-        let store = FakeStore { $0.app = World.owner() }
-        let world = try ContentWorld(Self.files, store: store) {
-            $0.options.finishing = .afterContent(of: [World.everything])
+    @Test func `finishes a purchase if its packs were installed before`() async throws {
+        // The pack is installed through the entitlement, which an owner has. Then they buy the product too.
+        let store = FakeStore { $0.app = InventedApp.owner() }
+        let testBed = try ContentTestBed(Self.files, store: store) {
+            $0.options.finishing = .afterContent(of: [InventedApp.everything])
         }
-        let tenure = world.device.start()
+        let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
-        store.deliverUpdate(World.purchase(World.everything))
+        store.deliverUpdate(InventedApp.purchase(InventedApp.everything))
         while store.now.finished.isEmpty { try await Task.sleep(nanoseconds: 5_000_000) }
         #expect(store.now.finished == ["410000000000001"])
     }
@@ -145,19 +145,19 @@ import Testing
     // MARK: Purgeable packs
 
     @Test func `makes a pack available again that the system has deleted`() async throws {
-        let world = try ContentWorld(Self.files)
-        try world.publish(Self.files, isPurgeable: true)
-        let tenure = world.device.start()
+        let testBed = try ContentTestBed(Self.files)
+        try testBed.publish(Self.files, isPurgeable: true)
+        let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
         try await piano.download()
         #expect(try await piano.url(for: "a.txt").path.contains("/device/caches/content/"))
-        try FileManager.default.removeItem(at: world.folder.url("device/caches"))
+        try FileManager.default.removeItem(at: testBed.folder.url("device/caches"))
         await #expect(throws: Tenure.AssetPackError.notInstalled("piano")) { try await piano.url(for: "a.txt") }
         guard case .available = piano.state else { return #expect(Bool(false), "\(piano.state)") }
         try await piano.download()
-        #expect(try await ContentWorld.contents(of: tenure) == Self.files)
-        try FileManager.default.removeItem(at: world.folder.url("device/caches"))
-        let again = world.device.start()
+        #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
+        try FileManager.default.removeItem(at: testBed.folder.url("device/caches"))
+        let again = testBed.device.start()
         _ = await again.content["piano"].reaches { if case .available = $0 { true } else { false } }
     }
 }

@@ -70,7 +70,7 @@ final class PublishedFolder {
     func publish() throws -> Int {
         let pack = try PackSource(name: "piano", unlock: .entitlement("everything"), folder: source)
         let publication = try ContentPublisher(folder: folder.path + "/public", key: key).publish(
-            bundleID: World.bundleID, packs: [pack])
+            bundleID: InventedApp.bundleID, packs: [pack])
         return Int(publication.packs.first?.version.archiveSize ?? 0)
     }
 }

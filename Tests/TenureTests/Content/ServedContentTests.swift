@@ -15,13 +15,13 @@ import Testing
 
 /// The real service, with a published folder.
 private struct ServedContent: Sendable {
-    let world: ContentWorld
+    let testBed: ContentTestBed
     let service: RealService
     let transport: ArrangedTransport
     let time: Locked<Date>
 
     static let files: [String: Data] = [
-        "samples/a.wav": ContentWorld.bytes(3_000_000), "index.json": Data("{}".utf8),
+        "samples/a.wav": ContentTestBed.bytes(3_000_000), "index.json": Data("{}".utf8),
     ]
     static let size = 3_000_002
     static let loops = "com.example.loops"
@@ -30,32 +30,32 @@ private struct ServedContent: Sendable {
         unlock: ContentCatalog.Unlock = .entitlement("everything"), lifetime: TimeInterval = 86_400,
         _ body: @escaping @Sendable (ServedContent) async throws -> Void
     ) async throws {
-        let world = try ContentWorld(files, unlock: unlock)
-        let time = Locked(World.now)
+        let testBed = try ContentTestBed(files, unlock: unlock)
+        let time = Locked(InventedApp.now)
         try await RealService.run(now: { time.withLock { $0 } }) { configuration in
-            configuration.content = ContentSettings(folder: world.published)
+            configuration.content = ContentSettings(folder: testBed.published)
             configuration.content?.linkLifetime = lifetime
             configuration.contentStaleness = .zero
         } _: { service in
             try await body(
-                ServedContent(world: world, service: service, transport: ArrangedTransport(), time: time))
+                ServedContent(testBed: testBed, service: service, transport: ArrangedTransport(), time: time))
         }
     }
 
     func device(_ store: FakeStore, _ change: @escaping @Sendable (inout Setup) -> Void = { _ in }) -> Device {
-        service.device(store) { [world, transport] setup in
-            setup.options.content = .service(keys: world.keys)
+        service.device(store) { [testBed, transport] setup in
+            setup.options.content = .service(keys: testBed.keys)
             setup.options.whileUndetermined = .deny
-            setup.contentLocation = world.location
+            setup.contentLocation = testBed.location
             setup.contentTransport = transport
             setup.stallTimeout = 5
             change(&setup)
         }
     }
 
-    /// Somebody who came when the app was free, and bought everything.
-    static func buyer(_ product: String = World.everything, revoked: Date? = nil) throws -> FakeStore {
-        let (app, purchase) = try (World.signed(World.newcomer()), purchase(product, revoked: revoked))
+    /// A customer who got the app when it was free, and bought everything.
+    static func buyer(_ product: String = InventedApp.everything, revoked: Date? = nil) throws -> FakeStore {
+        let (app, purchase) = try (InventedApp.signed(InventedApp.newcomer()), purchase(product, revoked: revoked))
         return FakeStore {
             $0.app = app
             $0.transactions = [purchase]
@@ -63,12 +63,13 @@ private struct ServedContent: Sendable {
     }
 
     static func purchase(
-        _ product: String = World.everything, id: String = "410000000000001", revoked: Date? = nil
+        _ product: String = InventedApp.everything, id: String = "410000000000001", revoked: Date? = nil
     ) throws -> StoreTransaction {
         let account = "704000000000000002"
-        let minted = World.purchase(product, id: id, of: account, revoked: revoked)
-        // Of two that name the same transaction, the one that was signed later counts.
-        return try World.signed(minted, of: account, at: World.now.addingTimeInterval(revoked == nil ? -60 : -5))
+        let minted = InventedApp.purchase(product, id: id, of: account, revoked: revoked)
+        // Of two artifacts of one transaction, the later-signed one counts.
+        return try InventedApp.signed(
+            minted, of: account, at: InventedApp.now.addingTimeInterval(revoked == nil ? -60 : -5))
     }
 }
 
@@ -79,18 +80,19 @@ private struct ServedContent: Sendable {
             let piano = tenure.content["piano"]
             try await piano.download()
             guard case .installed(_, nil) = piano.state else { return #expect(Bool(false), "\(piano.state)") }
-            #expect(try await ContentWorld.contents(of: tenure) == ServedContent.files)
+            #expect(try await ContentTestBed.contents(of: tenure) == ServedContent.files)
             #expect(served.transport.received < ServedContent.size + 10_000)
         }
     }
 
     @Test func `is downloaded below the path of one of several apps`() async throws {
-        let world = try ContentWorld(ServedContent.files)
+        let testBed = try ContentTestBed(ServedContent.files)
         let folder = try Folder()
-        var configuration = ServiceConfiguration(databasePath: folder.path + "/record.sqlite", policy: World.policy())
+        var configuration = ServiceConfiguration(
+            databasePath: folder.path + "/record.sqlite", policy: InventedApp.policy())
         configuration.anchors = [.production: try RealService.authority.anchors]
-        configuration.now = { World.now }
-        configuration.content = ContentSettings(folder: world.published)
+        configuration.now = { InventedApp.now }
+        configuration.content = ContentSettings(folder: testBed.published)
         try FileManager.default.createDirectory(
             atPath: folder.path + "/notes", withIntermediateDirectories: true)
         var other = ServiceConfiguration(
@@ -99,7 +101,7 @@ private struct ServedContent: Sendable {
                 app: Policy.App(bundleID: "com.example.notes", appleID: 828_838_135),
                 eras: [Era(name: "always", model: .free)],
                 entitlements: [Entitlement(name: "all", products: [.init(id: "com.example.notes.all")])]))
-        other.now = { World.now }
+        other.now = { InventedApp.now }
         var logger = Logger(label: "tests")
         logger.logLevel = .critical
         let application = try await buildApplication(
@@ -118,36 +120,36 @@ private struct ServedContent: Sendable {
                 url: url, key: try Tenure.ServiceKey(String(decoding: keys.body, as: UTF8.self)), line: Line())
             let device = Device(try .owner(), policy: nil) { setup in
                 service.connect(&setup, app: "calculator")
-                setup.options.content = .service(keys: world.keys)
-                setup.contentLocation = world.location
+                setup.options.content = .service(keys: testBed.keys)
+                setup.contentLocation = testBed.location
             }
             let tenure = device.start()
             try await tenure.content["piano"].download()
-            #expect(try await ContentWorld.contents(of: tenure) == ServedContent.files)
+            #expect(try await ContentTestBed.contents(of: tenure) == ServedContent.files)
             #expect(service.line.paths.contains("/apps/calculator/v1/content"))
         }
     }
 
-    @Test func `goes on with a new link after one has expired, and keeps its bytes`() async throws {
+    @Test func `continues with a new link after one has expired, and keeps its bytes`() async throws {
         try await ServedContent.run(lifetime: 600) { served in
             served.transport.cut(after: 1_000_000)
             served.transport.before(1) { served.time.withLock { $0 += 601 } }
             let tenure = served.device(try .owner()).start()
             try await tenure.content["piano"].download()
-            #expect(try await ContentWorld.contents(of: tenure) == ServedContent.files)
+            #expect(try await ContentTestBed.contents(of: tenure) == ServedContent.files)
             #expect(served.transport.statuses == [403, 206])
             #expect(served.transport.received < ServedContent.size + 10_000)
         }
     }
 
-    @Test func `asks for a new access token if the service takes the old one for expired`() async throws {
+    @Test func `requests a new access token if the service reports the old one as expired`() async throws {
         try await ServedContent.run(lifetime: 600) { served in
             served.transport.cut(after: 1_000_000)
-            // The device's clock stands still.
+            // Only the service's clock moves.
             served.transport.before(1) { served.time.withLock { $0 += 4000 } }
             let tenure = served.device(try .owner()).start()
             try await tenure.content["piano"].download()
-            #expect(try await ContentWorld.contents(of: tenure) == ServedContent.files)
+            #expect(try await ContentTestBed.contents(of: tenure) == ServedContent.files)
             #expect(served.transport.received < ServedContent.size + 10_000)
         }
     }
@@ -162,22 +164,23 @@ private struct ServedContent: Sendable {
             served.transport.cut(after: 1_000_000)
             // The service learns of the refund from another device, and this one from the service.
             served.transport.before(1) {
-                let refunded = try ServedContent.purchase(revoked: World.now.addingTimeInterval(-10))
-                let other = served.service.device(try ServedContent.buyer(revoked: World.now.addingTimeInterval(-10)))
+                let refunded = try ServedContent.purchase(revoked: InventedApp.now.addingTimeInterval(-10))
+                let other = served.service.device(
+                    try ServedContent.buyer(revoked: InventedApp.now.addingTimeInterval(-10)))
                 _ = await other.start().settled()
                 device.store.change { $0.transactions = [refunded] }
             }
             await #expect(throws: Tenure.AssetPackError.notEntitled("piano")) { try await piano.download() }
             #expect(piano.state == .notEntitled)
             #expect(served.transport.statuses.first == 403)
-            // Not again by itself.
+            // It doesn't start again by itself.
             let again = try ServedContent.purchase(id: "410000000000009")
             device.store.deliverUpdate(again)
             let state = await piano.reaches { if case .available = $0 { true } else { false } }
             guard case .available(let size) = state else { return #expect(Bool(false), "\(state)") }
-            #expect(size < 2_100_000, "what has arrived is kept")
+            #expect(size < 2_100_000, "the downloaded bytes are kept")
             try await piano.download()
-            #expect(try await ContentWorld.contents(of: tenure) == ServedContent.files)
+            #expect(try await ContentTestBed.contents(of: tenure) == ServedContent.files)
             #expect(served.transport.received < ServedContent.size + 10_000)
         }
     }
@@ -187,9 +190,9 @@ private struct ServedContent: Sendable {
             served.transport.cut(after: 1_000_000)
             var changed = ServedContent.files
             changed["index.json"] = Data("{\"version\":2}".utf8)
-            let (publish, world) = (changed, served.world)
+            let (publish, testBed) = (changed, served.testBed)
             served.transport.before(1) {
-                try world.publish(publish)
+                try testBed.publish(publish)
                 served.transport.isDown = true
             }
             let device = served.device(try .owner())
@@ -206,33 +209,33 @@ private struct ServedContent: Sendable {
             let again = tenure.content["piano"]
             let state = await again.reaches { if case .installed(_, .some) = $0 { true } else { false } }
             guard case .installed(_, .available?) = state else { return #expect(Bool(false), "\(state)") }
-            #expect(try await ContentWorld.contents(of: tenure) == ServedContent.files)
+            #expect(try await ContentTestBed.contents(of: tenure) == ServedContent.files)
             #expect(served.transport.received < ServedContent.size + 10_000)
             try await again.download()
-            #expect(try await ContentWorld.contents(of: tenure) == changed)
+            #expect(try await ContentTestBed.contents(of: tenure) == changed)
         }
     }
 
-    @Test func `goes on with the newest version if the service no longer has the one that was begun`() async throws {
+    @Test func `continues with the newest version if the service no longer has the one that was begun`() async throws {
         try await ServedContent.run(lifetime: 600) { served in
             served.transport.cut(after: 2_999_000)
             var changed = ServedContent.files
             changed["index.json"] = Data("{\"version\":2}".utf8)
-            let (publish, world) = (changed, served.world)
+            let (publish, testBed) = (changed, served.testBed)
             served.transport.before(1) {
-                try world.publish(publish)
+                try testBed.publish(publish)
                 served.time.withLock { $0 += 601 }
             }
             let tenure = served.device(try .owner()).start()
             let piano = tenure.content["piano"]
             try await piano.download()
-            #expect(try await ContentWorld.contents(of: tenure) == changed)
+            #expect(try await ContentTestBed.contents(of: tenure) == changed)
         }
     }
 
     @Test func `is downloaded from the absolute links of a bucket`() async throws {
         try await ServedContent.run { served in
-            let bucket = served.world.server.url.absoluteString
+            let bucket = served.testBed.server.url.absoluteString
             served.service.line.condition = .replaced { response in
                 let text = String(decoding: response.body, as: UTF8.self)
                 guard text.contains("\"packs\"") else { return }
@@ -242,14 +245,14 @@ private struct ServedContent: Sendable {
             }
             let tenure = served.device(try .owner()).start()
             try await tenure.content["piano"].download()
-            #expect(try await ContentWorld.contents(of: tenure) == ServedContent.files)
-            #expect(served.world.server.sent < ServedContent.size + 10_000)
+            #expect(try await ContentTestBed.contents(of: tenure) == ServedContent.files)
+            #expect(served.testBed.server.sent < ServedContent.size + 10_000)
         }
     }
 
     @Test func `that a purchase unlocks needs no restart`() async throws {
         try await ServedContent.run(unlock: .product(ServedContent.loops)) { served in
-            let app = try World.signed(World.newcomer())
+            let app = try InventedApp.signed(InventedApp.newcomer())
             let device = served.device(FakeStore { $0.app = app })
             let tenure = device.start()
             let piano = tenure.content["piano"]
@@ -257,12 +260,12 @@ private struct ServedContent: Sendable {
             device.store.deliverUpdate(try ServedContent.purchase(ServedContent.loops))
             _ = await piano.reaches { if case .available = $0 { true } else { false } }
             try await piano.download()
-            #expect(try await ContentWorld.contents(of: tenure) == ServedContent.files)
+            #expect(try await ContentTestBed.contents(of: tenure) == ServedContent.files)
         }
     }
 
     @Test
-    func `fails, and can be tried again, if the service gives no link to somebody whom the app takes for entitled`()
+    func `fails, and can be retried, if the service gives no link although the app considers the customer entitled`()
         async throws
     {
         try await ServedContent.run { served in
@@ -276,7 +279,7 @@ private struct ServedContent: Sendable {
             await #expect(throws: Tenure.AssetPackError.refused("piano")) { try await piano.download() }
             served.service.line.condition = .up
             try await piano.download()
-            #expect(try await ContentWorld.contents(of: tenure) == ServedContent.files)
+            #expect(try await ContentTestBed.contents(of: tenure) == ServedContent.files)
         }
     }
 }

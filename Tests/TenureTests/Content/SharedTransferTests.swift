@@ -6,28 +6,28 @@ import Testing
 
 @testable import Tenure
 
-/// The app and its extension, as processes of their own.
+/// The app and its extension, as separate processes.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct `An app and its extension` {
     private static let files: [String: Data] = [
-        "samples/a.wav": ContentWorld.bytes(6_000_000), "samples/b.wav": ContentWorld.bytes(2_000_000, seed: 2),
+        "samples/a.wav": ContentTestBed.bytes(6_000_000), "samples/b.wav": ContentTestBed.bytes(2_000_000, seed: 2),
     ]
     private static let size = 8_000_000
 
     private struct Pair {
-        let world: ContentWorld
+        let testBed: ContentTestBed
         let state: Folder
         let signal: String
 
         init() throws {
             // The right comes from the grace period: these processes have no store.
-            world = try ContentWorld(files, unlock: .entitlement("cloud"))
+            testBed = try ContentTestBed(files, unlock: .entitlement("cloud"))
             state = try Folder()
             signal = state.url("go").path
         }
 
         func start(waiting: Bool = false) throws -> RunningCommand {
             try RunningCommand(
-                ["content", state.path, world.server.url.absoluteString, world.keys[0], "piano"]
+                ["content", state.path, testBed.server.url.absoluteString, testBed.keys[0], "piano"]
                     + (waiting ? [signal] : []), executable: Command.executable(named: "StateProcess"))
         }
 
@@ -44,14 +44,14 @@ import Testing
 
         /// Waits until the server has sent some bytes.
         func sent(_ bytes: Int) async throws {
-            while world.server.sent < bytes { try await Task.sleep(nanoseconds: 5_000_000) }
+            while testBed.server.sent < bytes { try await Task.sleep(nanoseconds: 5_000_000) }
         }
     }
 
     @Test func `fetch nothing twice when both download at once`() async throws {
         let pair = try Pair()
         // 8 MB a second.
-        pair.world.server.slowDown(2000)
+        pair.testBed.server.slowDown(2000)
         let processes = [try pair.start(waiting: true), try pair.start(waiting: true)]
         for process in processes { #expect(try await process.writes("ready")) }
         try pair.state.write("", to: "go")
@@ -60,52 +60,52 @@ import Testing
             #expect(pair.contents(of: process) == Self.files, "\(process.output) \(process.errors)")
             #expect(process.output.contains("downloading"), "both show the progress")
         }
-        #expect(pair.world.server.sent < Self.size + 100_000)
+        #expect(pair.testBed.server.sent < Self.size + 100_000)
     }
 
-    @Test func `go on with each other's download when one is suspended, which notices before it writes`()
+    @Test func `continue each other's download when one is suspended, which notices that before it writes again`()
         async throws
     {
         let pair = try Pair()
-        pair.world.server.slowDown(5000)
+        pair.testBed.server.slowDown(5000)
         let first = try pair.start()
         try await pair.sent(2_000_000)
         let second = try pair.start()
         #expect(try await second.writes("downloading"))
         first.signal(SIGSTOP)
-        pair.world.server.slowDown(200)
+        pair.testBed.server.slowDown(200)
         #expect(await second.ended() == 0)
         #expect(pair.contents(of: second) == Self.files, "\(second.output) \(second.errors)")
         first.signal(SIGCONT)
         #expect(await first.ended() == 0)
         #expect(pair.contents(of: first) == Self.files, "\(first.output) \(first.errors)")
-        // What lay in the kernel's buffers when the first one was suspended counts as sent, too.
-        #expect(pair.world.server.sent < Self.size + 3_000_000)
+        // Bytes in the kernel's buffers count as sent when the first process is suspended.
+        #expect(pair.testBed.server.sent < Self.size + 3_000_000)
     }
 
-    @Test func `go on with each other's download when one is killed`() async throws {
+    @Test func `continue each other's download when one is killed`() async throws {
         let pair = try Pair()
-        pair.world.server.slowDown(5000)
+        pair.testBed.server.slowDown(5000)
         let first = try pair.start()
         try await pair.sent(2_000_000)
         let second = try pair.start()
         #expect(try await second.writes("downloading"))
         #expect(await first.end(by: SIGKILL) == SIGKILL)
-        pair.world.server.slowDown(200)
+        pair.testBed.server.slowDown(200)
         #expect(await second.ended() == 0)
         #expect(pair.contents(of: second) == Self.files, "\(second.output) \(second.errors)")
-        #expect(pair.world.server.sent < Self.size + 3_000_000)
+        #expect(pair.testBed.server.sent < Self.size + 3_000_000)
     }
 
-    @Test func `leave the record of what is installed sound, however often both start and are killed`() async throws {
+    @Test func `keep the list of installed packs valid, however often both start and are killed`() async throws {
         let pair = try Pair()
-        pair.world.server.slowDown(2000)
+        pair.testBed.server.slowDown(2000)
         for round in 0..<6 {
             let processes = [try pair.start(), try pair.start()]
             try await Task.sleep(nanoseconds: UInt64(300_000_000 + round * 150_000_000))
             for process in processes { _ = await process.end(by: SIGKILL) }
         }
-        pair.world.server.slowDown(0)
+        pair.testBed.server.slowDown(0)
         let processes = [try pair.start(), try pair.start()]
         for process in processes {
             #expect(await process.ended() == 0)
@@ -123,6 +123,6 @@ import Testing
         try pair.state.write("", to: "go")
         #expect(await waiting.ended() == 0)
         #expect(pair.contents(of: waiting) == Self.files)
-        #expect(pair.world.server.sent < Self.size + 100_000)
+        #expect(pair.testBed.server.sent < Self.size + 100_000)
     }
 }

@@ -5,11 +5,11 @@ import Testing
 @testable import Tenure
 
 @Suite struct `The device decides by itself` {
-    @Test func `who paid keeps everything, and a newcomer does not get it`() async {
-        let owner = Device(FakeStore { $0.app = World.owner() }).start()
+    @Test func `a customer who paid keeps everything, and a new customer doesn't get it`() async {
+        let owner = Device(FakeStore { $0.app = InventedApp.owner() }).start()
         #expect(await owner.allows("everything"))
         #expect(await !owner.allows("cloud"))
-        let newcomer = Device(FakeStore { $0.app = World.newcomer() }).start()
+        let newcomer = Device(FakeStore { $0.app = InventedApp.newcomer() }).start()
         #expect(await !newcomer.allows("everything"))
         let decision = await newcomer.decision(for: "everything")
         #expect(decision.outcome == .denied)
@@ -19,12 +19,12 @@ import Testing
 
     @Test func `sentences have titles in the customer's language`() async throws {
         let policy = try Policy(
-            app: Policy.App(bundleID: World.bundleID), eras: [Era(name: "always", model: .paid)],
+            app: Policy.App(bundleID: InventedApp.bundleID), eras: [Era(name: "always", model: .paid)],
             entitlements: [
                 Entitlement(
                     name: "everything", title: ["en": "Everything", "de": "Alles"], honors: [Honor(era: "always")])
             ])
-        let device = Device(FakeStore { $0.app = World.owner() }, policy: policy)
+        let device = Device(FakeStore { $0.app = InventedApp.owner() }, policy: policy)
         let german = device.start { $0.options.languages = ["fr", "de-AT"] }
         #expect(await german.decision(for: "everything").sentence.hasPrefix("“Alles” is yours permanently: "))
         let french = device.start { $0.options.languages = ["fr"] }
@@ -35,18 +35,18 @@ import Testing
         #expect(await unknown.decision(for: "everything").sentence.contains("whether “Alles” is yours"))
     }
 
-    @Test func `a purchase gives it to whoever came later`() async {
+    @Test func `a purchase gives the entitlement to a later customer`() async {
         let store = FakeStore {
-            $0.app = World.newcomer()
-            $0.transactions = [World.purchase()]
+            $0.app = InventedApp.newcomer()
+            $0.transactions = [InventedApp.purchase()]
         }
         #expect(await Device(store).start().allows("everything"))
     }
 
     @Test func `offline at the first launch after the update, an old app transaction is enough`() async {
-        // Signed eleven years ago, and nothing else answers.
+        // It was signed eleven years ago, and StoreKit answers no other call.
         let store = FakeStore {
-            $0.app = World.owner(signed: World.date("2015-01-05"))
+            $0.app = InventedApp.owner(signed: InventedApp.date("2015-01-05"))
             $0.transactionsMood = .throwsAnError
         }
         let tenure = Device(store).start()
@@ -56,28 +56,28 @@ import Testing
         #expect(store.now.prompts == 0)
     }
 
-    @Test func `a cached grant answers at once, while the store still thinks`() async {
-        let device = Device(FakeStore { $0.app = World.owner() })
+    @Test func `a cached grant is returned at once, while StoreKit hasn't answered yet`() async {
+        let device = Device(FakeStore { $0.app = InventedApp.owner() })
         _ = await device.start().settled()
         device.store.change {
             $0.appMood = .hangs
             $0.transactionsMood = .hangs
         }
-        // With a deadline of an hour, an answer that waited for anything would never come.
-        let again = device.start { $0.options.storeTimeout = 3600 }
+        // With a timeout of an hour, an answer that waits would never come.
+        let again = device.start { $0.options.appStoreTimeout = 3600 }
         #expect(await again.allows("everything"))
         #expect(again.acquisition?.originalAppVersion == "37")
     }
 
-    @Test func `a cached denial never ends the search`() async {
-        let device = Device(FakeStore { $0.app = World.newcomer() })
+    @Test func `a cached denial doesn't stop the search for a right`() async {
+        let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         #expect(await !device.start().allows("everything"))
-        device.store.change { $0.transactions = [World.purchase()] }
+        device.store.change { $0.transactions = [InventedApp.purchase()] }
         #expect(await device.start().allows("everything"))
     }
 
-    @Test func `the app transaction is asked for behind every answer`() async {
-        let device = Device(FakeStore { $0.app = World.owner() })
+    @Test func `every answer reads the app transaction again in the background`() async {
+        let device = Device(FakeStore { $0.app = InventedApp.owner() })
         _ = await device.start().settled()
         let again = device.start()
         #expect(await again.allows("everything"))
@@ -85,15 +85,15 @@ import Testing
         #expect(device.store.now.appCalls == 2)
     }
 
-    @Test func `another account's app transaction discards what the first one had`() async {
+    @Test func `another account's app transaction replaces the state of the first account`() async {
         let device = Device(
             FakeStore {
-                $0.app = World.owner()
-                $0.transactions = [World.purchase(World.yearly, type: .nonConsumable)]
+                $0.app = InventedApp.owner()
+                $0.transactions = [InventedApp.purchase(InventedApp.yearly, type: .nonConsumable)]
             })
         #expect(await device.start().allows("cloud"))
         device.store.change {
-            $0.app = World.newcomer()
+            $0.app = InventedApp.newcomer()
             $0.transactions = []
         }
         let tenure = device.start()
@@ -102,57 +102,60 @@ import Testing
         #expect(await !tenure.allows("everything"))
         #expect(await !tenure.allows("cloud"))
         #expect(tenure.acquisition?.key.appTransactionID == "704000000000000002")
-        // And the first one finds everything again.
-        device.store.change { $0.app = World.owner() }
+        // The first account gets everything back.
+        device.store.change { $0.app = InventedApp.owner() }
         let back = device.start()
         _ = await back.settled()
         #expect(await back.allows("everything"))
     }
 
-    @Test func `an account without ids is told from another by its date`() async {
-        let device = Device(FakeStore { $0.app = World.owner(id: nil) })
+    @Test func `an account without IDs is recognized by its purchase date`() async {
+        let device = Device(FakeStore { $0.app = InventedApp.owner(id: nil) })
         #expect(await device.start().allows("everything"))
-        device.store.change { $0.app = World.newcomer(id: nil) }
+        device.store.change { $0.app = InventedApp.newcomer(id: nil) }
         let tenure = device.start()
         _ = await tenure.settled()
         #expect(await !tenure.allows("everything"))
     }
 
-    @Test func `purchases of another account, or of the sandbox, do not count`() async {
+    @Test func `purchases of another account or of the sandbox don't count`() async {
         let store = FakeStore {
-            $0.app = World.newcomer()
+            $0.app = InventedApp.newcomer()
             $0.transactions = [
-                World.purchase(id: "1", of: "704000000000000009"), World.purchase(id: "2", environment: .sandbox),
+                InventedApp.purchase(id: "1", of: "704000000000000009"),
+                InventedApp.purchase(id: "2", environment: .sandbox),
             ]
         }
         #expect(await !Device(store).start().allows("everything"))
     }
 
-    @Test func `the refund of the app ends what came with it`() async {
-        let device = Device(FakeStore { $0.app = World.owner() })
+    @Test func `a refund of the app ends the rights that came with it`() async {
+        let device = Device(FakeStore { $0.app = InventedApp.owner() })
         #expect(await device.start().allows("everything"))
-        device.store.change { $0.app = World.owner(signed: World.now, revoked: World.now.addingTimeInterval(-60)) }
+        device.store.change {
+            $0.app = InventedApp.owner(signed: InventedApp.now, revoked: InventedApp.now.addingTimeInterval(-60))
+        }
         let tenure = device.start()
         _ = await tenure.settled()
         #expect(await !tenure.allows("everything"))
         #expect(await tenure.decision(for: "everything").reasons.first?.code == "appRefunded")
     }
 
-    @Test func `a name that is misspelt is allowed to nobody, and said`() async {
-        let tenure = Device(FakeStore { $0.app = World.owner() }).start()
+    @Test func `a misspelled entitlement is never allowed, and is reported`() async {
+        let tenure = Device(FakeStore { $0.app = InventedApp.owner() }).start()
         _ = await tenure.settled()
         #expect(await !tenure.allows("everythin"))
         #expect(await tenure.decision(for: "everythin").reasons.first?.code == "unknownEntitlement")
     }
 
-    @Test func `updates tell of every change, the present first`() async {
-        let device = Device(FakeStore { $0.app = World.newcomer() })
+    @Test func `updates report the current state first, then every change`() async {
+        let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         let tenure = device.start()
         var seen: [Bool] = []
         for await customer in tenure.updates where !customer.isResolving {
             seen.append(customer.has("everything"))
             if customer.has("everything") { break }
-            device.store.deliverUpdate(World.purchase())
+            device.store.deliverUpdate(InventedApp.purchase())
         }
         #expect(seen.last == true)
         #expect(await tenure.allows("everything"))

@@ -4,14 +4,14 @@ import Testing
 
 @testable import Tenure
 
-/// Owners who were refunded and got the app again, with all that their device saw.
+/// Owners who were refunded and got the app again, with all artifacts that their device saw.
 @Suite struct `Buying the app again` {
     /// Sold until May 15, 2015, free until June 15, sold until July 15, and free since.
     private static func policy() throws -> Policy {
-        let begins = ["2015-05-15", "2015-06-15", "2015-07-15"].map(World.date)
+        let begins = ["2015-05-15", "2015-06-15", "2015-07-15"].map(InventedApp.date)
         let models: [Era.Model] = [.free, .paid, .free]
         return try Policy(
-            app: Policy.App(bundleID: World.bundleID, appleID: 828_838_134),
+            app: Policy.App(bundleID: InventedApp.bundleID, appleID: 828_838_134),
             eras: [Era(name: "era0", model: .paid)]
                 + begins.indices.map { place in
                     Era(
@@ -23,17 +23,18 @@ import Testing
             entitlements: [
                 Entitlement(name: "everything", honors: [Honor(era: "era0"), Honor(era: "era2")]),
                 Entitlement(
-                    name: "cloud", honors: [Honor(era: "era2", boughtSince: World.date("2015-07-10"))]),
+                    name: "cloud", honors: [Honor(era: "era2", boughtSince: InventedApp.date("2015-07-10"))]),
             ], whileUndetermined: .deny)
     }
 
-    private static let refund = World.owner(signed: World.date("2015-05-11"), revoked: World.date("2015-05-10"))
+    private static let refund = InventedApp.owner(
+        signed: InventedApp.date("2015-05-11"), revoked: InventedApp.date("2015-05-10"))
 
     private static func signed(_ dates: [String]) -> [StoreAppTransaction] {
-        dates.map { World.owner(signed: World.date($0)) }
+        dates.map { InventedApp.owner(signed: InventedApp.date($0)) }
     }
 
-    // The one that restores the right is neither the first after the refund nor the last.
+    // The artifact that restores the right is neither the first nor the last one after the refund.
     private static let signings =
         signed(["2015-01-05", "2015-02-05"]) + [refund]
         + signed(["2015-05-20", "2015-05-21", "2015-07-11", "2015-07-20", "2015-07-21", "2015-07-22"])
@@ -51,37 +52,37 @@ import Testing
         #expect(await device.start().settled().has("everything"))
     }
 
-    @Test func `restores it in whatever order the device and its other processes see the artifacts`() throws {
+    @Test func `restores it in any order in which the device and its other processes see the artifacts`() throws {
         let expected = acquisitions(in: Self.signings.map(\.proof))
         for seed in 0..<100 {
             var generator = SeededGenerator(seed: UInt64(seed))
-            let base = StoredState(clock: World.now)
+            let base = StoredState(clock: InventedApp.now)
             var copies = [base, base, base]
             for app in Self.signings.shuffled(using: &generator) {
                 copies[Int.random(in: copies.indices, using: &generator)].account.add(app)
             }
-            let state = copies.reduce(base) { $1.merging($0, base: base, at: World.now) }
+            let state = copies.reduce(base) { $1.merging($0, base: base, at: InventedApp.now) }
             #expect(acquisitions(in: state.account.proofs) == expected, "seed \(seed)")
             let stored = try JSONDecoder().decode(Account.self, from: JSONEncoder().encode(state.account))
             #expect(acquisitions(in: stored.proofs) == expected, "seed \(seed)")
         }
     }
 
-    // Of every second day all that matters is kept; of forty years the latest.
+    // Two days apart, everything that matters is kept. Over forty years, only the latest.
     @Test(arguments: [(2, 64, Decision.Outcome.granted), (25, 5, .undetermined)])
-    func `is remembered in little space`(days: Int, revoked: Int, expected: Decision.Outcome) throws {
+    func `is remembered in limited space`(days: Int, revoked: Int, expected: Decision.Outcome) throws {
         var account = Account()
-        let first = World.date("2015-01-05")
-        func instant(_ number: Int) -> Date { first.addingTimeInterval(Double(number * days) * World.day) }
+        let first = InventedApp.date("2015-01-05")
+        func instant(_ number: Int) -> Date { first.addingTimeInterval(Double(number * days) * InventedApp.day) }
         for number in 0..<600 {
             account.add(
-                World.owner(signed: instant(number), revoked: number == revoked ? instant(number) : nil))
+                InventedApp.owner(signed: instant(number), revoked: number == revoked ? instant(number) : nil))
         }
         #expect(account.proofs.count <= 400)
         #expect(account.proofs.first?.signedDate == first)
         #expect(account.proofs.last?.signedDate == instant(599))
         #expect(account.acquisition?.refund != nil)
         let evidence = account.evidence(in: .production, purchasesAreComplete: true)
-        #expect(decide(evidence, under: try Self.policy(), at: World.now).first?.outcome == expected)
+        #expect(decide(evidence, under: try Self.policy(), at: InventedApp.now).first?.outcome == expected)
     }
 }

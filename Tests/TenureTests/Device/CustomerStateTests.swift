@@ -1,12 +1,11 @@
 import Foundation
 import TenureCore
-import TenureHTTP
 import Testing
 
 @testable import Tenure
 
-/// What every question reads, where the clock changes between questions and the engine's news.
-@Suite struct `What is known at an instant` {
+/// The state that questions read, if the clock changes between questions and the engine's updates.
+@Suite struct `The customer's state at an instant` {
     private let start = Date(timeIntervalSince1970: 1_700_000_000)
     private let clock = Locked(Date(timeIntervalSince1970: 1_700_000_000))
 
@@ -26,7 +25,7 @@ import Testing
 
     private func turn(to seconds: TimeInterval) { clock.withLock { $0 = start.addingTimeInterval(seconds) } }
 
-    @Test func `includes the latest instant, though the clock was turned back and the engine knows no later one`() {
+    @Test func `uses the latest known instant after the clock was turned back`() {
         let state = state(snapshot(granted))
         #expect(state.allows("pro"))
         turn(to: 100)
@@ -34,21 +33,21 @@ import Testing
         turn(to: 0)
         state.post(snapshot(granted))
         #expect(!state.allows("pro") && !state.customer.allows("pro"))
-        // A new signature shows that the clock had been wrong.
+        // A new signature proves that the clock was wrong before.
         var healed = snapshot(granted)
         healed.heals = 1
         state.post(healed)
         #expect(state.allows("pro"))
     }
 
-    @Test func `gives a right that has ended no grace, whatever is undetermined afterward`() {
+    @Test func `gives an ended right no grace period, even if it becomes undetermined`() {
         let state = state(snapshot(granted))
         turn(to: 100)
         #expect(!state.allows("pro"))
         #expect(state.verdict(on: "pro") == .ended)
         state.post(snapshot(.unanswered("pro")))
         #expect(!state.allows("pro") && !state.customer.allows("pro"))
-        // Another right has its grace.
+        // Another right keeps its grace period.
         #expect(state.allows("cloud"))
     }
 }

@@ -14,9 +14,9 @@ import Testing
     private struct Unexpected: Error {}
 
     private func state() -> StoredState {
-        var state = StoredState(clock: World.now)
-        state.account.add(World.owner())
-        state.account.add([World.purchase(), World.subscription(until: World.now)])
+        var state = StoredState(clock: InventedApp.now)
+        state.account.add(InventedApp.owner())
+        state.account.add([InventedApp.purchase(), InventedApp.subscription(until: InventedApp.now)])
         return state
     }
 
@@ -24,7 +24,7 @@ import Testing
         try storage.update(device: nil) { _ in state }
     }
 
-    @Test func `gives back what was kept, and nobody else may read it`() async throws {
+    @Test func `returns the stored state, and only its owner may read it`() async throws {
         try await withFolder { folder in
             let storage = FileStateStorage(folder: folder)
             guard case .missing = storage.load(device: nil) else { throw Unexpected() }
@@ -38,7 +38,7 @@ import Testing
                     atPath: folder.appendingPathComponent(name).path)
                 #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600, "\(name)")
             }
-            // Nothing that was written aside stays.
+            // No temporary files are left.
             #expect(
                 try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == [
                     "lock", "secret", "state",
@@ -46,11 +46,11 @@ import Testing
         }
     }
 
-    @Test func `with a state from elsewhere is not believed`() async throws {
+    @Test func `with a state from another device is ignored`() async throws {
         try await withFolder { first in
             try await withFolder { second in
                 try store(state(), in: FileStateStorage(folder: first))
-                try store(StoredState(clock: World.now), in: FileStateStorage(folder: second))
+                try store(StoredState(clock: InventedApp.now), in: FileStateStorage(folder: second))
                 let state = try Data(contentsOf: first.appendingPathComponent("state"))
                 try state.write(to: second.appendingPathComponent("state"))
                 guard case .rejected = FileStateStorage(folder: second).load(device: nil) else {
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `with a secret that was cut short begins anew`() async throws {
+    @Test func `with a truncated secret starts again`() async throws {
         try await withFolder { folder in
             let storage = FileStateStorage(folder: folder)
             try store(state(), in: storage)
@@ -71,16 +71,18 @@ import Testing
         }
     }
 
-    @Test func `that cannot be written does not keep anybody from an answer`() async throws {
+    @Test func `that cannot be written doesn't prevent answers`() async throws {
         try await withFolder { folder in
-            // A file stands where the folder should be.
+            // A file is in place of the folder.
             try Data().write(to: folder)
-            let device = Device(FakeStore { $0.app = World.owner() }) { $0.storage = FileStateStorage(folder: folder) }
+            let device = Device(FakeStore { $0.app = InventedApp.owner() }) {
+                $0.storage = FileStateStorage(folder: folder)
+            }
             #expect(await device.start().allows("everything"))
         }
     }
 
-    @Test func `is named so that no name leads out of it`() {
+    @Test func `has a name that never leads out of its parent folder`() {
         let storage = FileStateStorage.standard(name: "../../etc/passwd com.example")
         #expect(storage.folder.lastPathComponent == ".._.._etc_passwd_com.example")
         for name in ["", ".", ".."] { #expect(FileStateStorage.standard(name: name).folder.lastPathComponent == "app") }

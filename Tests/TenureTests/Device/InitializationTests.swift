@@ -7,9 +7,9 @@ import Testing
 @Suite struct `Creating a client` {
     @Test func `reads neither the app's files nor the device nor the stored state on the caller's thread`() async throws
     {
-        let store = FakeStore { $0.app = World.owner() }
+        let store = FakeStore { $0.app = InventedApp.owner() }
         let storage = MemoryStateStorage()
-        let setup = Setup(access: store, storage: storage, policy: .policy(World.policy()))
+        let setup = Setup(access: store, storage: storage, policy: .policy(InventedApp.policy()))
         let engine = Engine(setup, policy: .success(try setup.loadPolicy()))
         #expect(store.now.installationReads == 0)
         #expect(storage.reads == 0)

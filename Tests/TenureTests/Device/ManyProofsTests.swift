@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tenure
 
-/// A device keeps few of the app transactions that it has seen. They must decide as all of them do.
+/// A device keeps only a few of the app transactions that it has seen. The decision must be the same as with all.
 @Suite struct `App transactions on the device` {
     private static let change = Date(timeIntervalSince1970: 1_433_959_200)
 
@@ -21,7 +21,9 @@ import Testing
             entitlements: [Entitlement(name: "everything", honors: [Honor(era: "paid")])])
     }
 
-    /// Signed once a month, from half a year before the change; `revoked`: the place of the one with the refund.
+    /// App transactions signed once a month, from half a year before the change.
+    ///
+    /// - Parameter revoked: the index of the one with the refund.
     private static func proofs(_ count: Int, revoked: Int) -> [AppProof] {
         (0..<count).map { month in
             let signed = change.addingTimeInterval(Double(month - 6) * 30 * 86_400)
@@ -32,11 +34,11 @@ import Testing
         }
     }
 
-    @Test func `are few, however many were seen`() {
+    @Test func `are limited in number, however many were seen`() {
         #expect(Account.essential(Self.proofs(2000, revoked: 1000)).count <= 400)
     }
 
-    @Test(arguments: 0..<12) func `that are dropped change no decision`(revoked: Int) throws {
+    @Test(arguments: 0..<12) func `that are removed change no decision`(revoked: Int) throws {
         let policy = try Self.policy()
         var kept: [AppProof] = []
         for proof in Self.proofs(12, revoked: revoked) {

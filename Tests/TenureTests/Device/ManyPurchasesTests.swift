@@ -7,20 +7,20 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct `More purchases than a device stores` {
     /// 5,000 coins, bought one minute after the other, until an hour ago.
     private static let coins = (0..<5000).map { index in
-        World.purchase(
+        InventedApp.purchase(
             ServedStore.coins, id: "42000000000\(10000 + index)", type: .consumable,
-            bought: World.now.addingTimeInterval(Double(index - 5000) * 60 - 3600))
+            bought: InventedApp.now.addingTimeInterval(Double(index - 5000) * 60 - 3600))
     }
 
-    @Test func `take nothing from the next purchase, also after a relaunch offline`() async throws {
+    @Test func `don't prevent the next purchase, also after a relaunch offline`() async throws {
         let device = Device(
             FakeStore {
-                $0.app = World.newcomer()
+                $0.app = InventedApp.newcomer()
                 $0.transactions = Self.coins
-            }, policy: World.policy(whileUndetermined: .deny))
+            }, policy: InventedApp.policy(whileUndetermined: .deny))
         let tenure = device.start()
         #expect(await !tenure.allows("everything"))
-        device.store.deliverUpdate(World.purchase())
+        device.store.deliverUpdate(InventedApp.purchase())
         for await customer in tenure.updates where customer.has("everything") { break }
         device.store.change { state in
             state.appMood = .throwsAnError
@@ -29,9 +29,9 @@ import Testing
         #expect(await device.start().settled().has("everything"))
     }
 
-    @Test func `drop the oldest consumables first, in an order that no order of arrival changes`() {
+    @Test func `drop the oldest consumables first, in any order of arrival`() {
         var account = Account()
-        account.add([World.purchase(id: "1", bought: World.date("2015-01-01"))])
+        account.add([InventedApp.purchase(id: "1", bought: InventedApp.date("2015-01-01"))])
         account.add(Self.coins)
         #expect(account.purchases.count == 5000)
         #expect(account.purchases.contains { $0.transactionID == "1" })
@@ -39,9 +39,9 @@ import Testing
         #expect(account.purchases.contains { $0.transactionID == Self.coins[4999].purchase.transactionID })
         var other = Account()
         other.add(Self.coins.reversed())
-        other.add([World.purchase(id: "1", bought: World.date("2015-01-01"))])
+        other.add([InventedApp.purchase(id: "1", bought: InventedApp.date("2015-01-01"))])
         #expect(other.purchases == account.purchases)
-        // What was dropped isn't new when it is listed again.
+        // A dropped purchase isn't new when StoreKit lists it again.
         let isNew = account.add(Self.coins)
         #expect(!isNew)
     }

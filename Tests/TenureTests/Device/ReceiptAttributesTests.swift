@@ -6,9 +6,9 @@ import Testing
 
 @testable import Tenure
 
-/// Receipts of an invented authority. One for all of these tests: RSA keys take their time.
+/// Receipts of a test authority. All tests share it, because creating RSA keys is slow.
 enum DeviceReceipts {
-    private static let authority = Result { try TestAuthority(seed: "device receipts") }
+    private static let authority = Result { try TestAuthority() }
 
     static func minter(_ environment: AppStoreEnvironment = .production) throws -> ReceiptMinter {
         var app = MintedApp()
@@ -28,7 +28,7 @@ enum DeviceReceipts {
 
 @Suite struct `The attributes of a receipt` {
     @Test(arguments: [AppStoreEnvironment.production, .sandbox, .xcode])
-    func `are read from what each environment writes`(environment: AppStoreEnvironment) throws {
+    func `are read from the receipts of each environment`(environment: AppStoreEnvironment) throws {
         let receipt = Data(try DeviceReceipts.minter(environment).mint())
         let attributes = try #require(ReceiptAttributes(receipt))
         let expected: [AppStoreEnvironment: ReceiptType] = [
@@ -47,7 +47,7 @@ enum DeviceReceipts {
         }
     }
 
-    @Test func `tell a receipt without a hash`() throws {
+    @Test func `show whether a receipt has a hash`() throws {
         let attributes = try #require(ReceiptAttributes(try DeviceReceipts.receiptWithoutHash()))
         #expect(attributes.type == "Production")
         #expect(!attributes.hasDeviceHash)
@@ -57,7 +57,7 @@ enum DeviceReceipts {
         let minter = try DeviceReceipts.minter()
         for style in [ReceiptStyle(), ReceiptStyle(form: .ber)] {
             let receipt = try minter.mint(minter.draft, style: style)
-            // A step that meets each kind of byte, and each bit, in turn.
+            // The step changes each kind of byte and each bit in turn.
             for index in stride(from: 0, to: receipt.count, by: 13) {
                 _ = ReceiptAttributes(Data(receipt[..<index]))
                 var changed = receipt
@@ -69,7 +69,7 @@ enum DeviceReceipts {
         }
     }
 
-    @Test func `are nil for bytes that are no receipt`() {
+    @Test func `are nil for bytes that aren't a receipt`() {
         let inputs: [[UInt8]] = [
             [], [0x30], [0x30, 0x80], [0x30, 0x84, 0xFF, 0xFF, 0xFF, 0xFF], Array(repeating: 0x30, count: 5000),
         ]
@@ -83,15 +83,16 @@ enum DeviceReceipts {
         (.productionSandbox, .testFlight), (.productionVPPSandbox, .testFlight), (.sandbox, .testFlight),
         (.xcode, .development),
     ])
-    func `came from where its type says, whoever signed it`(type: ReceiptType, distribution: Tenure.Distribution) throws
-    {
+    func `has the distribution of the receipt's type, also with an untrusted signature`(
+        type: ReceiptType, distribution: Tenure.Distribution
+    ) throws {
         let receipt = try DeviceReceipts.receipt(type)
         for isSignedByTestFlight in [false, true] {
             #expect(Tenure.Distribution.ofMacApp(receipt: receipt) { isSignedByTestFlight } == distribution)
         }
     }
 
-    @Test func `came from where its signature says if the receipt cannot be read`() {
+    @Test func `has the distribution of its code signature if the receipt cannot be read`() {
         for receipt in [nil, Data(), Data([1, 2, 3])] {
             #expect(Tenure.Distribution.ofMacApp(receipt: receipt) { true } == .testFlight)
             #expect(Tenure.Distribution.ofMacApp(receipt: receipt) { false } == .appStore)

@@ -5,11 +5,11 @@ import Testing
 @testable import Tenure
 
 @Suite struct `Restoring` {
-    @Test func `finds what the device did not have`() async throws {
+    @Test func `finds a purchase that the device didn't have`() async throws {
         let store = FakeStore {
             $0.appMood = .throwsAnError
             $0.afterRestore = { state in
-                state.app = World.owner()
+                state.app = InventedApp.owner()
                 state.appMood = .answers
             }
         }
@@ -21,9 +21,9 @@ import Testing
         #expect(store.now.prompts == 1)
     }
 
-    @Test func `says when the customer closed the sign-in, and takes nothing away`() async {
+    @Test func `reports that the customer closed the sign-in, and takes nothing away`() async {
         let store = FakeStore {
-            $0.app = World.owner()
+            $0.app = InventedApp.owner()
             $0.restoreMood = .asksToSignIn
         }
         let tenure = Device(store).start()
@@ -42,7 +42,7 @@ import Testing
         #expect(store.now.prompts == 1)
     }
 
-    @Test func `asks nobody where there is no App Store behind the app`() async {
+    @Test func `shows no sign-in in a copy from outside the App Store`() async {
         for distribution in [Tenure.Distribution.setapp, .direct] {
             let store = FakeStore { $0.distribution = distribution }
             let tenure = Device(store).start()
@@ -54,16 +54,16 @@ import Testing
 
 @Suite struct `Copies from elsewhere` {
     @Test(arguments: [Tenure.Distribution.setapp, .direct])
-    func `are recognized before the store is asked anything`(_ distribution: Tenure.Distribution) async {
+    func `are recognized before any call of StoreKit`(_ distribution: Tenure.Distribution) async {
         let store = FakeStore {
             $0.distribution = distribution
-            $0.app = World.owner()
+            $0.app = InventedApp.owner()
         }
         let tenure = Device(store).start()
         let customer = await tenure.settled()
         #expect(store.now.appCalls == 0)
         #expect(store.now.listCalls == 0)
-        for name in [Tenure.StoreStep.Name.appTransaction, .purchases] {
+        for name in [Tenure.AppStoreStep.Name.appTransaction, .purchases] {
             let step = customer.steps.first { $0.name == name }
             #expect(step?.outcome == .skipped(distribution.whyNotAsked))
         }
@@ -71,16 +71,16 @@ import Testing
         #expect(customer.answers["everything"]?.reasons.first?.code == "outsideAppStore")
     }
 
-    @Test func `get what the app says`() async {
+    @Test func `get the entitlements that the app configures`() async {
         let device = Device(FakeStore { $0.distribution = .setapp })
         #expect(await device.start { $0.options.outsideAppStore = .allow }.allows("everything"))
         #expect(await !device.start { $0.options.outsideAppStore = .deny }.allows("everything"))
     }
 
-    @Test func `a development build is not asked for an app transaction, and its purchases count`() async {
+    @Test func `a development build reads no app transaction, and its purchases count`() async {
         let store = FakeStore {
             $0.distribution = .development
-            $0.transactions = [World.purchase(environment: .xcode)]
+            $0.transactions = [InventedApp.purchase(environment: .xcode)]
         }
         let tenure = Device(store).start()
         let customer = await tenure.settled()
@@ -91,12 +91,12 @@ import Testing
 }
 
 @Suite struct `Transactions` {
-    @Test func `are finished once they are written down, and not before`() async {
-        let device = Device(FakeStore { $0.app = World.newcomer() })
+    @Test func `are finished after they are stored, and not before`() async {
+        let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         let tenure = device.start()
         _ = await tenure.settled()
         device.storage.refusesWrites = true
-        device.store.deliverUpdate(World.purchase())
+        device.store.deliverUpdate(InventedApp.purchase())
         for await customer in tenure.updates where customer.has("everything") { break }
         await tenure.engine.searchAgain()
         #expect(device.store.now.finished.isEmpty)
@@ -105,29 +105,32 @@ import Testing
         #expect(device.store.now.finished == ["410000000000001"])
     }
 
-    @Test func `wait for their content where the app says so, and the others don't`() async {
-        let purchases = [World.purchase(), World.purchase(World.yearly, id: "9", type: .nonConsumable)]
+    @Test func `wait for their content if the app requests it, and the others don't`() async {
+        let purchases = [
+            InventedApp.purchase(), InventedApp.purchase(InventedApp.yearly, id: "9", type: .nonConsumable),
+        ]
         let device = Device(
             FakeStore {
-                $0.app = World.newcomer()
+                $0.app = InventedApp.newcomer()
                 $0.transactions = purchases
                 $0.unfinished = purchases
             })
-        let tenure = device.start { $0.options.finishing = .afterContent(of: [World.everything]) }
-        // Ends after everything is finished that may be.
+        let tenure = device.start { $0.options.finishing = .afterContent(of: [InventedApp.everything]) }
         await tenure.refresh()
         #expect(await tenure.allows("everything"))
+        // The first search may still be finishing it, and then the second one leaves it alone.
+        for _ in 0..<1000 where device.store.now.finished.isEmpty { try? await Task.sleep(for: .milliseconds(10)) }
         #expect(device.store.now.finished == ["9"])
-        await tenure.contentArrived(for: World.everything)
+        await tenure.contentArrived(for: InventedApp.everything)
         #expect(device.store.now.finished == ["9", "410000000000001"])
     }
 
-    @Test func `that nobody could verify are neither counted nor finished`() async {
-        let device = Device(FakeStore { $0.app = World.newcomer() })
+    @Test func `that can't be verified are neither counted nor finished`() async {
+        let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         let tenure = device.start()
         _ = await tenure.settled()
         device.store.deliverUnverified()
-        device.store.deliverUpdate(World.purchase(World.yearly, id: "9", type: .nonConsumable))
+        device.store.deliverUpdate(InventedApp.purchase(InventedApp.yearly, id: "9", type: .nonConsumable))
         for await customer in tenure.updates where customer.has("cloud") { break }
         await tenure.engine.searchAgain()
         #expect(device.store.now.finished == ["9"])

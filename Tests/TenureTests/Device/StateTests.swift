@@ -5,8 +5,8 @@ import Testing
 @testable import Tenure
 
 @Suite struct `The local state` {
-    /// What a device keeps after a customer was met.
-    private func kept(_ app: StoreAppTransaction = World.owner()) async -> Device {
+    /// A device with the stored state of a customer.
+    private func kept(_ app: StoreAppTransaction = InventedApp.owner()) async -> Device {
         let device = Device(FakeStore { $0.app = app })
         _ = await device.start().settled()
         return device
@@ -27,24 +27,24 @@ import Testing
         #expect(tenure.acquisition?.originalAppVersion == "37")
     }
 
-    @Test func `is ignored and made anew where a byte was changed`() async throws {
+    @Test func `is ignored and created again if a byte was changed`() async throws {
         let device = await kept()
         let sound = try #require(device.storage.contents)
         for place in [0, 7, 8, 20, 39, 40, 60, sound.count / 2, sound.count - 1] {
-            var spoilt = sound
-            spoilt[place] ^= 1
-            device.storage.contents = spoilt
+            var corrupted = sound
+            corrupted[place] ^= 1
+            device.storage.contents = corrupted
             silence(device)
             let tenure = device.start { $0.options.whileUndetermined = .deny }
             #expect(await !tenure.allows("everything"), "byte \(place)")
-            // It is made anew as soon as the store answers.
+            // It is created again as soon as StoreKit answers.
             device.store.change { $0.appMood = .answers }
             await tenure.engine.searchAgain()
             #expect(await tenure.allows("everything"), "byte \(place)")
         }
     }
 
-    @Test func `is ignored where it was cut short`() async throws {
+    @Test func `is ignored if it was truncated`() async throws {
         let device = await kept()
         let sound = try #require(device.storage.contents)
         silence(device)
@@ -57,36 +57,39 @@ import Testing
 
     @Test func `is ignored on another device`() async throws {
         let device = await kept()
-        // Another secret: a file that was copied alone.
+        // Another secret: only the file was copied.
         let other = Device(
             FakeStore { $0.appMood = .throwsAnError },
             storage: MemoryStateStorage(device.storage.contents, key: Data("of another device".utf8)),
-            policy: World.policy(whileUndetermined: .deny))
+            policy: InventedApp.policy(whileUndetermined: .deny))
         #expect(await !other.start().allows("everything"))
-        // The secret came along, and the store names the device.
+        // The secret was copied too, but StoreKit names another device.
         let copy = Device(
             FakeStore {
                 $0.appMood = .throwsAnError
-                $0.device = World.otherDevice
-            }, storage: MemoryStateStorage(device.storage.contents), policy: World.policy(whileUndetermined: .deny))
+                $0.device = InventedApp.otherDevice
+            }, storage: MemoryStateStorage(device.storage.contents),
+            policy: InventedApp.policy(whileUndetermined: .deny))
         #expect(await !copy.start().allows("everything"))
     }
 
     /// The dates of a state, as they are stored.
     private struct Dates: Encodable {
-        var floor = World.now
-        var lastClock = World.now
-        var firstSeen = World.now
+        var floor = InventedApp.now
+        var lastClock = InventedApp.now
+        var firstSeen = InventedApp.now
         var beginnings: [String: Date] = [:]
     }
 
-    @Test func `is ignored where its dates are impossible`() async throws {
-        let (earlier, later) = (World.now.addingTimeInterval(-World.day), World.now.addingTimeInterval(World.day))
+    @Test func `is ignored if its dates are impossible`() async throws {
+        let (earlier, later) = (
+            InventedApp.now.addingTimeInterval(-InventedApp.day), InventedApp.now.addingTimeInterval(InventedApp.day)
+        )
         let cases: [(dates: Dates, isPossible: Bool)] = [
             (Dates(), true), (Dates(firstSeen: earlier), true), (Dates(lastClock: earlier, firstSeen: earlier), true),
-            // Waiting would be counted from a day that is yet to come.
+            // The grace period would begin in the future.
             (Dates(firstSeen: later), false),
-            // The clock was never later than the latest instant that is known.
+            // The clock was never later than the latest known instant.
             (Dates(lastClock: later), false),
         ]
         for (dates, isPossible) in cases {
@@ -100,12 +103,12 @@ import Testing
             }
             let customer = await device.start().settled()
             #expect(customer.has("everything") == isPossible, "\(dates)")
-            let outcome: Tenure.StoreStep.Outcome = isPossible ? .done : .failed("its dates are impossible")
+            let outcome: Tenure.AppStoreStep.Outcome = isPossible ? .done : .failed("its dates are impossible")
             #expect(customer.steps.first { $0.name == .localState }?.outcome == outcome, "\(dates)")
         }
     }
 
-    @Test func `that cannot be read now is not replaced`() async throws {
+    @Test func `that cannot be read temporarily isn't replaced`() async throws {
         let device = await kept()
         let sound = device.storage.contents
         device.storage.isLocked = true
@@ -118,12 +121,12 @@ import Testing
         #expect(await tenure.decision(for: "everything").outcome == .granted)
     }
 
-    @Test func `of a tester is nothing to what is bought later`() async {
+    @Test func `of a tester doesn't affect later purchases`() async {
         let device = Device(
             FakeStore {
                 $0.distribution = .testFlight
-                $0.app = World.newcomer(environment: .sandbox)
-                $0.transactions = [World.purchase(environment: .sandbox)]
+                $0.app = InventedApp.newcomer(environment: .sandbox)
+                $0.transactions = [InventedApp.purchase(environment: .sandbox)]
             })
         #expect(await device.start().allows("everything"))
         device.store.change {
@@ -134,15 +137,15 @@ import Testing
         #expect(await !device.start { $0.options.whileUndetermined = .deny }.allows("everything"))
     }
 
-    @Test func `a clock that is turned back extends no subscription`() async {
-        let end = World.now.addingTimeInterval(10 * World.day)
+    @Test func `doesn't extend a subscription when the clock is turned back`() async {
+        let end = InventedApp.now.addingTimeInterval(10 * InventedApp.day)
         let device = subscriber(until: end)
         #expect(await device.start().allows("cloud"))
-        device.time.now = end.addingTimeInterval(World.day)
+        device.time.now = end.addingTimeInterval(InventedApp.day)
         #expect(await !device.start().allows("cloud"))
-        device.time.now = World.now
+        device.time.now = InventedApp.now
         #expect(await !device.start().allows("cloud"))
-        // An owner's right has no end, and a clock takes nothing from it.
+        // An owner's right has no end, so the clock doesn't affect it.
         let owner = await kept()
         silence(owner)
         owner.time.now = Date(timeIntervalSince1970: 0)
@@ -152,46 +155,46 @@ import Testing
     private func subscriber(until end: Date) -> Device {
         Device(
             FakeStore {
-                $0.app = World.newcomer()
-                $0.transactions = [World.subscription(until: end)]
+                $0.app = InventedApp.newcomer()
+                $0.transactions = [InventedApp.subscription(until: end)]
             })
     }
 
-    @Test func `a clock that is turned back while the app runs extends nothing`() async {
-        let end = World.now.addingTimeInterval(World.day)
+    @Test func `extends nothing when the clock is turned back while the app runs`() async {
+        let end = InventedApp.now.addingTimeInterval(InventedApp.day)
         let device = subscriber(until: end)
         let tenure = device.start()
         #expect(await tenure.allows("cloud"))
         device.time.now = end
         #expect(await !tenure.allows("cloud"))
-        device.time.now = World.now
+        device.time.now = InventedApp.now
         #expect(await !tenure.allows("cloud"))
     }
 
-    @Test func `no clock makes patience longer`() async {
+    @Test func `doesn't extend the grace period under any clock`() async {
         let device = Device(FakeStore { $0.appMood = .throwsAnError })
-        // First seen in a far year.
-        device.time.now = World.date("2099-01-01")
+        // First seen in a year far in the future.
+        device.time.now = InventedApp.date("2099-01-01")
         #expect(await device.start().allows("everything"))
-        device.time.now = World.now
+        device.time.now = InventedApp.now
         #expect(await device.start().allows("everything"))
         device.time.now += 73 * 3600
         #expect(await !device.start().allows("everything"))
-        // Turned back again and again.
+        // The clock is turned back again and again.
         device.time.now -= 72 * 3600
         #expect(await !device.start().allows("everything"))
     }
 
-    @Test func `a clock that was once wrong is forgiven when something new is signed`() async {
-        let end = World.now.addingTimeInterval(300 * World.day)
+    @Test func `accepts the clock again after a wrong date once it gets a new signature`() async {
+        let end = InventedApp.now.addingTimeInterval(300 * InventedApp.day)
         let device = subscriber(until: end)
-        device.time.now = World.date("2099-01-01")
+        device.time.now = InventedApp.date("2099-01-01")
         #expect(await !device.start().allows("cloud"))
-        device.time.now = World.now
+        device.time.now = InventedApp.now
         let tenure = device.start()
         #expect(await tenure.decision(for: "cloud").outcome == .undetermined)
-        device.store.change { $0.app = World.newcomer(signed: World.now.addingTimeInterval(60)) }
-        device.time.now = World.now.addingTimeInterval(60)
+        device.store.change { $0.app = InventedApp.newcomer(signed: InventedApp.now.addingTimeInterval(60)) }
+        device.time.now = InventedApp.now.addingTimeInterval(60)
         await tenure.engine.searchAgain()
         #expect(await tenure.allows("cloud"))
     }
@@ -199,8 +202,8 @@ import Testing
     @Test func `remembers a refund at the next start offline`() async {
         let device = Device(
             FakeStore {
-                $0.app = World.newcomer()
-                $0.transactions = [World.purchase(revoked: World.now.addingTimeInterval(-60))]
+                $0.app = InventedApp.newcomer()
+                $0.transactions = [InventedApp.purchase(revoked: InventedApp.now.addingTimeInterval(-60))]
             })
         #expect(await device.start().decision(for: "everything").outcome == .denied)
         silence(device)
@@ -209,15 +212,15 @@ import Testing
         #expect(await !tenure.allows("everything"))
     }
 
-    @Test func `of one account's ended right shortens no grace period of the next account`() async {
-        let end = World.now.addingTimeInterval(3600)
+    @Test func `of one account's ended right doesn't shorten the grace period of the next account`() async {
+        let end = InventedApp.now.addingTimeInterval(3600)
         let device = subscriber(until: end)
         let tenure = device.start()
         #expect(await tenure.allows("cloud"))
         device.time.now = end
         #expect(await !tenure.allows("cloud"))
         device.store.change {
-            $0.app = World.newcomer(id: "704000000000000003", signed: end)
+            $0.app = InventedApp.newcomer(id: "704000000000000003", signed: end)
             $0.transactionsMood = .throwsAnError
         }
         let customer = await tenure.refresh()

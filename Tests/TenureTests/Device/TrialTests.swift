@@ -7,10 +7,10 @@ import Testing
 
 @Suite struct `Trials on the device` {
     private func newcomer(_ trial: Trial = .sessions(2)) -> Device {
-        Device(FakeStore { $0.app = World.newcomer() }, policy: World.policy(trial: trial))
+        Device(FakeStore { $0.app = InventedApp.newcomer() }, policy: InventedApp.policy(trial: trial))
     }
 
-    @Test func `a session allows as long as it is kept, and is counted once`() async throws {
+    @Test func `a session allows the entitlement while the app holds it, and is counted once`() async throws {
         let device = newcomer()
         let tenure = device.start()
         #expect(await !tenure.allows("everything"))
@@ -25,7 +25,7 @@ import Testing
         #expect(await !tenure.allows("everything"))
     }
 
-    @Test func `the last session is the last, after a reinstallation too`() async throws {
+    @Test func `no session is left after the last one, also after a reinstallation`() async throws {
         let device = newcomer()
         for left in [1, 0] {
             let session = try await device.start().trial("everything").begin()
@@ -38,14 +38,14 @@ import Testing
         #expect(await !tenure.trial("everything").isOffered)
     }
 
-    @Test func `another account has its own, and one that comes back finds what it used`() async throws {
+    @Test func `each account has its own sessions, also when it comes back`() async throws {
         let device = newcomer(.sessions(1))
         _ = try await device.start().trial("everything").begin()
-        device.store.change { $0.app = World.newcomer(id: "704000000000000003") }
+        device.store.change { $0.app = InventedApp.newcomer(id: "704000000000000003") }
         let other = device.start()
         _ = await other.settled()
         _ = try await other.trial("everything").begin()
-        device.store.change { $0.app = World.newcomer() }
+        device.store.change { $0.app = InventedApp.newcomer() }
         let back = device.start()
         _ = await back.settled()
         await #expect(throws: Tenure.Error.trialOver(entitlement: "everything")) {
@@ -53,16 +53,17 @@ import Testing
         }
     }
 
-    /// What a device learns of one account in the course of time: nothing, the date, and the id.
-    private static let names: [StoreAppTransaction] = [World.newcomer(id: nil), World.newcomer()]
+    /// The facts that a device learns about one account over time: first the date, then the ID too.
+    private static let names: [StoreAppTransaction] = [InventedApp.newcomer(id: nil), InventedApp.newcomer()]
 
     @Test(arguments: [Trial.sessions(1), .days(7)])
-    func `an account that is known by another name later has used what it used`(_ trial: Trial) async throws {
-        // Without eras, so that a trial can begin while nobody knows the account.
+    func `an account keeps its used sessions when its ID becomes known later`(_ trial: Trial) async throws {
+        // Without eras, so that a trial can begin while the account is unknown.
         let policy = try Policy(
-            app: Policy.App(bundleID: World.bundleID, appleID: 828_838_134), eras: [Era(name: "always", model: .free)],
+            app: Policy.App(bundleID: InventedApp.bundleID, appleID: 828_838_134),
+            eras: [Era(name: "always", model: .free)],
             entitlements: [
-                Entitlement(name: "cloud", products: [.init(id: World.yearly)], trial: trial)
+                Entitlement(name: "cloud", products: [.init(id: InventedApp.yearly)], trial: trial)
             ])
         for known in 0...Self.names.count {
             let device = Device(FakeStore(), policy: policy)
@@ -70,7 +71,7 @@ import Testing
             let first = device.start()
             _ = await first.settled()
             _ = try await first.trial("cloud").begin()
-            device.time.now += 7 * World.day
+            device.time.now += 7 * InventedApp.day
             for name in Self.names[max(0, known - 1)...] {
                 device.store.change { $0.app = name }
                 let tenure = device.start()
@@ -79,13 +80,13 @@ import Testing
                     try await tenure.trial("cloud").begin()
                 }
             }
-            // Another account comes, and this one back, known by its purchases alone.
-            let other = World.newcomer(id: "704000000000000003")
+            // Another account signs in, then this one again, known only by its purchases.
+            let other = InventedApp.newcomer(id: "704000000000000003")
             device.store.change { $0.app = other }
             _ = await device.start().settled()
             device.store.change { state in
                 state.app = nil
-                state.transactions = [World.purchase(of: "704000000000000002")]
+                state.transactions = [InventedApp.purchase(of: "704000000000000002")]
             }
             let back = device.start()
             _ = await back.settled()
@@ -95,8 +96,8 @@ import Testing
         }
     }
 
-    @Test func `owners never see one`() async throws {
-        let device = Device(FakeStore { $0.app = World.owner() })
+    @Test func `owners get no trial`() async throws {
+        let device = Device(FakeStore { $0.app = InventedApp.owner() })
         let tenure = device.start()
         #expect(await !tenure.trial("everything").isOffered)
         let session = try await tenure.trial("everything").begin()
@@ -106,10 +107,10 @@ import Testing
         #expect(await tenure.allows("everything"))
     }
 
-    @Test func `nothing is used up while nobody knows`() async throws {
+    @Test func `no session is used while the decision is undetermined`() async throws {
         let device = Device(
             FakeStore {
-                $0.app = World.owner()
+                $0.app = InventedApp.owner()
                 $0.appMood = .throwsAnError
             })
         let tenure = device.start()
@@ -123,27 +124,29 @@ import Testing
         let device = newcomer()
         let tenure = device.start()
         let session = try await tenure.trial("everything").begin()
-        device.time.now += World.day
+        device.time.now += InventedApp.day
         #expect(await !tenure.allows("everything"))
         withExtendedLifetime(session) {}
     }
 
-    @Test func `a trial of days runs from its first session, and no clock makes it longer`() async throws {
+    @Test func `a trial of days runs from its first session, and turning the clock back doesn't extend it`()
+        async throws
+    {
         let device = newcomer(.days(7))
         _ = try await device.start().trial("everything").begin()
-        device.time.now += 6 * World.day
+        device.time.now += 6 * InventedApp.day
         _ = try await device.start().trial("everything").begin()
-        // Turned back, it goes on counting where it was.
-        device.time.now -= 5 * World.day
+        // After the clock is turned back, the trial continues where it was.
+        device.time.now -= 5 * InventedApp.day
         _ = try await device.start().trial("everything").begin()
-        device.time.now += World.day
+        device.time.now += InventedApp.day
         let tenure = device.start()
         await #expect(throws: Tenure.Error.trialOver(entitlement: "everything")) {
             try await tenure.trial("everything").begin()
         }
     }
 
-    @Test func `what cannot be counted does not begin`() async throws {
+    @Test func `a session that cannot be counted doesn't begin`() async throws {
         let device = newcomer()
         let tenure = device.start()
         _ = await tenure.settled()
@@ -153,16 +156,16 @@ import Testing
         #expect(try await tenure.trial("everything").begin().sessionsLeft == 1)
     }
 
-    @Test func `there is none where the policy has none`() async throws {
+    @Test func `an entitlement without a trial in the policy has none`() async throws {
         let tenure = newcomer().start()
         await #expect(throws: Tenure.Error.noTrial(entitlement: "cloud")) { try await tenure.trial("cloud").begin() }
     }
 }
 
 @Suite struct `Trials at the service` {
-    @Test func `are counted there, and owners use nothing up`() async throws {
+    @Test func `are counted by the service, and owners use no session`() async throws {
         try await RealService.run { service in
-            let app = try World.signed(World.newcomer())
+            let app = try InventedApp.signed(InventedApp.newcomer())
             let device = Device(FakeStore { $0.app = app }, policy: nil) { service.connect(&$0) }
             let tenure = device.start()
             for left in [1, 0] {
@@ -171,19 +174,19 @@ import Testing
                 #expect(session.sessionsLeft == left)
                 #expect(await tenure.allows("everything"))
             }
-            // Another device of the same customer, with nothing of the first one.
+            // Another device of the same customer, without the first one's state.
             let other = Device(FakeStore { $0.app = app }, policy: nil) { service.connect(&$0) }.start()
             await #expect(throws: Tenure.Error.trialOver(entitlement: "everything")) {
                 try await other.trial("everything").begin()
             }
             await #expect(throws: Tenure.Error.noTrial(entitlement: "cloud")) { try await other.trial("cloud").begin() }
-            let owned = try World.signed(World.owner())
+            let owned = try InventedApp.signed(InventedApp.owner())
             let owner = Device(FakeStore { $0.app = owned }, policy: nil) { service.connect(&$0) }.start()
             #expect(try await owner.trial("everything").begin().isOwner)
         }
     }
 
-    @Test func `cost one session if the answer is lost on its way`() async throws {
+    @Test func `use one session if the response is lost`() async throws {
         try await RealService.run { service in
             let tenure = service.device(try .newcomer()).start()
             _ = await tenure.settled()

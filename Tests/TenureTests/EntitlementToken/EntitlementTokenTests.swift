@@ -27,7 +27,7 @@ private struct Signer {
         return signed + "." + Base64.urlSafe.text(try key.signature(for: Data(signed.utf8)).rawRepresentation)
     }
 
-    /// A statement that the other key is trusted as this one is.
+    /// This key's statement that the other key is trusted.
     func vouch(for other: Signer) throws -> String { try sign(other.jwk, type: "tenure-key+jwt") }
 
     /// A root's statement that the other key may sign until an instant.
@@ -44,9 +44,10 @@ private struct Signer {
     func claims(_ change: [String: String] = [:]) -> String {
         var claims = [
             "iss": "\"tenure\"", "sub": "\"cus_1\"", "bundleID": "\"com.example.calculator\"",
-            "environment": "\"Production\"", "device": "\"\(World.device.hashed)\"", "nonce": "\"1\"",
-            "appTransactionID": "\"704000000000000001\"", "iat": "\(Int(World.now.timeIntervalSince1970))",
-            "exp": "\(Int(World.now.timeIntervalSince1970) + 365 * 86_400)", "entitlements": #"{"everything":{}}"#,
+            "environment": "\"Production\"", "device": "\"\(InventedApp.device.hashed)\"", "nonce": "\"1\"",
+            "appTransactionID": "\"704000000000000001\"", "iat": "\(Int(InventedApp.now.timeIntervalSince1970))",
+            "exp": "\(Int(InventedApp.now.timeIntervalSince1970) + 365 * 86_400)",
+            "entitlements": #"{"everything":{}}"#,
         ]
         claims.merge(change) { $1 }
         return "{" + claims.map { "\"\($0.key)\":\($0.value)" }.sorted().joined(separator: ",") + "}"
@@ -58,12 +59,12 @@ private struct Signer {
 }
 
 private let holder = EntitlementTokenReader.Holder(
-    device: World.device.hashed, bundleID: World.bundleID, appTransactionID: "704000000000000001",
+    device: InventedApp.device.hashed, bundleID: InventedApp.bundleID, appTransactionID: "704000000000000001",
     environment: .production)
 
 private func refusal(
     _ text: String, _ keys: [Tenure.ServiceKey], with statements: [String] = [], isRehearsal: Bool = false,
-    at now: Date = World.now
+    at now: Date = InventedApp.now
 ) -> EntitlementTokenReader.Refusal? {
     let reader = EntitlementTokenReader(keys: KeyRing(keys), isRehearsal: isRehearsal)
     do throws(EntitlementTokenReader.Refusal) {
@@ -77,7 +78,7 @@ private func refusal(
 /// Why a new token doesn't count for an app that pinned a root.
 private func refusal(
     _ text: String, root: Signer, with statements: [String], revocations: String? = nil,
-    answering nonce: String = "1", latest: Date = World.now
+    answering nonce: String = "1", latest: Date = InventedApp.now
 ) throws -> EntitlementTokenReader.Refusal? {
     let ring = KeyRing([], root: try root.pinned())
     let token = EntitlementTokenReader.Token(
@@ -97,14 +98,15 @@ private func refusal(
         let keys = [try signer.pinned()]
         #expect(refusal(try signer.entitlementToken(), keys) == nil)
         #expect(
-            refusal(try signer.entitlementToken(["device": "\"\(World.otherDevice.hashed)\""]), keys) == .anotherDevice)
+            refusal(try signer.entitlementToken(["device": "\"\(InventedApp.otherDevice.hashed)\""]), keys)
+                == .anotherDevice)
         #expect(refusal(try signer.entitlementToken(["appTransactionID": "\"7\""]), keys) == .anotherCustomer)
         #expect(refusal(try signer.entitlementToken(["bundleID": "\"com.example.other\""]), keys) == .anotherApp)
         #expect(refusal(try signer.entitlementToken(["iss": "\"somebody\""]), keys) == .malformed)
         #expect(refusal(try Signer().entitlementToken(), keys) == .notSigned)
     }
 
-    @Test func `of the sandbox, of personas and under test authorities prove nothing to what people bought`() throws {
+    @Test func `of the sandbox, of personas and of test authorities don't count in production`() throws {
         let signer = Signer()
         let keys = [try signer.pinned()]
         #expect(refusal(try signer.entitlementToken(["environment": "\"Sandbox\""]), keys) == .anotherEnvironment)
@@ -114,28 +116,28 @@ private func refusal(
         #expect(refusal(try signer.entitlementToken(["test": "true"]), keys, isRehearsal: true) == nil)
     }
 
-    @Test func `from the future are not believed`() throws {
+    @Test func `with a date in the future are rejected`() throws {
         let signer = Signer()
-        let later = Int(World.now.timeIntervalSince1970) + 3 * 86_400
+        let later = Int(InventedApp.now.timeIntervalSince1970) + 3 * 86_400
         #expect(
             refusal(try signer.entitlementToken(["iat": "\(later)"]), [try signer.pinned()]) == .fromTheFuture)
     }
 
-    @Test func `with any byte changed prove nothing`() throws {
+    @Test func `with a changed byte are rejected`() throws {
         let signer = Signer()
         let keys = [try signer.pinned()]
         let sound = Array(try signer.entitlementToken().utf8)
         for place in stride(from: 0, to: sound.count, by: 7) {
-            var spoilt = sound
-            spoilt[place] = spoilt[place] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
-            #expect(refusal(String(decoding: spoilt, as: UTF8.self), keys) != nil, "byte \(place)")
+            var corrupted = sound
+            corrupted[place] = corrupted[place] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+            #expect(refusal(String(decoding: corrupted, as: UTF8.self), keys) != nil, "byte \(place)")
         }
         for text in ["", ".", "..", "a.b.c", String(repeating: "e", count: 100_000)] {
             #expect(refusal(text, keys) == .notSigned)
         }
     }
 
-    @Test func `that another kind of text was signed as do not pass for one`() throws {
+    @Test func `of another signed type are rejected`() throws {
         let signer = Signer()
         let payload = String(decoding: Data(#"{"iss":"tenure"}"#.utf8), as: UTF8.self)
         #expect(refusal(try signer.sign(payload, type: "tenure-key+jwt"), [try signer.pinned()]) == .notSigned)
@@ -150,7 +152,7 @@ private func refusal(
         #"{"alg":"ES256","kid":"KEY","typ":"tenure-entitlement+jwt","jwk":{}}"#,
         #"{"alg":"ES256","kid":"KEY","typ":"JWT"}"#, "{}",
     ])
-    func `is the one that services write, or the token is refused`(_ header: String) throws {
+    func `other than the one that services write makes the token invalid`(_ header: String) throws {
         let signer = Signer()
         let keys = [try signer.pinned()]
         let header = header.replacingOccurrences(of: "KEY", with: keys[0].id)
@@ -159,9 +161,9 @@ private func refusal(
 }
 
 @Suite struct `A token without a nonce` {
-    @Test func `ends all rights with itself, also those without an end`() throws {
+    @Test func `ends all rights at its own end, also permanent ones`() throws {
         let signer = Signer()
-        let (exp, later) = (World.now.addingTimeInterval(3600), World.now.addingTimeInterval(86_400))
+        let (exp, later) = (InventedApp.now.addingTimeInterval(3600), InventedApp.now.addingTimeInterval(86_400))
         var change = [
             "exp": "\(Int(exp.timeIntervalSince1970))",
             "entitlements":
@@ -169,23 +171,24 @@ private func refusal(
         ]
         let reader = EntitlementTokenReader(keys: KeyRing([try signer.pinned()]), isRehearsal: false)
         let bound = try reader.read(
-            stored: .init(text: try signer.entitlementToken(change)), for: holder, at: World.now)
+            stored: .init(text: try signer.entitlementToken(change)), for: holder, at: InventedApp.now)
         #expect(bound.rights["era"]?.until == nil && bound.rights["long"]?.until == later)
         change["nonce"] = "null"
-        let free = try reader.read(stored: .init(text: try signer.entitlementToken(change)), for: holder, at: World.now)
+        let free = try reader.read(
+            stored: .init(text: try signer.entitlementToken(change)), for: holder, at: InventedApp.now)
         #expect(free.rights["era"]?.until == exp && free.rights["long"]?.until == exp)
         #expect(free.rights["short"]?.until == Date(timeIntervalSince1970: 1))
     }
 }
 
 @Suite struct `A new key of the service` {
-    @Test func `is trusted where the pinned one vouches for it, over fifteen rotations`() throws {
+    @Test func `is trusted if the pinned key vouches for it, over fifteen rotations`() throws {
         let signers = (0..<16).map { _ in Signer() }
         let chain = try zip(signers, signers.dropFirst()).map { try $0.vouch(for: $1) }
         let token = try signers[15].entitlementToken()
         for pinned in signers { #expect(refusal(token, [try pinned.pinned()], with: chain) == nil) }
         #expect(refusal(token, try signers.prefix(3).map { try $0.pinned() }, with: chain) == nil)
-        // Each link is needed, and in its order.
+        // Each statement is needed, in order.
         for missing in chain.indices {
             var broken = chain
             broken.remove(at: missing)
@@ -201,18 +204,18 @@ private func refusal(
         #expect(refusal(try signers[17].entitlementToken(), [try signers[0].pinned()], with: chain) == .notSigned)
     }
 
-    @Test func `is not trusted for vouching for itself`() throws {
+    @Test func `isn't trusted because it vouches for itself`() throws {
         let (pinned, stranger) = (Signer(), Signer())
         let keys = [try pinned.pinned()]
         let token = try stranger.entitlementToken()
         #expect(refusal(token, keys, with: [try stranger.vouch(for: stranger)]) == .notSigned)
-        // An entitlement token is no statement about a key, nor is a root's statement.
+        // Neither an entitlement token nor a root's statement is a statement about a key.
         let claims = try pinned.entitlementToken()
         let limited = try pinned.vouch(for: stranger, until: .distantFuture)
         for statement in [claims, limited, "", ".", "a.b.c", String(repeating: "e", count: 2000)] {
             #expect(refusal(token, keys, with: [statement]) == .notSigned)
         }
-        // A stolen statement about a key doesn't make the stranger that key.
+        // A stolen statement about one key doesn't vouch for another key.
         #expect(refusal(token, keys, with: [try pinned.vouch(for: Signer())]) == .notSigned)
     }
 }
@@ -220,7 +223,7 @@ private func refusal(
 @Suite struct `An offline root` {
     private let root = Signer()
     private let online = Signer()
-    private let end = World.now.addingTimeInterval(90 * World.day)
+    private let end = InventedApp.now.addingTimeInterval(90 * InventedApp.day)
 
     @Test func `is trusted through the keys that it signed, within their period`() throws {
         let statements = [try root.vouch(for: online, until: end)]
@@ -241,7 +244,7 @@ private func refusal(
         let reader = EntitlementTokenReader(keys: KeyRing([], root: try root.pinned()), isRehearsal: false)
         let token = EntitlementTokenReader.Token(
             text: try online.entitlementToken(), statements: [try root.vouch(for: online, until: end)])
-        let later = end.addingTimeInterval(700 * World.day)
+        let later = end.addingTimeInterval(700 * InventedApp.day)
         #expect(try reader.read(stored: token, for: holder, at: later).rights["everything"] != nil)
     }
 
@@ -269,11 +272,12 @@ private func refusal(
         let stored = EntitlementTokenReader.Token(
             text: token, statements: statements, revocations: ring.revocations(in: list))
         #expect(throws: EntitlementTokenReader.Refusal.revoked) {
-            try EntitlementTokenReader(keys: ring, isRehearsal: false).read(stored: stored, for: holder, at: World.now)
+            try EntitlementTokenReader(keys: ring, isRehearsal: false).read(
+                stored: stored, for: holder, at: InventedApp.now)
         }
     }
 
-    @Test func `has its newest list of revoked keys kept, in any order of arrival`() throws {
+    @Test func `has its newest list of revoked keys stored, in any order of arrival`() throws {
         let ring = KeyRing([], root: try root.pinned())
         let older = try #require(ring.revocations(in: try root.revoke([online], counter: 1)))
         let newer = try #require(ring.revocations(in: try root.revoke([], counter: 2)))
@@ -281,7 +285,7 @@ private func refusal(
         #expect(ring.revocations(in: try root.revoke([online], counter: 0)) == nil)
         let many = try root.revoke((0..<201).map { _ in online }, counter: 3)
         #expect(ring.revocations(in: many) == nil)
-        // What another root said doesn't count.
+        // Another root's list doesn't count.
         let other = KeyRing([], root: try Signer().pinned())
         #expect(ring.revoked(try online.pinned().id, by: older))
         #expect(!other.revoked(try online.pinned().id, by: older))
@@ -289,7 +293,7 @@ private func refusal(
 }
 
 @Suite struct `A pinned key` {
-    @Test func `is read as the service shows it, and in PEM`() throws {
+    @Test func `is read as a JSON Web Key, as the service prints it, and in PEM`() throws {
         let key = P256.Signing.PrivateKey().publicKey
         let (x, y) = (key.rawRepresentation.prefix(32), key.rawRepresentation.suffix(32))
         let jwk = #"{"kty":"EC","crv":"P-256","x":"\#(Base64.urlSafe.text(x))","y":"\#(Base64.urlSafe.text(y))"}"#
@@ -303,7 +307,7 @@ private func refusal(
         #"{"kty":"EC","crv":"P-256","x":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","y":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}"#,
         "-----BEGIN PUBLIC KEY-----\nMA==\n-----END PUBLIC KEY-----",
     ])
-    func `that is none is refused with what to do`(_ text: String) {
+    func `that isn't a key is refused with advice`(_ text: String) {
         #expect(throws: Tenure.Error.self) { try Tenure.ServiceKey(text) }
     }
 }

@@ -10,7 +10,7 @@ enum RepositoryFolder {
     static let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
-    /// Every policy that stands in the repository as an example or for its tests.
+    /// All policies in the repository's examples and tests.
     static func policies() throws -> [String: Policy] {
         var files = ["Examples/calculator/policy.yaml", "Tests/PolicyCases/policy.yaml"]
         let scenarios = try FileManager.default.contentsOfDirectory(atPath: url.path + "/Examples/scenarios")
@@ -54,7 +54,7 @@ enum RepositoryFolder {
         }
     }
 
-    @Test func `what is no compiled policy is refused with its place`() throws {
+    @Test func `a text that isn't a compiled policy is refused with its position`() throws {
         let text = String(decoding: PolicyFile.compile(try RepositoryFolder.calculator()), as: UTF8.self)
         #expect(refusal(text) == nil)
         #expect(refusal("") != nil)
@@ -63,13 +63,13 @@ enum RepositoryFolder {
         let unknown = text.replacingOccurrences(of: "\"inDoubt\"", with: "\"inDebt\"")
         #expect(refusal(unknown)?.contains("`inDebt` is unknown here") == true)
         let twice = text.replacingOccurrences(of: "{\"app\"", with: "{\"inDoubt\":\"favorCustomer\",\"app\"")
-        #expect(refusal(twice)?.contains("`inDoubt` stands twice") == true)
+        #expect(refusal(twice)?.contains("`inDoubt` is written twice") == true)
         #expect(refusal(text + "{}")?.contains("unexpected text after the value") == true)
         #expect(refusal(Data(text.utf8) + [0xFF])?.contains("no UTF-8") == true)
         #expect(refusal(String(repeating: " ", count: 1 << 20) + text)?.contains("no more than 1048576") == true)
     }
 
-    @Test func `a release list that is not inside is refused, and no file is opened`() throws {
+    @Test func `a release list that isn't included is refused, and no file is opened`() throws {
         let text = """
             {"app":{"bundleID":"com.example.calculator"},"eras":[{"name":"paid","model":"paid"}],
             "releases":"/etc/hostname","entitlements":{"everything":{"honors":["paid"]}}}
@@ -77,7 +77,7 @@ enum RepositoryFolder {
         #expect(refusal(text)?.contains("no other file can be read from here") == true)
     }
 
-    @Test func `no damaged or shortened policy does harm, and none is read as another kind of value`() throws {
+    @Test func `damaged and truncated policies crash nothing, and no value is read as another kind`() throws {
         let bytes = PolicyFile.compile(try RepositoryFolder.calculator())
         var random = SystemRandomNumberGenerator()
         for _ in 0..<400 {
@@ -85,7 +85,7 @@ enum RepositoryFolder {
             for _ in 0..<Int.random(in: 1...3, using: &random) {
                 damaged[Int.random(in: damaged.indices, using: &random)] = .random(in: .min ... .max, using: &random)
             }
-            // Whatever it says: it reads as a sound policy that compiles and reads again, or it is refused with a place.
+            // It is either a valid policy that compiles and reads again, or it is refused with a position.
             do throws(PolicyFileError) {
                 let policy = try Policy.compiled(Data(damaged))
                 #expect(try Policy.compiled(Data(PolicyFile.compile(policy))) == policy)

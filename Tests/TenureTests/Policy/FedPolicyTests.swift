@@ -6,7 +6,7 @@ import Testing
 
 @testable import Tenure
 
-/// A web server as a test wants it.
+/// A web server with responses that a test chooses.
 private final class FakeWeb: PolicyFetcher {
     private let state: Locked<(answer: Result<PolicyAnswer, PolicyFetchError>, asked: [String?])>
 
@@ -36,9 +36,9 @@ private final class FakeWeb: PolicyFetcher {
     private let signer = PolicySigner()
     private let folder = URL(fileURLWithPath: NSTemporaryDirectory() + "tenure-fed-\(UUID().uuidString)")
 
-    /// Build 37 of the owner is paid for as long as the boundary is above it.
-    private func policy(build: String, bundleID: String = World.bundleID) throws -> Policy {
-        let base = World.policy()
+    /// A policy with its boundary at `build`. The owner's build 37 is paid if the boundary is higher.
+    private func policy(build: String, bundleID: String = InventedApp.bundleID) throws -> Policy {
+        let base = InventedApp.policy()
         return try Policy(
             app: Policy.App(bundleID: bundleID, appleID: base.app.appleID),
             eras: [
@@ -48,7 +48,7 @@ private final class FakeWeb: PolicyFetcher {
             buildNumbers: .increasing, entitlements: base.entitlements)
     }
 
-    private func device(_ web: FakeWeb, app: StoreAppTransaction? = World.owner()) throws -> Device {
+    private func device(_ web: FakeWeb, app: StoreAppTransaction? = InventedApp.owner()) throws -> Device {
         let bundled = Data(PolicyFile.compile(try policy(build: "30")))
         let url = try #require(URL(string: "https://www.example.com/tenure.jws"))
         let (folder, pin) = (folder, signer.pin.text)
@@ -65,7 +65,7 @@ private final class FakeWeb: PolicyFetcher {
         let web = FakeWeb(try signer.sign(policy(build: "120"), counter: 2), tag: "\"two\"")
         let tenure = try device(web).start()
         #expect(await tenure.allows("everything"))
-        #expect(await tenure.settled().steps.contains(Tenure.StoreStep(.policy, .done)))
+        #expect(await tenure.settled().steps.contains(Tenure.AppStoreStep(.policy, .done)))
 
         let offline = FakeWeb(.failure(.unreachable("no network")))
         let again = try device(offline).start()
@@ -74,7 +74,7 @@ private final class FakeWeb: PolicyFetcher {
         #expect(offline.asked == ["\"two\""])
     }
 
-    @Test func `without the web server the bundled policy holds`() async throws {
+    @Test func `without the web server the bundled policy applies`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let tenure = try device(FakeWeb(.failure(.status(404)))).start()
         #expect(await !tenure.allows("everything"))
@@ -83,7 +83,7 @@ private final class FakeWeb: PolicyFetcher {
         #expect(steps.contains { $0.name == .policy && $0.description.contains("status 404") })
     }
 
-    @Test func `an older policy that is played back is refused, and a step says why`() async throws {
+    @Test func `a replayed older policy is refused, and a step has the reason`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let web = FakeWeb(try signer.sign(policy(build: "120"), counter: 2))
         #expect(await (try device(web).start()).allows("everything"))
@@ -94,10 +94,10 @@ private final class FakeWeb: PolicyFetcher {
         #expect(steps.contains { $0.name == .policy && $0.description.contains("the counter 1, and 2 is known") })
     }
 
-    @Test func `a proxy's policy, signed with a key of its own, gives nobody anything`() async throws {
+    @Test func `a policy that a proxy signed with another key is ignored`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let forged = try PolicySigner().sign(policy(build: "9999"), counter: 9)
-        let tenure = try device(FakeWeb(forged), app: World.newcomer()).start()
+        let tenure = try device(FakeWeb(forged), app: InventedApp.newcomer()).start()
         #expect(await !tenure.allows("everything"))
         #expect(await tenure.settled().steps.contains { $0.description.contains("none of the pinned keys") })
     }
@@ -119,14 +119,14 @@ private final class FakeWeb: PolicyFetcher {
         #expect(await tenure.refresh().has("everything"))
     }
 
-    @Test func `a key that is none, and a bundled policy that cannot be read, are said`() async throws {
+    @Test func `an invalid key and an invalid bundled policy are reported`() async throws {
         let url = try #require(URL(string: "https://www.example.com/tenure.jws"))
         let sources: [Tenure.PolicySource] = [
             .signed(url, keys: ["no key"]) { Data() }, .signed(url, keys: [signer.pin.text]) { Data("{}".utf8) },
             .signed(url, key: signer.pin.text, bundled: "no-such-file.jws"),
         ]
         for source in sources {
-            let tenure = Device(FakeStore { $0.app = World.owner() }) { $0.policy = source }.start()
+            let tenure = Device(FakeStore { $0.app = InventedApp.owner() }) { $0.policy = source }.start()
             let steps = await tenure.settled().steps
             #expect(steps.contains { if case .failed = $0.outcome { $0.name == .policy } else { false } })
             #expect(await tenure.decision(for: "everything").outcome == .undetermined)

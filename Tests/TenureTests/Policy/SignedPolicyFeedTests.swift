@@ -9,7 +9,7 @@ import Testing
 
 @testable import Tenure
 
-/// A plain web server with one file, or with whatever else a test puts there.
+/// A web server with one file, or with the routes of a test.
 private func withWebServer(
     _ answer: @escaping @Sendable (Request) throws -> Response, _ body: @escaping @Sendable (URL) async throws -> Void
 ) async throws {
@@ -41,10 +41,10 @@ private func file(_ text: Data, tag: String) -> @Sendable (Request) -> Response 
     private func feed(_ url: URL) throws -> SignedPolicyFeed {
         try SignedPolicyFeed(
             url: url, keys: [signer.pin], bundled: Data(PolicyFile.compile(PolicySigner.policy(build: "119"))),
-            shelf: PolicyFileShelf(url: folder.appendingPathComponent("policy.json")))
+            cache: PolicyCacheFile(url: folder.appendingPathComponent("policy.json")))
     }
 
-    @Test func `fetches once, asks with the tag afterwards, and starts with what it kept`() async throws {
+    @Test func `fetches once, sends the ETag afterward, and starts with the cached policy`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let text = Data(try signer.sign(PolicySigner.policy(build: "120"), counter: 5).text.utf8)
         try await withWebServer(file(text, tag: "\"one\"")) { url in
@@ -59,17 +59,17 @@ private func file(_ text: Data, tag: String) -> @Sendable (Request) -> Response 
             #expect(await next.restore() == (try PolicySigner.policy(build: "120")))
             #expect(await next.refresh() == .unchanged)
         }
-        // Without the server the kept one holds.
+        // Without the server, the cached policy applies.
         let offline = try feed(try #require(URL(string: "http://127.0.0.1:1/policy.jws")))
         #expect(await offline.restore() == (try PolicySigner.policy(build: "120")))
         guard case .failed(.unreachable) = await offline.refresh() else {
-            Issue.record("nobody was there to answer")
+            Issue.record("there is no server")
             return
         }
         #expect(await offline.counter == 5)
     }
 
-    @Test func `an answer that never should have been one costs nothing but a reason`() async throws {
+    @Test func `an invalid response changes nothing and is reported`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let old = Data(try signer.sign(PolicySigner.policy(build: "100"), counter: 4).text.utf8)
         let new = Data(try signer.sign(PolicySigner.policy(build: "120"), counter: 5).text.utf8)
@@ -92,7 +92,7 @@ private func file(_ text: Data, tag: String) -> @Sendable (Request) -> Response 
             let result = await feed.refresh()
             #expect(result == .failed(.tooLarge(limit: SignedPolicy.largestText)))
         }
-        // The same without a length that says so beforehand.
+        // The same without a Content-Length.
         try await withWebServer({ _ in
             Response(
                 status: .ok,
@@ -118,17 +118,17 @@ private func file(_ text: Data, tag: String) -> @Sendable (Request) -> Response 
         #expect(await last.restore() == (try PolicySigner.policy(build: "120")))
     }
 
-    @Test func `a damaged shelf is as good as an empty one`() async throws {
+    @Test func `a damaged cache counts as empty`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
-        let shelf = PolicyFileShelf(url: folder.appendingPathComponent("policy.json"))
-        #expect(shelf.read() == nil)
+        let cache = PolicyCacheFile(url: folder.appendingPathComponent("policy.json"))
+        #expect(cache.read() == nil)
         let kept = KeptPolicy(text: "a.b.c", tag: nil, highestCounter: 3)
-        shelf.write(kept)
-        #expect(shelf.read() == kept)
+        cache.write(kept)
+        #expect(cache.read() == kept)
         let path = folder.appendingPathComponent("policy.json")
         for bytes in [Data(), Data("{".utf8), Data(repeating: 0x20, count: 3 << 20)] {
             try bytes.write(to: path)
-            #expect(shelf.read() == nil)
+            #expect(cache.read() == nil)
         }
     }
 }

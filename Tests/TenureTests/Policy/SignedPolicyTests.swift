@@ -7,7 +7,7 @@ import Testing
 
 @testable import Tenure
 
-/// A developer who signs policies, and the policies of one app after another boundary was found wrong.
+/// A developer with a signing key, and policies of one app with different boundaries.
 struct PolicySigner {
     let key = P256.Signing.PrivateKey()
     var pin: PinnedKey { PinnedKey(key.publicKey) }
@@ -30,7 +30,7 @@ struct PolicySigner {
         try SignedPolicy(policy, counter: counter, issuedAt: Date(timeIntervalSince1970: 1_433_959_200), by: key)
     }
 
-    /// A text of any header and payload, properly signed.
+    /// Signs any header and payload.
     func sign(header: String = #"{"alg":"ES256","typ":"tenure-policy+jwt"}"#, payload: String) throws -> String {
         let signed = Base64.urlSafe.text(header.utf8) + "." + Base64.urlSafe.text(payload.utf8)
         let signature = try key.signature(for: Data(signed.utf8))
@@ -52,7 +52,7 @@ struct PolicySigner {
         }
     }
 
-    @Test func `what was signed is verified as the same policy, with its counter and its time`() throws {
+    @Test func `a signed policy is verified as the same policy, with its counter and its time`() throws {
         for (file, policy) in try RepositoryFolder.policies() {
             let signed = try signer.sign(policy, counter: 7)
             let verified = try SignedPolicy.verify(
@@ -68,7 +68,7 @@ struct PolicySigner {
         #expect(refusal(signed.text + " ") != nil)
     }
 
-    @Test func `each of the pinned keys may have signed, and nobody else`() throws {
+    @Test func `each pinned key may sign, and no other key`() throws {
         let other = PolicySigner()
         let text = try signer.sign(PolicySigner.policy(), counter: 1).text
         #expect(refusal(text, keys: [other.pin, signer.pin]) == nil)
@@ -76,7 +76,7 @@ struct PolicySigner {
         #expect(refusal(text, keys: []) == .wrongSignature)
     }
 
-    @Test func `one changed byte anywhere is found out`() throws {
+    @Test func `one changed byte makes the signature invalid`() throws {
         let text = Array(try signer.sign(PolicySigner.policy(), counter: 1).text.utf8)
         for index in text.indices {
             var changed = text
@@ -107,7 +107,7 @@ struct PolicySigner {
     }
 
     @Test(arguments: ["", ".", "..", "...", "a.b.c", "eyJhbGciOiJFUzI1NiJ9", "{}", "<!DOCTYPE html><title>404</title>"])
-    func `what is no signed policy is refused`(_ text: String) {
+    func `a text that isn't a signed policy is refused`(_ text: String) {
         guard case .notSigned? = refusal(text) else {
             Issue.record("\(text)")
             return
@@ -141,14 +141,14 @@ struct PolicySigner {
         }
     }
 
-    @Test func `the policy of another app is refused, by name`() throws {
+    @Test func `the policy of another app is refused with its bundle ID`() throws {
         let text = try signer.sign(PolicySigner.policy(bundleID: "com.example.planner"), counter: 1).text
         let error = refusal(text)
         #expect(error == .wrongApp(found: "com.example.planner", wanted: "com.example.calculator"))
         #expect(error?.description.contains("`com.example.planner`") == true)
     }
 
-    @Test func `more than a policy can have is refused unread, and cannot be signed`() throws {
+    @Test func `a policy that is too large is refused unread, and can't be signed`() throws {
         let size = SignedPolicy.largestText + 1
         #expect(refusal(String(repeating: "a", count: size)) == .tooLarge(bytes: size))
         let products = (0..<40_000).map { Entitlement.Product(id: "com.example.calculator.product\($0)") }

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `is named by the initializer: missing, empty, or not compiled`() throws {
+    @Test func `makes the initializer throw if it is missing, empty or not compiled`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         #expect(problem(.file(try file("none.json", nil))) == .missing(name: "none.json"))
         #expect(problem(.bundled("none.json")) == .missing(name: "none.json"))
@@ -42,14 +42,15 @@ import Testing
         }
     }
 
-    @Test func `is named by the initializer: of another app`() async throws {
+    @Test func `makes the initializer throw if it is another app's`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Ada") { _ in
                 let other = try Policy(
                     app: Policy.App(bundleID: "com.example.other"), eras: [Era(name: "paid", model: .paid)],
                     entitlements: [Entitlement(name: "everything", honors: [Honor(era: "paid")])])
                 #expect(
-                    throws: Tenure.Error.policy(.otherApp(bundleID: "com.example.other", appBundleID: World.bundleID))
+                    throws: Tenure.Error.policy(
+                        .otherApp(bundleID: "com.example.other", appBundleID: InventedApp.bundleID))
                 ) {
                     try served.start(policy: other)
                 }
@@ -57,11 +58,11 @@ import Testing
         }
     }
 
-    @Test func `lets an app start: a stored grant stands, and all else is undetermined and not allowed`() async throws {
+    @Test func `lets an app start: a stored grant counts, and all else is undetermined and not allowed`() async throws {
         try await ServedStore.run { served in
             let missing = Tenure.PolicySource.file(served.folder.appendingPathComponent("none.json"))
             try await served.device(of: "Ada") { _ in
-                let sound = try served.start(policy: World.policy())
+                let sound = try served.start(policy: InventedApp.policy())
                 #expect(await sound.settled().allows("everything"))
                 let tenure = Tenure(policyIfValid: missing, options: served.options())
                 #expect(await tenure.allows("everything"))
@@ -113,14 +114,14 @@ import Testing
     {
         try await ServedStore.run { served in
             try await served.device(of: "Ada") { _ in
-                let sound = Tenure(policyIfValid: .policy(World.policy()), options: served.options())
+                let sound = Tenure(policyIfValid: .policy(InventedApp.policy()), options: served.options())
                 #expect(sound.customer.optionsError == nil)
                 let changes: [(inout Tenure.Options) -> Void] = [
                     { $0.accessGroup = "no group" }, { $0.persona = .token("a token without a service") },
                 ]
                 for change in changes {
                     let tenure = Tenure(
-                        policyIfValid: .policy(World.policy()), options: served.options { change(&$0) })
+                        policyIfValid: .policy(InventedApp.policy()), options: served.options { change(&$0) })
                     let error = try #require(tenure.customer.optionsError)
                     #expect(error.recoverySuggestion != nil)
                     let customer = await tenure.settled()
@@ -128,7 +129,7 @@ import Testing
                     #expect(customer.policyError == nil)
                     #expect(customer.has("everything"))
                     #expect(throws: error) {
-                        try Tenure(policy: .policy(World.policy()), options: served.options { change(&$0) })
+                        try Tenure(policy: .policy(InventedApp.policy()), options: served.options { change(&$0) })
                     }
                 }
             }

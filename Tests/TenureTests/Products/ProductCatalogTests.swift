@@ -26,7 +26,7 @@ import Testing
             ])
     }
 
-    @Test func `a policy's products stand once each, with what they give`() throws {
+    @Test func `a policy's products are listed once, with their entitlements`() throws {
         let catalog = Tenure.ProductCatalog(try policy())
         #expect(
             catalog.ids == [
@@ -41,16 +41,16 @@ import Testing
         #expect(catalog.products(for: "nothing") == [] && catalog.gifts(of: "nothing") == [])
     }
 
-    @Test func `what the service says of the same policy is the same`() throws {
+    @Test func `the service's catalog of a policy equals the policy's own`() throws {
         var json = JSONWriter()
         json.value(ProductsResponse(try policy()))
         let response = try JSONDecoder().decode(ProductsResponse.self, from: Data(json.bytes))
         #expect(Tenure.ProductCatalog(response) == Tenure.ProductCatalog(try policy()))
     }
 
-    @Test func `an answer that repeats itself or is out of its mind does no harm`() throws {
+    @Test func `a catalog with repeated or impossible values is read without a crash`() throws {
         let text = """
-            {"products":[{"id":"a","gives":[{"entitlement":"x","for":"for ever"}]},{"id":"a","gives":[]}],
+            {"products":[{"id":"a","grants":[{"entitlement":"x","for":"for ever"}]},{"id":"a","grants":[]}],
             "entitlements":[{"name":"x","products":["a"],"trial":{"sessions":-1}},{"name":"x","products":[]},
             {"name":"y","products":[],"trial":{}}]}
             """

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct `The catalog of a service` {
     private func device(_ service: RealService, policy: Policy? = nil) throws -> Device {
-        let app = try World.signed(World.newcomer())
+        let app = try InventedApp.signed(InventedApp.newcomer())
         return Device(FakeStore { $0.app = app }, policy: policy) { service.connect(&$0) }
     }
 
@@ -15,14 +15,14 @@ import Testing
         service.line.paths.filter { $0.hasSuffix("/v1/products") }.count
     }
 
-    @Test func `says what each product gives, and is kept`() async throws {
+    @Test func `has the entitlements of each product, and is stored`() async throws {
         try await RealService.run { service in
             let device = try device(service)
             let tenure = device.start()
             _ = await tenure.settled()
             let catalog = try #require(await tenure.catalog)
-            #expect(catalog == Tenure.ProductCatalog(World.policy()))
-            #expect(catalog.gifts(of: World.yearly).map(\.entitlement) == ["everything", "cloud"])
+            #expect(catalog == Tenure.ProductCatalog(InventedApp.policy()))
+            #expect(catalog.gifts(of: InventedApp.yearly).map(\.entitlement) == ["everything", "cloud"])
             #expect(catalog.trial(of: "everything") == .sessions(2))
             #expect(questions(service) == 1)
             service.line.condition = .down
@@ -30,23 +30,23 @@ import Testing
             #expect(await again.catalog == catalog)
             _ = await again.settled()
             #expect(questions(service) == 1)
-            // A day later it is asked for again, and stands where it did not change or nobody answers.
+            // A day later the client requests it again. It stays if it didn't change or if the service is down.
             for condition in [Line.Condition.down, .up] {
                 service.line.condition = condition
-                device.time.now += World.day
+                device.time.now += InventedApp.day
                 let later = device.start()
                 _ = await later.settled()
                 #expect(await later.catalog == catalog)
             }
             #expect(questions(service) == 3)
             #expect(service.line.answers.contains { $0.isEmpty }, "not modified")
-            // An answer that nothing changed counts for a day, too.
+            // A response without changes counts for a day too.
             _ = await device.start().settled()
             #expect(questions(service) == 3)
         }
     }
 
-    @Test func `is asked for again by refresh, over HTTP, and not by other searches`() async throws {
+    @Test func `is requested again by refresh, over HTTP, and not by other searches`() async throws {
         try await ServedApp.run(policy: nil) { app in
             let tenure = app.start()
             _ = await tenure.settled()
@@ -61,21 +61,21 @@ import Testing
         }
     }
 
-    @Test func `counts more than the policy that the app brought, which stands in for it`() async throws {
+    @Test func `overrides the bundled policy, which the client uses until then`() async throws {
         try await RealService.run { service in
             let old = try Policy(
-                app: Policy.App(bundleID: World.bundleID, appleID: 828_838_134),
+                app: Policy.App(bundleID: InventedApp.bundleID, appleID: 828_838_134),
                 eras: [Era(name: "always", model: .paid)],
-                entitlements: [Entitlement(name: "everything", products: [.init(id: World.everything)])])
+                entitlements: [Entitlement(name: "everything", products: [.init(id: InventedApp.everything)])])
             let device = try device(service, policy: old)
             service.line.condition = .down
             #expect(await device.start().catalog == Tenure.ProductCatalog(old))
             service.line.condition = .up
-            #expect(await device.start().catalog == Tenure.ProductCatalog(World.policy()))
+            #expect(await device.start().catalog == Tenure.ProductCatalog(InventedApp.policy()))
         }
     }
 
-    @Test func `that is none changes nothing`() async throws {
+    @Test func `that can't be read changes nothing`() async throws {
         try await RealService.run { service in
             let device = try device(service)
             service.line.condition = .replaced { $0.body = Data("<html>".utf8) }

@@ -8,11 +8,11 @@ import Testing
 @testable import Tenure
 
 @Suite(.timeLimit(.minutes(2))) struct `A customer and the client` {
-    @Test func `answer alike for an owner's first start offline, and lock nobody out`() async throws {
+    @Test func `give the same answers at an owner's first start offline, and deny nothing`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Ada") { device in
                 device.behavior.isOffline = true
-                let tenure = try served.start(policy: World.policy())
+                let tenure = try served.start(policy: InventedApp.policy())
                 #expect(tenure.customer.isResolving)
                 let allowed = await tenure.allows("everything")
                 #expect(allowed)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `answer alike in a trial session, which updates report when it begins and ends`() async throws {
+    @Test func `give the same answers in a trial session, and updates report when it begins and ends`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { _ in
                 let tenure = try served.start()
@@ -47,13 +47,13 @@ import Testing
     }
 
     @Test func `change together when a grace period, a session or a term ends, without another search`() async throws {
-        let end = World.now.addingTimeInterval(10 * World.day)
+        let end = InventedApp.now.addingTimeInterval(10 * InventedApp.day)
         let device = Device(
             FakeStore {
-                $0.app = World.newcomer()
-                $0.transactions = [World.subscription(until: end)]
+                $0.app = InventedApp.newcomer()
+                $0.transactions = [InventedApp.subscription(until: end)]
             })
-        // Nothing else publishes meanwhile.
+        // No other update is published meanwhile.
         let tenure = device.start { $0.resolvingTimeout = 3600 }
         _ = await tenure.settled()
         let searches = device.store.now.listCalls
@@ -68,7 +68,7 @@ import Testing
         _ = await waiting.settled()
         var changes = waiting.updates.makeAsyncIterator()
         #expect(await changes.next()?.allows("everything") == true)
-        silent.time.now = World.now.addingTimeInterval(72 * 3600)
+        silent.time.now = InventedApp.now.addingTimeInterval(72 * 3600)
         #expect(await changes.next()?.allows("everything") == false)
         #expect(await !waiting.allows("everything"))
     }
@@ -78,9 +78,9 @@ import Testing
             FakeStore {
                 $0.appMood = .hangs
                 $0.transactionsMood = .hangs
-            }, policy: World.policy(whileUndetermined: .deny))
+            }, policy: InventedApp.policy(whileUndetermined: .deny))
         let tenure = device.start {
-            $0.options.storeTimeout = 3600
+            $0.options.appStoreTimeout = 3600
             $0.resolvingTimeout = 0.05
         }
         #expect(tenure.customer.isResolving)
@@ -90,11 +90,11 @@ import Testing
 }
 
 @Suite struct `A known denial` {
-    @Test func `is checked again when somebody asks a minute later, and not before`() async throws {
-        let device = Device(FakeStore { $0.app = World.newcomer() })
+    @Test func `is checked again when the app asks a minute later, and not before`() async throws {
+        let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         let tenure = device.start()
         #expect(await !tenure.allows("everything"))
-        device.store.change { $0.transactions = [World.purchase()] }
+        device.store.change { $0.transactions = [InventedApp.purchase()] }
         device.time.now += 59
         #expect(await !tenure.allows("everything"))
         device.time.now += 1
@@ -102,9 +102,9 @@ import Testing
     }
 
     @Test func `is returned within the timeout if the store hangs`() async throws {
-        let device = Device(FakeStore { $0.app = World.newcomer() })
+        let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         let tenure = device.start {
-            $0.options.storeTimeout = 3600
+            $0.options.appStoreTimeout = 3600
             $0.recheckTimeout = 0.05
         }
         #expect(await !tenure.allows("everything"))
@@ -117,13 +117,13 @@ import Testing
     {
         for event in [DeviceEvent.appBecameActive, .networkReturned] {
             let (events, occur) = AsyncStream.makeStream(of: DeviceEvent.self)
-            let device = Device(FakeStore { $0.app = World.newcomer() })
+            let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
             let tenure = device.start { $0.events = { events } }
             #expect(await !tenure.allows("everything"))
-            device.store.change { $0.transactions = [World.purchase()] }
+            device.store.change { $0.transactions = [InventedApp.purchase()] }
             device.time.now += 9
             occur.yield(event)
-            // The one after it is handled later, so that the first one has been ignored by then.
+            // Events are handled in order, so the first one has been ignored by then.
             device.time.now += 1
             occur.yield(event)
             for await customer in tenure.updates where customer.allows("everything") { break }
@@ -131,15 +131,15 @@ import Testing
         }
     }
 
-    @Test func `ends with a grant, and with it the loss of the grace period`() async throws {
-        let base = World.policy()
-        // One release gives to owners what the releases before and after it only sell.
+    @Test func `ends with a grant, after which the grace period applies again`() async throws {
+        let base = InventedApp.policy()
+        // One release gives owners an entitlement that other releases only sell.
         let generous = try Policy(
             app: base.app, eras: base.eras, buildNumbers: base.buildNumbers,
             entitlements: [
-                Entitlement(name: "cloud", products: [.init(id: World.yearly)], honors: [Honor(era: "paid")])
+                Entitlement(name: "cloud", products: [.init(id: InventedApp.yearly)], honors: [Honor(era: "paid")])
             ])
-        let device = Device(FakeStore { $0.app = World.owner() }, policy: base)
+        let device = Device(FakeStore { $0.app = InventedApp.owner() }, policy: base)
         #expect(await device.start().settled().answers["cloud"]?.outcome == .denied)
         device.store.change { $0.transactionsMood = .throwsAnError }
         let denied = device.start()
@@ -153,23 +153,24 @@ import Testing
     }
 
     @Test func `is checked at once by refresh`() async throws {
-        let device = Device(FakeStore { $0.app = World.newcomer() })
+        let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         let tenure = device.start()
         #expect(await !tenure.allows("everything"))
-        device.store.change { $0.transactions = [World.purchase()] }
+        device.store.change { $0.transactions = [InventedApp.purchase()] }
         #expect(await tenure.refresh().allows("everything"))
         #expect(device.store.now.prompts == 0)
     }
 }
 
 @Suite(.timeLimit(.minutes(2))) struct `Restoring over HTTP` {
-    @Test func `reads the store even if the sign-in is canceled`() async throws {
+    @Test func `reads StoreKit even if the sign-in is canceled`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { device in
                 let tenure = try served.start()
                 _ = await tenure.settled()
                 device.behavior.transactions = .fails(.unknown)
-                try await served.store.perform(Act(.buy, [.customer: "Dana", .product: World.everything]))
+                try await served.store.perform(
+                    AppStoreOperation(.buy, [.customer: "Dana", .product: InventedApp.everything]))
                 device.behavior.transactions = .genuine
                 device.behavior.signIn = .isCancelled
                 let restored = await tenure.restore()

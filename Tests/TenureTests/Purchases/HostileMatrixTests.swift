@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct `A client under stress` {
     @Test(arguments: [("Ada", true), ("Dana", false)])
-    func `answers 200 concurrent calls alike, with one search and no sign-in`(
+    func `gives 200 concurrent calls the same answer, with one search and no sign-in`(
         _ customer: String, _ isOwner: Bool
     ) async throws {
         try await ServedStore.run { served in
@@ -32,8 +32,8 @@ import Testing
         }
     }
 
-    @Test func `makes few calls of the store for 200 callers`() async {
-        let device = Device(FakeStore { $0.app = World.newcomer() })
+    @Test func `makes few StoreKit calls for 200 callers`() async {
+        let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         let tenure = device.start()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<200 { group.addTask { await tenure.refresh() } }
@@ -46,7 +46,7 @@ import Testing
             try await served.device(of: "Dana") { _ in
                 let tenure = try served.start()
                 _ = await tenure.settled()
-                let products = [World.everything, World.yearly, ServedStore.theme]
+                let products = [InventedApp.everything, InventedApp.yearly, ServedStore.theme]
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for id in products {
                         group.addTask { _ = try await tenure.purchase(try await product(id)) }
@@ -55,7 +55,7 @@ import Testing
                 }
                 #expect(await tenure.allows("everything"))
                 #expect(await tenure.allows("cloud"))
-                for id in [World.everything, World.yearly] { try await served.finished(id) }
+                for id in [InventedApp.everything, InventedApp.yearly] { try await served.finished(id) }
                 #expect(await served.unfinished() == [ServedStore.theme])
             }
         }
@@ -67,13 +67,13 @@ import Testing
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { device in
                 let tenure = try served.start()
-                _ = try await tenure.purchase(try await product(World.everything))
+                _ = try await tenure.purchase(try await product(InventedApp.everything))
                 #expect(await tenure.allows("everything"))
                 let ended = Task {
                     for await customer in tenure.updates where !customer.allows("everything") { return true }
                     return false
                 }
-                try await served.refund(World.everything, of: "Dana")
+                try await served.refund(InventedApp.everything, of: "Dana")
                 #expect(await ended.value)
                 #expect(await !tenure.allows("everything"))
                 #expect(await tenure.decision(for: "everything").outcome == .denied)

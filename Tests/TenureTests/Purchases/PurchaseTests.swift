@@ -12,16 +12,16 @@ import Testing
             try await served.device(of: "Dana") { device in
                 let tenure = try served.start()
                 #expect(await !tenure.allows("everything"))
-                let result = try await tenure.purchase(try await product(World.everything))
+                let result = try await tenure.purchase(try await product(InventedApp.everything))
                 guard case .purchased(let transaction, let customer) = result else {
                     Issue.record("\(result)")
                     return
                 }
-                #expect(transaction.productID == World.everything)
+                #expect(transaction.productID == InventedApp.everything)
                 #expect(customer.allows("everything"))
                 #expect(customer.answers["everything"]?.outcome == .granted)
                 #expect(await tenure.allows("everything"))
-                try await served.finished(World.everything)
+                try await served.finished(InventedApp.everything)
                 device.behavior.isOffline = true
                 #expect(try await served.start().allows("everything"))
                 #expect(device.signInRequests == 0)
@@ -38,7 +38,7 @@ import Testing
                     for await customer in tenure.updates where customer.allows("everything") { return true }
                     return false
                 }
-                _ = try await tenure.purchase(try await product(World.everything))
+                _ = try await tenure.purchase(try await product(InventedApp.everything))
                 #expect(await delivered.value)
             }
         }
@@ -60,11 +60,11 @@ import Testing
                 try await served.device(of: "Dana") { _ in
                     let tenure = try served.start()
                     #expect(await !tenure.allows("everything"))
-                    let bought = try await product(World.everything).purchase()
+                    let bought = try await product(InventedApp.everything).purchase()
                     guard case .purchased(_, let customer) = try await form(tenure, bought) else { throw Unexpected() }
                     #expect(customer.allows("everything"))
                     #expect(await tenure.allows("everything"))
-                    try await served.finished(World.everything)
+                    try await served.finished(InventedApp.everything)
                 }
             }
         }
@@ -77,14 +77,14 @@ import Testing
                 _ = await tenure.settled()
                 device.behavior.purchases = .unverified(.brokenSignature)
                 let thrown = await #expect(throws: Tenure.Error.self) {
-                    try await tenure.purchase(try await product(World.everything))
+                    try await tenure.purchase(try await product(InventedApp.everything))
                 }
                 guard case .unverified = thrown else {
                     Issue.record("\(String(describing: thrown))")
                     return
                 }
                 #expect(!tenure.customer.allows("everything"))
-                #expect(await served.unfinished() == [World.everything])
+                #expect(await served.unfinished() == [InventedApp.everything])
             }
         }
     }
@@ -95,11 +95,11 @@ import Testing
                 let tenure = try served.start()
                 _ = await tenure.settled()
                 device.behavior.purchases = .isCancelled
-                guard case .userCancelled = try await tenure.purchase(try await product(World.everything)) else {
+                guard case .userCancelled = try await tenure.purchase(try await product(InventedApp.everything)) else {
                     throw Unexpected()
                 }
                 device.behavior.purchases = .waitsForApproval
-                guard case .pending = try await tenure.purchase(try await product(World.everything)) else {
+                guard case .pending = try await tenure.purchase(try await product(InventedApp.everything)) else {
                     throw Unexpected()
                 }
                 #expect(!tenure.customer.allows("everything"))
@@ -117,7 +117,7 @@ import Testing
                 let token = UUID()
                 guard
                     case .purchased(let first, _) = try await tenure.purchase(
-                        try await product(World.everything), options: [.appAccountToken(token)]),
+                        try await product(InventedApp.everything), options: [.appAccountToken(token)]),
                     case .purchased(let second, _) = try await tenure.purchase(try await product(ServedStore.theme))
                 else { throw Unexpected() }
                 #expect(first.appAccountToken == token)
@@ -130,7 +130,7 @@ import Testing
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { device in
                 let tenure = try served.start()
-                let everything = try await product(World.everything)
+                let everything = try await product(InventedApp.everything)
                 device.behavior.canMakePayments = false
                 await #expect(throws: Product.PurchaseError.purchaseNotAllowed) {
                     try await tenure.purchase(everything)
@@ -152,8 +152,8 @@ import Testing
             try await served.device(of: "Dana") { _ in
                 let tenure = try served.start()
                 _ = try await tenure.purchase(try await product(ServedStore.theme))
-                _ = try await tenure.purchase(try await product(World.everything))
-                try await served.finished(World.everything)
+                _ = try await tenure.purchase(try await product(InventedApp.everything))
+                try await served.finished(InventedApp.everything)
                 await tenure.refresh()
                 #expect(await served.unfinished() == [ServedStore.theme])
             }
@@ -162,12 +162,12 @@ import Testing
 
     @Test func `leaves products to the app that arrive as updates, or were bought before this start`() async throws {
         try await ServedStore.run { served in
-            for item in [ServedStore.theme, ServedStore.coins, World.everything] {
-                try await served.store.perform(Act(.buy, [.customer: "Dana", .product: item]))
+            for item in [ServedStore.theme, ServedStore.coins, InventedApp.everything] {
+                try await served.store.perform(AppStoreOperation(.buy, [.customer: "Dana", .product: item]))
             }
             try await served.device(of: "Dana") { _ in
                 let tenure = try served.start()
-                try await served.finished(World.everything)
+                try await served.finished(InventedApp.everything)
                 await tenure.refresh()
                 #expect(await served.unfinished() == [ServedStore.coins, ServedStore.theme])
             }
@@ -176,7 +176,7 @@ import Testing
 
     @Test func `finishes a consumable only when the app says that it delivered this very transaction`() async throws {
         let policy = try Policy(
-            app: Policy.App(bundleID: World.bundleID), eras: [Era(name: "always", model: .free)],
+            app: Policy.App(bundleID: InventedApp.bundleID), eras: [Era(name: "always", model: .free)],
             entitlements: [Entitlement(name: "everything", products: [.init(id: ServedStore.coins)])])
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { _ in
@@ -198,15 +198,15 @@ import Testing
     {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { device in
-                let tenure = try served.start { $0.finishing = .afterContent(of: [World.yearly]) }
+                let tenure = try served.start { $0.finishing = .afterContent(of: [InventedApp.yearly]) }
                 // Nothing was bought yet: this delivers nothing.
-                await tenure.contentArrived(for: World.yearly)
-                guard case .purchased = try await tenure.purchase(try await product(World.yearly)) else {
+                await tenure.contentArrived(for: InventedApp.yearly)
+                guard case .purchased = try await tenure.purchase(try await product(InventedApp.yearly)) else {
                     throw Unexpected()
                 }
-                #expect(await served.unfinished() == [World.yearly])
-                await tenure.contentArrived(for: World.yearly)
-                try await served.finished(World.yearly)
+                #expect(await served.unfinished() == [InventedApp.yearly])
+                await tenure.contentArrived(for: InventedApp.yearly)
+                try await served.finished(InventedApp.yearly)
             }
         }
     }
@@ -216,8 +216,8 @@ import Testing
             try await served.device(of: "Dana") { _ in
                 let missing = served.folder.appendingPathComponent("tenure.json")
                 let tenure = Tenure(policyIfValid: .file(missing), options: served.options())
-                _ = try await tenure.purchase(try await product(World.everything))
-                #expect(await served.unfinished() == [World.everything])
+                _ = try await tenure.purchase(try await product(InventedApp.everything))
+                #expect(await served.unfinished() == [InventedApp.everything])
             }
         }
     }

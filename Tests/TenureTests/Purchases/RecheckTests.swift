@@ -5,8 +5,8 @@ import Testing
 
 @testable import Tenure
 
-/// StoreKit over HTTP, without `Transaction.updates`: purchases on other devices are only found by asking.
-private struct AccessWithoutUpdates: StoreAccess {
+/// StoreKit over HTTP without `Transaction.updates`, so that only a new read finds purchases on other devices.
+private struct AccessWithoutUpdates: AppStoreAccess {
     private let access = StoreKitAccess()
 
     var distribution: Tenure.Distribution { access.distribution }
@@ -41,26 +41,26 @@ private struct AccessWithoutUpdates: StoreAccess {
     ) async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { device in
-                let time = TestTime(World.now)
+                let time = TestTime(InventedApp.now)
                 let (events, continuation) = AsyncStream.makeStream(of: DeviceEvent.self)
                 var setup = Setup(
                     access: AccessWithoutUpdates(), storage: MemoryStateStorage(),
-                    policy: .policy(World.policy(whileUndetermined: .deny)))
-                setup.options.storeTimeout = 60
+                    policy: .policy(InventedApp.policy(whileUndetermined: .deny)))
+                setup.options.appStoreTimeout = 60
                 setup.recheckTimeout = 60
                 setup.clock = { time.now }
                 setup.events = { events }
                 let tenure = Tenure(setup)
                 #expect(await tenure.decision(for: "everything").outcome == .denied)
                 #expect(await !tenure.allows("everything"))
-                try await served.buy(World.everything, for: "Dana")
+                try await served.buy(InventedApp.everything, for: "Dana")
                 try await body(served, time, { continuation.yield($0) }, tenure)
                 #expect(device.signInRequests == 0)
             }
         }
     }
 
-    @Test func `is checked again when somebody asks a minute later, and not before`() async throws {
+    @Test func `is checked again when the app asks a minute later, and not before`() async throws {
         try await withApp { _, time, _, tenure in
             time.now += 59
             #expect(await !tenure.allows("everything"))
@@ -93,9 +93,9 @@ private struct AccessWithoutUpdates: StoreAccess {
             try await served.device(of: "Dana") { device in
                 let tenure = try served.start()
                 #expect(await !tenure.allows("everything"))
-                // `Transaction.updates` waits while the store fails.
+                // `Transaction.updates` waits while StoreKit fails.
                 device.behavior.transactions = .fails(.unknown)
-                try await served.buy(World.everything, for: "Dana")
+                try await served.buy(InventedApp.everything, for: "Dana")
                 #expect(await !tenure.refresh().allows("everything"))
                 device.behavior.transactions = .genuine
                 #expect(await tenure.refresh().allows("everything"))

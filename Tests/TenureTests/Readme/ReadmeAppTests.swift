@@ -9,7 +9,7 @@ private let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().appendingPathComponent("../../..").standardizedFileURL
 
 @Suite(.timeLimit(.minutes(2))) struct `The README's app` {
-    @Test func `is the one that is tested here`() throws {
+    @Test func `is identical to the code that these tests run`() throws {
         let app = try String(
             contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
                 .appendingPathComponent("ReadmeApp.swift"), encoding: .utf8)
@@ -43,7 +43,7 @@ private let root = URL(fileURLWithPath: #filePath)
         await app.tryTapped()
         #expect(app.message == "1 free sessions left")
         try await follow(app) { app.isUnlocked }
-        await app.buyTapped(try await product(World.everything))
+        await app.buyTapped(try await product(InventedApp.everything))
         try await follow(app) { app.isUnlocked }
         device.behavior.signIn = .isCancelled
         await app.restoreTapped()

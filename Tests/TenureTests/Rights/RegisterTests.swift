@@ -5,8 +5,8 @@ import Testing
 @testable import Tenure
 
 @Suite struct `Lists of versions in the client` {
-    @Test func `a listed version is granted beside the policy, and taken back`() async throws {
-        let tenure = Device(FakeStore { $0.app = World.owner() }).start()
+    @Test func `a listed version gets an entitlement beside the policy until it is unregistered`() async throws {
+        let tenure = Device(FakeStore { $0.app = InventedApp.owner() }).start()
         try await tenure.register(entitlement: "cloud", versions: ["36", "37.0"])
         #expect(await tenure.allows("cloud"))
         let decision = await tenure.decision(for: "cloud")
@@ -14,37 +14,37 @@ import Testing
         #expect(decision.reasons.first?.facts["originalAppVersion"] == ["37"])
         await tenure.unregister(entitlement: "cloud")
         #expect(await !tenure.allows("cloud"))
-        // What the policy grants is not the list's to take.
+        // A list can't take what the policy grants.
         try await tenure.register(entitlement: "everything", versions: ["1"])
         await tenure.unregister(entitlement: "everything")
         #expect(await tenure.allows("everything"))
     }
 
-    @Test func `an entitlement that only lists know is answered, too`() async throws {
-        let owner = Device(FakeStore { $0.app = World.owner() }).start()
-        try await owner.register(entitlement: "themes", purchasedBefore: World.date("2015-06-10"))
+    @Test func `an entitlement that only a list names is decided too`() async throws {
+        let owner = Device(FakeStore { $0.app = InventedApp.owner() }).start()
+        try await owner.register(entitlement: "themes", purchasedBefore: InventedApp.date("2015-06-10"))
         #expect(await owner.allows("themes"))
-        let newcomer = Device(FakeStore { $0.app = World.newcomer() }).start()
-        try await newcomer.register(entitlement: "themes", purchasedBefore: World.date("2015-06-10"))
+        let newcomer = Device(FakeStore { $0.app = InventedApp.newcomer() }).start()
+        try await newcomer.register(entitlement: "themes", purchasedBefore: InventedApp.date("2015-06-10"))
         #expect(await newcomer.decision(for: "themes").outcome == .denied)
         #expect(await !newcomer.allows("themes"))
     }
 
-    @Test func `without an app transaction a list denies nobody`() async throws {
+    @Test func `without an app transaction a list denies nothing`() async throws {
         let tenure = Device(FakeStore { $0.appMood = .throwsAnError }).start()
         try await tenure.register(entitlement: "themes", versions: ["37"])
         #expect(await tenure.decision(for: "themes").outcome == .undetermined)
         #expect(await tenure.allows("themes"))
     }
 
-    @Test func `in Sandbox every list would pass, so that none is read`() async throws {
-        let tenure = Device(FakeStore { $0.app = World.owner(environment: .sandbox) }).start()
+    @Test func `lists are ignored in Sandbox, where every list would match`() async throws {
+        let tenure = Device(FakeStore { $0.app = InventedApp.owner(environment: .sandbox) }).start()
         try await tenure.register(entitlement: "themes", versions: ["37"])
         #expect(await !tenure.allows("themes"))
     }
 
-    @Test func `at the next start, offline, what was kept is enough for a list`() async throws {
-        let device = Device(FakeStore { $0.app = World.owner() })
+    @Test func `the stored app transaction is enough for a list at the next start offline`() async throws {
+        let device = Device(FakeStore { $0.app = InventedApp.owner() })
         _ = await device.start().settled()
         device.store.change {
             $0.appMood = .throwsAnError

@@ -45,7 +45,7 @@ import Testing
         #expect(given(rights, try acquisition(version)) == (isListed ? ["everything"] : []))
     }
 
-    @Test func `a date is exclusive, and where both are said both must hold`() throws {
+    @Test func `a date is exclusive, and with versions and a date both must match`() throws {
         var rights = Tenure.VersionRights()
         try rights.register(entitlement: "cloud", purchasedBefore: Self.day)
         try rights.register(entitlement: "everything", versions: ["37"], purchasedBefore: Self.day)
@@ -55,7 +55,7 @@ import Testing
         #expect(given(rights, try acquisition(purchased: nil)) == [])
     }
 
-    @Test func `test environments, refunds and licenses that ended give nothing, nor does nobody`() throws {
+    @Test func `test environments, refunds, ended licenses and missing app transactions give nothing`() throws {
         var rights = Tenure.VersionRights()
         try rights.register(entitlement: "everything", versions: ["1.0", "1", "37"], purchasedBefore: Self.now)
         #expect(given(rights, try acquisition()) == ["everything"])
@@ -68,7 +68,7 @@ import Testing
         #expect(given(rights, nil) == [])
     }
 
-    @Test func `a list for one platform is not read on another, where versions mean something else`() throws {
+    @Test func `a list for one platform is ignored on others, where versions differ`() throws {
         var rights = Tenure.VersionRights()
         try rights.register(entitlement: "everything", versions: ["1.9"], on: .macOS)
         #expect(given(rights, try acquisition("1.9", on: .macOS)) == ["everything"])
@@ -76,7 +76,7 @@ import Testing
         #expect(given(rights, try acquisition("1.9", on: nil)) == [])
     }
 
-    @Test func `registering adds, and unregistering takes back what was registered for that entitlement`() throws {
+    @Test func `registering adds a list, and unregistering removes the entitlement's lists`() throws {
         var rights = Tenure.VersionRights()
         try rights.register(entitlement: "everything", versions: ["36"])
         try rights.register(entitlement: "everything", versions: ["37"])
@@ -89,7 +89,7 @@ import Testing
         #expect(rights.isEmpty && rights == Tenure.VersionRights())
     }
 
-    @Test func `what is no version, and what would be everybody, is refused and changes nothing`() throws {
+    @Test func `an invalid version and a list that matches all customers are refused`() throws {
         var rights = Tenure.VersionRights()
         let malformed = #expect(throws: Tenure.InvalidVersionList.self) {
             try rights.register(entitlement: "everything", versions: ["1.0", "v2", "", "2.0b3"])
@@ -100,7 +100,7 @@ import Testing
             try rights.register(entitlement: "everything")
         }
         #expect(rights.isEmpty)
-        // An empty list is nobody.
+        // An empty list matches no customer.
         try rights.register(entitlement: "everything", versions: [])
         #expect(given(rights, try acquisition()) == [])
     }

@@ -8,7 +8,7 @@ import Testing
 private let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().appendingPathComponent("../../..").standardizedFileURL
 
-/// What the apps keep. It goes with the process: an app may still write when its test is over.
+/// The folder for the apps' state. It is removed with the process, because an app may still write after its test.
 private let keptByApps: URL = {
     atexit { try? FileManager.default.removeItem(at: keptByApps) }
     return FileManager.default.temporaryDirectory.appendingPathComponent("tenure-" + UUID().uuidString)
@@ -25,18 +25,18 @@ private let keptByApps: URL = {
         #expect(try PolicyFile.read(Array(bundled), named: "tenure.json") == policy)
     }
 
-    /// The story: Ada buys build 37 in 2014, Dana comes when it is free.
-    private func world() async throws -> LocalAppStore {
+    /// The scenario: Ada buys build 37 in 2014, and Dana gets the app when it is free.
+    private func testBed() async throws -> LocalAppStore {
         let file = root.appendingPathComponent("Examples/scenarios/calculator-disaster.yaml")
         let scenario = try ScenarioReader.read(Array(Data(contentsOf: file)), named: "calculator-disaster.yaml")
         let store = LocalAppStore(
-            scenario.founding.world, signer: StoreSigner(authority: RealService.authority)
+            scenario.header.state, signer: StoreSigner(authority: RealService.authority)
         ) { _, _, _ in .success }
-        try await scenario.happen(in: store)
+        try await scenario.perform(in: store)
         return store
     }
 
-    /// The app on the first device of a customer, with a place of its own for what it keeps.
+    /// The app on the first device of a customer, with a separate folder for its state.
     private func onDevice<Result: Sendable>(
         of customer: String, in store: LocalAppStore,
         _ body: @MainActor (CalculatorModel, LocalStore) async throws -> Result
@@ -46,10 +46,10 @@ private let keptByApps: URL = {
         return try await device.run { try await body(try await CalculatorModel(), device) }
     }
 
-    @Test func `gives everything to who paid, at the first launch after the update, and asks nobody to sign in`()
+    @Test func `gives a paying customer everything at the first launch after the update, without a sign-in`()
         async throws
     {
-        let store = try await world()
+        let store = try await testBed()
         for (customer, keypad) in [
             ("Ada", Keypad.scientific), ("Boris", .scientific), ("Dana", .basic), ("Emre", .scientific),
         ] {
@@ -98,7 +98,7 @@ private let keptByApps: URL = {
             await model.open()
             #expect(!model.isResolving)
             #expect(model.keypad == .basic)
-            let everything = try await product(World.everything)
+            let everything = try await product(InventedApp.everything)
             device.behavior.purchases = .isCancelled
             await model.buyTapped(everything)
             #expect(model.keypad == .basic)
@@ -110,12 +110,12 @@ private let keptByApps: URL = {
             device.behavior.purchases = .completes
             await model.buyTapped(everything)
             #expect(model.keypad == .scientific)
-            try await served.finished(World.everything)
+            try await served.finished(InventedApp.everything)
         }
     }
 
     @Test func `calculates with the keys that its customer has`() async throws {
-        let store = try await world()
+        let store = try await testBed()
         let displays = try await ["Ada", "Dana"].asyncMap { customer in
             try await onDevice(of: customer, in: store) { model, _ in
                 await model.open()
@@ -127,12 +127,12 @@ private let keptByApps: URL = {
     }
 
     @Test func `gets its scientific keys when they are bought, while it runs`() async throws {
-        let store = try await world()
+        let store = try await testBed()
         try await onDevice(of: "Dana", in: store) { model, _ in
             await model.open()
             #expect(model.keypad == .basic)
             try await store.perform(
-                Act(.buy, [.customer: "Dana", .product: "com.example.calculator.everything"]))
+                AppStoreOperation(.buy, [.customer: "Dana", .product: "com.example.calculator.everything"]))
             await model.restoreTapped()
             #expect(model.keypad == .scientific)
             #expect(model.notice == nil)

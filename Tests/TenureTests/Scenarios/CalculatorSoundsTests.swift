@@ -13,7 +13,7 @@ import Testing
 
 /// The example app, with a service that delivers the sounds of its keys.
 extension `The example app` {
-    private static let tone = ContentWorld.bytes(300_000)
+    private static let tone = ContentTestBed.bytes(300_000)
 
     /// Publishes the sounds, and runs the app on a device that reaches the service and a local App Store.
     private func withSounds(
@@ -28,7 +28,7 @@ extension `The example app` {
         let key = P256.Signing.PrivateKey()
         let published = folder.appendingPathComponent("published").path
         _ = try ContentPublisher(folder: published, key: key).publish(
-            bundleID: World.bundleID,
+            bundleID: InventedApp.bundleID,
             packs: [
                 try PackSource(
                     name: "sounds", unlock: .entitlement("everything"),
@@ -36,7 +36,7 @@ extension `The example app` {
             ])
         // The app's clock is that of this machine.
         try await RealService.run(
-            now: { max(Date(), World.now) }, { $0.content = ContentSettings(folder: published) }
+            now: { max(Date(), InventedApp.now) }, { $0.content = ContentSettings(folder: published) }
         ) { service in
             try await ServedStore.run { served in
                 setenv("XDG_DATA_HOME", folder.appendingPathComponent("device").path, 1)
@@ -82,7 +82,7 @@ extension `The example app` {
             await model.downloadSoundsTapped()
             #expect(model.notice != nil && model.sounds == .locked)
             #expect(await model.sound(of: .digit(4)) == nil)
-            await model.buyTapped(try await product(World.everything))
+            await model.buyTapped(try await product(InventedApp.everything))
             #expect(model.keypad == .scientific)
             try await waits(for: { if case .available = $0 { true } else { false } }, in: model)
             await model.downloadSoundsTapped()

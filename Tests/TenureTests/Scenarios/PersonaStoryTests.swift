@@ -2,16 +2,15 @@ import Foundation
 import LocalAppStore
 import StoreKit
 import TenureCore
-import TenureHTTP
 import Testing
 
 @testable import Tenure
 
-/// Right in TestFlight, wrong in production: the policy names the marketing version where iOS reports the build.
+/// A policy that names the marketing version, although iOS reports the build. It works in TestFlight and fails in production.
 @Suite(.timeLimit(.minutes(2))) struct `A persona on the device` {
     private static func policy(boundary: String) throws -> Policy {
         try Policy(
-            app: Policy.App(bundleID: World.bundleID, appleID: 828_838_134),
+            app: Policy.App(bundleID: InventedApp.bundleID, appleID: 828_838_134),
             eras: [
                 Era(name: "paid", model: .paid),
                 Era(
@@ -20,11 +19,12 @@ import Testing
             ],
             buildNumbers: .increasing,
             entitlements: [
-                Entitlement(name: "everything", products: [.init(id: World.everything)], honors: [Honor(era: "paid")])
+                Entitlement(
+                    name: "everything", products: [.init(id: InventedApp.everything)], honors: [Honor(era: "paid")])
             ], whileUndetermined: .deny, testEnvironments: .owner)
     }
 
-    private static let earlyBuyer = Tenure.Persona.earlyBuyer(build: "37", on: World.date("2014-05-01"))
+    private static let earlyBuyer = Tenure.Persona.earlyBuyer(build: "37", on: InventedApp.date("2014-05-01"))
 
     /// What an app with this policy allows.
     private func allows(
@@ -55,7 +55,7 @@ import Testing
         #expect(try await allows("Ada", in: .production, boundary: "120").0)
     }
 
-    @Test func `counts for nothing beside what was signed for production`() async throws {
+    @Test func `is ignored with production evidence`() async throws {
         let result = try await allows("Dana", in: .production, boundary: "120", persona: Self.earlyBuyer)
         #expect(!result.0)
         #expect(result.reasons.contains("personaRefused"))
@@ -64,16 +64,16 @@ import Testing
     @Test func `is ignored in every copy from the App Store`() async {
         let device = Device(
             FakeStore {
-                $0.app = World.newcomer(environment: .sandbox)
+                $0.app = InventedApp.newcomer(environment: .sandbox)
                 $0.isRehearsal = false
             })
         #expect(await !device.start { $0.options.persona = Self.earlyBuyer }.allows("everything"))
     }
 
-    @Test func `asks a development build for its app transaction, which no other call does`() async {
+    @Test func `makes a development build read its app transaction, which no other call does`() async {
         let store = FakeStore {
             $0.distribution = .development
-            $0.app = World.newcomer(environment: .xcode)
+            $0.app = InventedApp.newcomer(environment: .xcode)
         }
         let device = Device(store)
         #expect(await !device.start().allows("everything"))
@@ -85,6 +85,6 @@ import Testing
     @Test func `of the wrong kind is an error`() throws {
         var options = Tenure.Options()
         options.persona = .token("of a service")
-        #expect(throws: Tenure.Error.self) { try Tenure(policy: .policy(World.policy()), options: options) }
+        #expect(throws: Tenure.Error.self) { try Tenure(policy: .policy(InventedApp.policy()), options: options) }
     }
 }

@@ -6,19 +6,19 @@ import TenureJSON
 
 @testable import Tenure
 
-/// Plays a story of the local App Store with apps that use the client: each expectation is a start of the customer's app.
+/// Plays a scenario of the local App Store with apps that use the client. Each expectation is a start of the customer's app.
 struct ScenarioPlayer {
     let scenario: Scenario
     let signer: StoreSigner
-    /// The present of the story, for the device and for the service.
+    /// The scenario's clock, for the device and for the service.
     let time: TestTime
     /// How StoreKit behaves whenever an app starts.
     var behavior = LocalStore.Behavior()
-    /// Whether a customer who shows a receipt, or nothing, has no more than that.
+    /// Whether customers have only the artifacts that the scenario shows, such as only a receipt.
     var showsNoMore = false
-    /// Carries notifications; nil: nobody wants them.
-    var courier: LocalAppStore.Courier?
-    /// Wires the app; the store is StoreKit's.
+    /// Sends notifications; nil if no service receives them.
+    var sender: LocalAppStore.NotificationSender?
+    /// Configures the app.
     let setUp: @Sendable (inout Setup) -> Void
 
     struct Outcome: Sendable {
@@ -26,30 +26,32 @@ struct ScenarioPlayer {
         let expected: Decision.Outcome
         let answer: Tenure.Answer
         let isAllowed: Bool
-        /// Whether the app's device has what the story says that its customer shows, and no more.
+        /// Whether the app's device has exactly the artifacts that the scenario shows.
         let isTold: Bool
     }
 
     struct Played: Sendable {
         var outcomes: [Outcome] = []
-        /// Calls that would have shown a sign-in.
+        /// The number of calls that would have shown a sign-in.
         var prompts = 0
-        /// With which status the service took each notification.
+        /// The status code of the service's response to each notification.
         var notified: [Int] = []
     }
 
     func play() async throws -> Played {
-        var founding = scenario.founding
-        if courier != nil {
-            for index in founding.apps.indices { founding.apps[index].notificationURL = "in-process:" }
+        var header = scenario.header
+        if sender != nil {
+            for index in header.apps.indices { header.apps[index].notificationURL = "in-process:" }
         }
         let time = time
         let store = LocalAppStore(
-            founding.world, signer: signer, clock: { time.now = $0 }, courier: courier ?? { _, _, _ in .success })
+            header.state, signer: signer, clock: { time.now = $0 }, sender: sender ?? { _, _, _ in .success })
         for customer in scenario.customers {
-            var particulars: [Particular: String] = [.customer: customer.name, .storefront: customer.storefront]
-            particulars[.family] = customer.family
-            try await store.perform(Act(.customer, particulars))
+            var parameters: [AppStoreOperation.Parameter: String] = [
+                .customer: customer.name, .storefront: customer.storefront,
+            ]
+            parameters[.family] = customer.family
+            try await store.perform(AppStoreOperation(.customer, parameters))
         }
         var devices: [String: (store: LocalStore, storage: MemoryStateStorage)] = [:]
         var played = Played()
@@ -57,12 +59,12 @@ struct ScenarioPlayer {
             let date: Date =
                 switch step.time {
                 case .at(let date): date
-                case .after(let seconds): await store.world.now.addingTimeInterval(seconds)
+                case .after(let seconds): await store.state.now.addingTimeInterval(seconds)
                 }
-            try await store.perform(Act(.advance, [.to: date.rfc3339]))
+            try await store.perform(AppStoreOperation(.advance, [.to: date.rfc3339]))
             for event in step.events {
                 switch event {
-                case .act(let act, _): try await store.perform(act)
+                case .operation(let operation, _): try await store.perform(operation)
                 case .expect(let expectation) where expectation.opensApp:
                     let device =
                         if let known = devices[expectation.customer] {
@@ -75,7 +77,7 @@ struct ScenarioPlayer {
                         }
                     devices[expectation.customer] = device
                     played.outcomes.append(try await open(device.store, device.storage, expectation))
-                // What the service knows by itself is not the client's affair.
+                // These expectations are about the service, not about the client.
                 case .expect, .catchUp: break
                 }
             }
@@ -84,7 +86,7 @@ struct ScenarioPlayer {
         return played
     }
 
-    /// The same device each time, with what the system has renewed in between, where it could.
+    /// Opens the same device each time, after the system renewed its artifacts if it could.
     private func open(
         _ store: LocalStore, _ storage: MemoryStateStorage, _ expectation: Scenario.Expectation
     ) async throws -> Outcome {
@@ -114,7 +116,7 @@ extension Scenario.Showing {
 }
 
 extension LocalStore.Behavior {
-    /// StoreKit answers nothing where a story's customer has a receipt alone, or nothing.
+    /// Makes StoreKit return nothing if the scenario's customer has only a receipt, or no artifacts.
     fileprivate mutating func show(_ shows: Scenario.Showing) {
         guard !shows.isByStoreKit else { return }
         appTransaction = .fails(.unknown)

@@ -16,8 +16,8 @@ private let names =
     (try? FileManager.default.contentsOfDirectory(atPath: examples.path))?
     .filter { $0.hasSuffix(".yaml") && !$0.hasSuffix(".policy.yaml") }.sorted() ?? []
 
-/// How the store fails; each alone, and all of them from the first start on.
-private enum Trouble: String, CaseIterable {
+/// How StoreKit fails: one fault at a time, and all of them from the first start on.
+private enum Fault: String, CaseIterable {
     case appTransactionFails, appTransactionHangs, appTransactionUnverified
     case purchasesFail, purchasesHang, purchasesUnverified, everythingFails, offline
 
@@ -51,33 +51,34 @@ private func story(_ name: String) throws -> (Scenario, Policy) {
 
 private let signer = StoreSigner(authority: RealService.authority)
 
-/// Deciding on the device.
+/// Plays a scenario with decisions on the device.
 private func playOnDevice(
     _ name: String, _ behavior: LocalStore.Behavior = .init(), showsNoMore: Bool = false
 ) async throws -> ScenarioPlayer.Played {
     let (scenario, policy) = try story(name)
     return try await ScenarioPlayer(
-        scenario: scenario, signer: signer, time: TestTime(World.now), behavior: behavior, showsNoMore: showsNoMore,
+        scenario: scenario, signer: signer, time: TestTime(InventedApp.now), behavior: behavior,
+        showsNoMore: showsNoMore,
         setUp: { setup in
             setup.policy = .policy(policy)
-            setup.options.storeTimeout = behavior.waits ? 0.2 : 60
+            setup.options.appStoreTimeout = behavior.waits ? 0.2 : 60
         }
     ).play()
 }
 
-/// Asking the real service, which the App Store notifies.
+/// Plays a scenario with the real service, which gets the App Store's notifications.
 private func playWithService(
     _ name: String, _ behavior: LocalStore.Behavior = .init(), showsNoMore: Bool = false
 ) async throws -> ScenarioPlayer.Played {
     let (scenario, policy) = try story(name)
-    let time = TestTime(World.now)
+    let time = TestTime(InventedApp.now)
     return try await RealService.run(policy: policy, now: { time.now }) { service in
         var played = try await ScenarioPlayer(
             scenario: scenario, signer: signer, time: time, behavior: behavior, showsNoMore: showsNoMore,
-            courier: { payload, _, _ in await service.receive(payload) },
+            sender: { payload, _, _ in await service.receive(payload) },
             setUp: { setup in
                 service.connect(&setup)
-                setup.options.storeTimeout = behavior.waits ? 0.2 : 60
+                setup.options.appStoreTimeout = behavior.waits ? 0.2 : 60
             }
         ).play()
         played.notified = service.notified.withLock { $0 }
@@ -96,7 +97,7 @@ extension LocalStore.Behavior {
 
 private func expectAll(_ played: ScenarioPlayer.Played) {
     #expect(!played.outcomes.isEmpty)
-    // Where a receipt alone does not tell, StoreKit's app transaction of the same customer may.
+    // If a receipt isn't sufficient, StoreKit's app transaction of the same customer may be.
     for outcome in played.outcomes where outcome.isTold || outcome.expected != .undetermined {
         #expect(
             outcome.answer.outcome == outcome.expected, "\(outcome.place): \(outcome.answer.reasons.map(\.code))")
@@ -121,38 +122,38 @@ private func expectNothingWrong(_ played: ScenarioPlayer.Played) {
     #expect(played.prompts == 0)
 }
 
-@Suite struct `Every story of the local App Store` {
-    @Test(arguments: names) func `goes as it expects, decided on the device`(_ name: String) async throws {
+@Suite struct `Every scenario of the local App Store` {
+    @Test(arguments: names) func `gives the expected decisions on the device`(_ name: String) async throws {
         expectAll(try await playOnDevice(name))
     }
 
-    @Test(arguments: names) func `goes as it expects, asked of the service`(_ name: String) async throws {
+    @Test(arguments: names) func `gives the expected decisions with the service`(_ name: String) async throws {
         expectAll(try await playWithService(name))
     }
 
-    @Test func `is told to the service, where the App Store tells of it`() async throws {
+    @Test func `sends the service the App Store's notifications`() async throws {
         #expect(try await playWithService("subscription-life.yaml").notified.count > 5)
     }
 
     @Test(arguments: names)
-    func `has no wrong answer where customers have no more than the story says that they show`(
+    func `gives no wrong answer if customers have only the artifacts that the scenario shows`(
         _ name: String
     ) async throws {
         expectNothingWrong(try await playOnDevice(name, showsNoMore: true))
         expectNothingWrong(try await playWithService(name, showsNoMore: true))
     }
 
-    @Test(arguments: names, Trouble.allCases)
-    fileprivate func `has no wrong answer on the device, however the store behaves`(
-        _ name: String, _ trouble: Trouble
+    @Test(arguments: names, Fault.allCases)
+    fileprivate func `gives no wrong answer on the device, however StoreKit fails`(
+        _ name: String, _ fault: Fault
     ) async throws {
-        expectNothingWrong(try await playOnDevice(name, trouble.behavior))
+        expectNothingWrong(try await playOnDevice(name, fault.behavior))
     }
 
-    @Test(arguments: names, Trouble.allCases)
-    fileprivate func `has no wrong answer with the service, however the store behaves`(
-        _ name: String, _ trouble: Trouble
+    @Test(arguments: names, Fault.allCases)
+    fileprivate func `gives no wrong answer with the service, however StoreKit fails`(
+        _ name: String, _ fault: Fault
     ) async throws {
-        expectNothingWrong(try await playWithService(name, trouble.behavior))
+        expectNothingWrong(try await playWithService(name, fault.behavior))
     }
 }

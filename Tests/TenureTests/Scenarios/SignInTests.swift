@@ -10,7 +10,7 @@ import Testing
 private let examples = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().appendingPathComponent("../../../Examples/scenarios").standardizedFileURL
 
-/// StoreKit on a device where people come and go: Ada paid in 2014, Dana came later, Emre bought inside.
+/// StoreKit on a device with changing accounts: Ada paid in 2014, Dana came later, Emre made an in-app purchase.
 @Suite struct `Another customer on the same device` {
     private func onAdasDevice(
         _ body: @escaping @Sendable (LocalStore, @Sendable () -> Tenure) async throws -> Void
@@ -22,10 +22,10 @@ private let examples = URL(fileURLWithPath: #filePath)
             Array(Data(contentsOf: examples.appendingPathComponent("calculator.policy.yaml"))),
             named: "calculator.policy.yaml")
         let store = LocalAppStore(
-            scenario.founding.world, signer: StoreSigner(authority: RealService.authority)
+            scenario.header.state, signer: StoreSigner(authority: RealService.authority)
         ) { _, _, _ in .success }
-        try await scenario.happen(in: store)
-        let now = await store.world.now
+        try await scenario.perform(in: store)
+        let now = await store.state.now
         let time = TestTime(now)
         let storage = MemoryStateStorage()
         let device = try await LocalStore(store, customer: "Ada")
@@ -39,7 +39,7 @@ private let examples = URL(fileURLWithPath: #filePath)
         }
     }
 
-    @Test func `has their own purchases, and nothing of the first one's`() async throws {
+    @Test func `has their own purchases, and none of the first customer's`() async throws {
         try await onAdasDevice { device, start in
             #expect(await start().allows("everything"))
             // StoreKit still shows Ada's app transaction; Emre's purchases are there at once.
@@ -50,7 +50,7 @@ private let examples = URL(fileURLWithPath: #filePath)
             #expect(customer.answers["everything"]?.reasons.first?.code == "product")
             #expect(customer.acquisition == nil)
             #expect(device.signInRequests == 0)
-            // It stays so at the next start, also while StoreKit lists nothing.
+            // The same holds at the next start, also while StoreKit fails to list purchases.
             device.behavior.transactions = .fails(.unknown)
             let again = start()
             _ = await again.settled()
@@ -59,7 +59,7 @@ private let examples = URL(fileURLWithPath: #filePath)
         }
     }
 
-    @Test func `is whoever restoring says`() async throws {
+    @Test func `is recognized by restoring purchases`() async throws {
         try await onAdasDevice { device, start in
             let tenure = start()
             #expect(await tenure.allows("everything"))
@@ -74,19 +74,20 @@ private let examples = URL(fileURLWithPath: #filePath)
         }
     }
 
-    @Test func `who has bought nothing keeps the owner's right until the store shows another account`() async throws {
+    @Test func `who has bought nothing keeps the owner's right until StoreKit shows another account`() async throws {
         try await onAdasDevice { device, start in
             #expect(await start().allows("everything"))
             device.signIn(as: "Dana")
             let tenure = start()
             _ = await tenure.settled()
-            #expect(await tenure.allows("everything"), "an empty list shows nothing")
+            #expect(await tenure.allows("everything"), "an empty list doesn't prove another account")
             await tenure.restore()
             #expect(await !tenure.allows("everything"))
         }
     }
 
-    @Test func `gives the device back to its owner, whose app transaction counts again without a sign-in`() async throws
+    @Test func `gives the device back to its owner, with an app transaction that counts again without a sign-in`()
+        async throws
     {
         try await onAdasDevice { device, start in
             #expect(await start().allows("everything"))
@@ -100,7 +101,7 @@ private let examples = URL(fileURLWithPath: #filePath)
         }
     }
 
-    @Test func `who does not sign in changes nothing`() async throws {
+    @Test func `who doesn't complete the sign-in changes nothing`() async throws {
         try await onAdasDevice { device, start in
             let tenure = start()
             #expect(await tenure.allows("everything"))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Tenure
 
-/// A service whose signing key an offline root has signed for ninety days, and a thief with a copy of that key.
+/// A service with a signing key that an offline root signed for ninety days, and a thief with a copy of that key.
 private struct Compromise {
     let service: RealService
     let clock: TestTime
@@ -15,27 +15,27 @@ private struct Compromise {
     let publicRoot: Tenure.ServiceKey
     let stolen: String
 
-    static let period: TimeInterval = 90 * World.day
+    static let period: TimeInterval = 90 * InventedApp.day
 
-    /// - Parameter body: gets the thief's service too: it has the stolen key and its statement, and denies everything or
-    ///   grants everything, as its policy says.
+    /// - Parameter body: gets the thief's service too. That has the stolen key and its statement. It denies or grants
+    ///   everything, depending on its policy.
     static func run(
         _ body:
             @escaping @Sendable (_ compromise: Compromise, _ thief: RealService, _ thiefClock: TestTime) async throws
             -> Void
     ) async throws {
-        let (clock, thiefClock) = (TestTime(World.now), TestTime(World.now))
+        let (clock, thiefClock) = (TestTime(InventedApp.now), TestTime(InventedApp.now))
         let folder = try KeysFolder()
         let root = OfflineRoot(path: folder.path + "/root.json")
         let publicRoot = try root.create()
         let generous = try Policy(
-            app: Policy.App(bundleID: World.bundleID, appleID: 828_838_134),
+            app: Policy.App(bundleID: InventedApp.bundleID, appleID: 828_838_134),
             eras: [Era(name: "always", model: .free)],
             entitlements: [Entitlement(name: "everything", honors: [Honor(era: "always")])])
         try await RealService.run(now: { clock.now }, { $0.keysFolder = folder.path }) { service in
             let key = try folder.administration.summary().inUse
-            let statement = try root.sign(key, until: World.now.addingTimeInterval(period), at: World.now)
-            _ = try folder.administration.install(statement, ofRoot: publicRoot, at: World.now)
+            let statement = try root.sign(key, until: InventedApp.now.addingTimeInterval(period), at: InventedApp.now)
+            _ = try folder.administration.install(statement, ofRoot: publicRoot, at: InventedApp.now)
             let copy = try KeysFolder()
             try FileManager.default.copyItem(
                 atPath: folder.path + "/signing-key.json", toPath: copy.path + "/signing-key.json")
@@ -62,7 +62,7 @@ private struct Compromise {
         }
     }
 
-    /// The operator finds out: another key takes the place of the stolen one, which the root revokes.
+    /// The operator replaces the stolen key, and the root revokes it.
     func recover() throws {
         let now = clock.now
         guard case .waiting(let next) = try folder.administration.rotate(at: now) else { throw RealService.NoPort() }
@@ -73,23 +73,23 @@ private struct Compromise {
 }
 
 extension Tenure {
-    fileprivate var serviceOutcome: StoreStep.Outcome? { customer.steps.first { $0.name == .service }?.outcome }
+    fileprivate var serviceOutcome: AppStoreStep.Outcome? { customer.steps.first { $0.name == .service }?.outcome }
 }
 
 @Suite struct `A stolen signing key, under a root that the app pinned` {
-    @Test func `is of no use once a client has heard of the revocation, online and offline`() async throws {
+    @Test func `is useless once a client has received the revocation, online and offline`() async throws {
         try await Compromise.run { compromise, thief, _ in
             let (storage, store) = (MemoryStateStorage(), try FakeStore.newcomer())
             let fooled = compromise.device(store, at: thief, storage: storage)
             #expect(await fooled.start().allows("everything"))
             try compromise.recover()
-            // Any answer of the service brings it, and takes what the thief gave.
+            // Any response of the service brings the revocation, and ends what the thief granted.
             let device = compromise.device(store, at: compromise.service, storage: storage)
             let tenure = device.start()
             await tenure.engine.searchAgain()
             #expect(tenure.serviceOutcome == .done)
             #expect(await !tenure.allows("everything"))
-            // The thief withholds the revocation. The device has it.
+            // The thief withholds the revocation, but the device has it already.
             let again = compromise.device(store, at: thief, storage: storage).start()
             await again.engine.searchAgain()
             #expect(again.serviceOutcome == .failed("its entitlement token is signed with a revoked key"))
@@ -99,7 +99,7 @@ extension Tenure {
         }
     }
 
-    @Test func `takes nothing from an owner for longer than until the next answer`() async throws {
+    @Test func `takes an owner's rights only until the service's next response`() async throws {
         try await Compromise.run { compromise, _, _ in
             let storage = MemoryStateStorage()
             let owner = compromise.device(try .owner(), at: compromise.service, storage: storage)
@@ -115,11 +115,11 @@ extension Tenure {
         }
     }
 
-    @Test func `with a revocation that anybody passes on ends the thief's tokens`() async throws {
+    @Test func `is useless once anyone passes the revocation on`() async throws {
         try await Compromise.run { compromise, thief, _ in
             let (storage, store) = (MemoryStateStorage(), try FakeStore.newcomer())
             #expect(await compromise.device(store, at: thief, storage: storage).start().allows("everything"))
-            let list = try compromise.root.revoke([compromise.stolen], at: World.now)
+            let list = try compromise.root.revoke([compromise.stolen], at: InventedApp.now)
             thief.line.condition = .replaced { response in
                 let text = String(decoding: response.body, as: UTF8.self)
                 response.body = Data(
@@ -134,17 +134,17 @@ extension Tenure {
         }
     }
 
-    @Test func `is believed by a client that the thief cut off, until the period ends`() async throws {
+    @Test func `is trusted by a client that the thief cut off, until the period ends`() async throws {
         try await Compromise.run { compromise, thief, thiefClock in
             try compromise.recover()
             let store = try FakeStore.newcomer()
-            // Nobody told this one.
+            // This device never received the revocation.
             let device = compromise.device(store, at: thief)
             #expect(await device.start().allows("everything"))
-            let end = World.now.addingTimeInterval(Compromise.period)
+            let end = InventedApp.now.addingTimeInterval(Compromise.period)
 
-            // After the end of the period the thief backdates tokens. They answer the nonce, but not within the period.
-            for date in [World.now, end.addingTimeInterval(-1), end.addingTimeInterval(1)] {
+            // After the period the thief backdates tokens. They have the nonce, but the device knows that the period has ended.
+            for date in [InventedApp.now, end.addingTimeInterval(-1), end.addingTimeInterval(1)] {
                 thiefClock.now = min(date, end.addingTimeInterval(-1))
                 let late = compromise.device(store, at: thief)
                 late.time.now = end.addingTimeInterval(1)
@@ -152,33 +152,33 @@ extension Tenure {
                 #expect(await !tenure.allows("everything"))
                 #expect(
                     tenure.serviceOutcome
-                        == .failed("its entitlement token is signed with a key whose signing period has ended"))
+                        == .failed("its entitlement token is signed with a key after the end of its signing period"))
             }
         }
     }
 
-    @Test func `is of no use to somebody who turns the clock back after the period`() async throws {
+    @Test func `is useless after the period, also if the device's clock is turned back`() async throws {
         try await Compromise.run { compromise, thief, thiefClock in
             let (storage, store) = (MemoryStateStorage(), try FakeStore.newcomer())
-            let end = World.now.addingTimeInterval(Compromise.period)
-            compromise.clock.now = end.addingTimeInterval(World.day)
+            let end = InventedApp.now.addingTimeInterval(Compromise.period)
+            compromise.clock.now = end.addingTimeInterval(InventedApp.day)
             let honest = compromise.device(store, at: compromise.service, storage: storage)
             honest.time.now = compromise.clock.now
             _ = await honest.start().settled()
-            // The clock goes back, the thief's too. The device knows better.
-            thiefClock.now = World.now
+            // Both clocks are turned back, but the device remembers the latest date.
+            thiefClock.now = InventedApp.now
             let back = compromise.device(store, at: thief, storage: storage)
-            back.time.now = World.now
+            back.time.now = InventedApp.now
             let tenure = back.start()
             await tenure.engine.searchAgain()
             #expect(
                 tenure.serviceOutcome
-                    == .failed("its entitlement token is signed with a key whose signing period has ended"))
+                    == .failed("its entitlement token is signed with a key after the end of its signing period"))
             #expect(await !tenure.allows("everything"))
         }
     }
 
-    @Test func `cannot vouch for another key, nor play an old token again`() async throws {
+    @Test func `can't vouch for another key or replay an old token`() async throws {
         try await Compromise.run { compromise, thief, thiefClock in
             let (storage, store) = (MemoryStateStorage(), try FakeStore.newcomer())
             let device = compromise.device(store, at: thief, storage: storage)
@@ -192,11 +192,11 @@ extension Tenure {
         }
     }
 
-    @Test func `outlives nothing but its tokens: an owner keeps what a token says after the period`() async throws {
+    @Test func `doesn't end an owner's stored token when the period ends`() async throws {
         try await Compromise.run { compromise, _, _ in
             let owner = compromise.device(try .owner(), at: compromise.service)
             #expect(await owner.start().allows("everything"))
-            owner.time.now = World.now.addingTimeInterval(Compromise.period + 300 * World.day)
+            owner.time.now = InventedApp.now.addingTimeInterval(Compromise.period + 300 * InventedApp.day)
             compromise.clock.now = owner.time.now
             owner.store.fallSilent()
             let tenure = owner.start()

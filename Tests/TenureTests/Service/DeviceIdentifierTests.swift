@@ -17,16 +17,16 @@ private func store(receipt: Data?) -> FakeStore {
 @Suite struct `The identifier of the device` {
     @Test func `is sent beside a receipt that carries a hash`() async throws {
         let store = store(receipt: try DeviceReceipts.receipt(.production))
-        let request = try #require(await SyncRequest(Reading(), from: store))
+        let request = try #require(await SyncRequest(AppStoreSnapshot(), from: store))
         #expect(request.receipt != nil)
         #expect(request.deviceIdentifier == identifier)
     }
 
     @Test func `is not read beside an app transaction`() async throws {
         let store = store(receipt: try DeviceReceipts.receipt(.production))
-        var reading = Reading()
-        reading.appTransaction = World.owner()
-        let request = try #require(await SyncRequest(reading, from: store))
+        var snapshot = AppStoreSnapshot()
+        snapshot.appTransaction = InventedApp.owner()
+        let request = try #require(await SyncRequest(snapshot, from: store))
         #expect(request.receipt == nil)
         #expect(request.deviceIdentifier == nil)
         #expect(store.now.deviceIdentifierReads == 0)
@@ -34,9 +34,9 @@ private func store(receipt: Data?) -> FakeStore {
 
     @Test func `is not read beside transactions alone`() async throws {
         let store = store(receipt: nil)
-        var reading = Reading()
-        reading.transactions = [World.purchase()]
-        let request = try #require(await SyncRequest(reading, from: store))
+        var snapshot = AppStoreSnapshot()
+        snapshot.transactions = [InventedApp.purchase()]
+        let request = try #require(await SyncRequest(snapshot, from: store))
         #expect(request.deviceIdentifier == nil)
         #expect(store.now.deviceIdentifierReads == 0)
     }
@@ -44,7 +44,7 @@ private func store(receipt: Data?) -> FakeStore {
     @Test func `is not read for a receipt without a hash, or one that cannot be read`() async throws {
         for receipt in [try DeviceReceipts.receiptWithoutHash(), Data([1, 2, 3])] {
             let store = store(receipt: receipt)
-            let request = try #require(await SyncRequest(Reading(), from: store))
+            let request = try #require(await SyncRequest(AppStoreSnapshot(), from: store))
             #expect(request.receipt != nil)
             #expect(request.deviceIdentifier == nil)
             #expect(store.now.deviceIdentifierReads == 0)

@@ -29,9 +29,9 @@ extension RealService {
     }
 }
 
-/// A tester, or in production somebody who paid nothing either.
+/// The StoreKit of a tester, or in production of a customer who paid nothing.
 private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
-    let app = try World.signed(World.newcomer(environment: environment))
+    let app = try InventedApp.signed(InventedApp.newcomer(environment: environment))
     return FakeStore { $0.app = app }
 }
 
@@ -44,8 +44,8 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
         }
     }
 
-    @Test func `knows whose answers they were also after another account signed in`() {
-        var memory = StoredState(clock: World.now)
+    @Test func `knows which answers came from a persona after another account signed in`() {
+        var memory = StoredState(clock: InventedApp.now)
         memory.stand(in: "token")
         memory.discardAccount()
         memory.account.entitlementToken = "of the persona"
@@ -53,7 +53,7 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
         #expect(memory.account.entitlementToken == nil)
     }
 
-    @Test func `meets the app as the persona that it hands over, online and offline`() async throws {
+    @Test func `gets the persona's decisions, online and offline`() async throws {
         try await withPersona { service, token in
             let device = Device(try comer(.sandbox), policy: nil) { setup in
                 service.connect(&setup)
@@ -66,10 +66,10 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
             service.line.condition = .down
             #expect(await device.start { $0.options.persona = .token(token) }.allows("everything"))
             // A month later the persona has expired, offline too.
-            device.time.now += 30 * World.day
+            device.time.now += 30 * InventedApp.day
             #expect(await !device.start { $0.options.persona = .token(token) }.allows("everything"))
-            device.time.now = World.now
-            // Who stands in for nobody any more has nothing of it, even while nobody can be asked.
+            device.time.now = InventedApp.now
+            // An expired persona gives nothing, even if the service can't be reached.
             #expect(await !device.start().allows("everything"))
             #expect(await !device.start { $0.options.persona = .token("another") }.allows("everything"))
             service.line.condition = .up
@@ -79,7 +79,7 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
         }
     }
 
-    @Test func `in TestFlight sends it, and a copy from the App Store never does`() async throws {
+    @Test func `sends it in TestFlight, and a copy from the App Store never does`() async throws {
         try await withPersona { service, token in
             for (distribution, environment, isSent) in [
                 (Tenure.Distribution.testFlight, AppStoreEnvironment.sandbox, true), (.testFlight, .production, false),
@@ -105,7 +105,7 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
                 #expect(!bodies.isEmpty)
                 #expect(bodies.contains { $0.contains(token) } == isSent, "\(distribution), \(environment)")
             }
-            // What people bought is refused beside nothing: it goes without.
+            // A copy from the App Store sends no persona.
             let device = Device(try comer(.production), policy: nil) { setup in
                 service.connect(&setup)
                 setup.options.persona = .token(token)

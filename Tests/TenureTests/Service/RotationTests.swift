@@ -19,20 +19,20 @@ final class KeysFolder: Sendable {
 }
 
 @Suite struct `An app that pinned the first signing key` {
-    @Test func `goes on after two rotations of a running service, and offline`() async throws {
+    @Test func `keeps working after two rotations of a running service, also offline`() async throws {
         let folder = try KeysFolder()
         try await RealService.run(authority: RealService.authority, { $0.keysFolder = folder.path }) { service in
             let first = service.key
             let device = service.device(try .owner()) { $0.options.whileUndetermined = .deny }
             #expect(await device.start().allows("everything"))
             for _ in 0..<2 {
-                _ = try folder.administration.rotate(at: World.now)
+                _ = try folder.administration.rotate(at: InventedApp.now)
                 let newcomer = service.device(try .owner()) {
                     $0.keys = [first]
                     $0.options.whileUndetermined = .deny
                 }
                 #expect(await newcomer.start().allows("everything"))
-                // What vouches for the key lies beside the token.
+                // The statement about the key is stored with the token.
                 service.line.condition = .down
                 newcomer.store.fallSilent()
                 #expect(await newcomer.start().allows("everything"))
@@ -47,7 +47,7 @@ final class KeysFolder: Sendable {
         let folder = try KeysFolder()
         try await RealService.run(authority: RealService.authority, { $0.keysFolder = folder.path }) { service in
             let first = service.key
-            _ = try folder.administration.rotate(at: World.now)
+            _ = try folder.administration.rotate(at: InventedApp.now)
             service.line.condition = .replaced { response in
                 let text = String(decoding: response.body, as: UTF8.self)
                 response.body = Data(text.replacingOccurrences(of: "\"signingKey\"", with: "\"nothing\"").utf8)
@@ -64,7 +64,7 @@ final class KeysFolder: Sendable {
         let folder = try KeysFolder()
         try await RealService.run(authority: RealService.authority, { $0.keysFolder = folder.path }) { service in
             let first = service.key
-            _ = try folder.administration.revoke(first.id, at: World.now)
+            _ = try folder.administration.revoke(first.id, at: InventedApp.now)
             let device = service.device(try .owner()) {
                 $0.keys = [first]
                 $0.options.whileUndetermined = .deny

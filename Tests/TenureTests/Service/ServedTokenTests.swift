@@ -6,27 +6,27 @@ import Testing
 @testable import Tenure
 
 @Suite struct `An entitlement token` {
-    @Test func `of a service whose clock ran ahead does not keep out the right ones after it`() async throws {
-        let clock = TestTime(World.now)
+    @Test func `of a service with a fast clock doesn't prevent later correct ones`() async throws {
+        let clock = TestTime(InventedApp.now)
         try await RealService.run(now: { clock.now }) { service in
             let store = try FakeStore.newcomer()
-            let end = World.now.addingTimeInterval(20 * World.day)
-            let subscription = try World.signed(World.subscription(until: end), of: "704000000000000002")
+            let end = InventedApp.now.addingTimeInterval(20 * InventedApp.day)
+            let subscription = try InventedApp.signed(InventedApp.subscription(until: end), of: "704000000000000002")
             store.change { $0.transactions = [subscription] }
             let device = service.device(store)
             let tenure = device.start()
             #expect(await tenure.allows("cloud"))
-            clock.now = World.now.addingTimeInterval(400 * World.day)
+            clock.now = InventedApp.now.addingTimeInterval(400 * InventedApp.day)
             await tenure.engine.searchAgain()
             #expect(await !tenure.allows("cloud"))
-            #expect(await tenure.engine.memory.time.now(World.now) == clock.now)
-            // Another instance answers, now and after a new start.
-            clock.now = World.now
+            #expect(await tenure.engine.memory.time.now(InventedApp.now) == clock.now)
+            // Another instance responds, now and after a restart.
+            clock.now = InventedApp.now
             for tenure in [tenure, device.start()] {
                 await tenure.engine.searchAgain()
                 #expect(tenure.customer.steps.first { $0.name == .service }?.outcome == .done)
                 #expect(await tenure.allows("cloud"))
-                #expect(await tenure.engine.memory.time.now(World.now) == World.now)
+                #expect(await tenure.engine.memory.time.now(InventedApp.now) == InventedApp.now)
             }
             service.line.condition = .down
             device.time.now = end
@@ -34,8 +34,8 @@ import Testing
         }
     }
 
-    @Test func `that answers another request is a replay, however new it is`() async throws {
-        let clock = TestTime(World.now)
+    @Test func `with another request's nonce is rejected as a replay, however new it is`() async throws {
+        let clock = TestTime(InventedApp.now)
         try await RealService.run(now: { clock.now }) { service in
             let device = service.device(try .owner())
             let tenure = device.start()
@@ -43,7 +43,7 @@ import Testing
             clock.now += 60
             await tenure.engine.searchAgain()
             let caught = try #require(service.line.answers.last)
-            clock.now += World.day
+            clock.now += InventedApp.day
             service.line.condition = .replaced { $0.body = caught }
             await tenure.engine.searchAgain()
             #expect(
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func `without the nonce that was sent is refused, and changes nothing`() async throws {
-        let clock = TestTime(World.now)
+        let clock = TestTime(InventedApp.now)
         try await RealService.run(now: { clock.now }) { service in
             let transport = EditingTransport(next: service.line) { request in
                 let text = String(decoding: request.body ?? Data(), as: UTF8.self)

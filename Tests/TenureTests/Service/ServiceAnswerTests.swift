@@ -18,11 +18,11 @@ private struct HeldTransport: Transport {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `What the service answers` {
+@Suite(.timeLimit(.minutes(2))) struct `A response of the service` {
     @Test func `support's revocation survives an offline relaunch`() async throws {
         try await RealService.run({ $0.adminKey = RealService.supportKey }) { service in
             // The bundled policy alone would grant it.
-            let device = service.device(try .owner()) { $0.policy = .policy(World.policy()) }
+            let device = service.device(try .owner()) { $0.policy = .policy(InventedApp.policy()) }
             let tenure = device.start()
             #expect(await tenure.settled().has("everything"))
             try await service.revoke("everything")
@@ -30,7 +30,7 @@ private struct HeldTransport: Transport {
             service.line.condition = .down
             for _ in 0..<2 {
                 // After a day, the stored answer no longer counts as the service's present one.
-                device.time.now += World.day
+                device.time.now += InventedApp.day
                 let relaunched = device.start()
                 #expect(await relaunched.decision(for: "everything").outcome == .undetermined)
                 #expect(await !relaunched.allows("everything"))
@@ -44,7 +44,7 @@ private struct HeldTransport: Transport {
             // The service has once seen that there were no purchases, and still denies.
             let store = try FakeStore.newcomer()
             #expect(await service.device(store).start().settled().answers["everything"]?.outcome == .denied)
-            let purchase = try World.signed(World.purchase(), of: "704000000000000002")
+            let purchase = try InventedApp.signed(InventedApp.purchase(), of: "704000000000000002")
             store.change { state in
                 state.transactions = [purchase]
                 state.transactionsMood = mood
@@ -52,7 +52,7 @@ private struct HeldTransport: Transport {
             // A reinstallation: nothing is stored on the device.
             let device = service.device(store)
             // The app transaction must be here by then, also on a busy machine.
-            let tenure = device.start { $0.options.storeTimeout = 5 }
+            let tenure = device.start { $0.options.appStoreTimeout = 5 }
             _ = await tenure.settled()
             #expect(service.line.syncs == 2)
             #expect(service.lastAnswer?.entitlements["everything"]?.outcome == .denied)
@@ -68,10 +68,11 @@ private struct HeldTransport: Transport {
     @Test func `a transaction that the service refused stays unfinished, also after a relaunch`() async throws {
         try await RealService.run { service in
             let store = try FakeStore.newcomer()
-            // Nobody signed this one.
-            let refused = World.purchase(id: "410000000000001")
-            let accepted = try World.signed(
-                World.purchase(World.yearly, id: "410000000000009", type: .nonConsumable), of: "704000000000000002")
+            // This transaction isn't signed.
+            let refused = InventedApp.purchase(id: "410000000000001")
+            let accepted = try InventedApp.signed(
+                InventedApp.purchase(InventedApp.yearly, id: "410000000000009", type: .nonConsumable),
+                of: "704000000000000002")
             store.change { state in
                 state.transactions = [refused, accepted]
                 state.unfinished = [refused, accepted]
@@ -88,17 +89,18 @@ private struct HeldTransport: Transport {
     }
 
     @Test(arguments: [FakeStore.Mood.answers, .throwsAnError])
-    func `an answer about another account than the one signed in is dropped`(_ appMood: FakeStore.Mood) async throws {
+    func `a response about another account than the signed-in one is ignored`(_ appMood: FakeStore.Mood) async throws {
         try await RealService.run { service in
-            let (arrivals, arrive) = AsyncStream.makeStream(of: Void.self)
+            let (requests, request) = AsyncStream.makeStream(of: Void.self)
             let (passes, pass) = AsyncStream.makeStream(of: Void.self)
             let transport = HeldTransport(next: service.line) {
-                arrive.yield()
+                request.yield()
                 for await _ in passes { break }
             }
             let store = try FakeStore.owner()
-            let bought = try World.signed(
-                World.purchase(World.yearly, id: "410000000000009", type: .nonConsumable), of: "704000000000000001")
+            let bought = try InventedApp.signed(
+                InventedApp.purchase(InventedApp.yearly, id: "410000000000009", type: .nonConsumable),
+                of: "704000000000000001")
             store.change { state in
                 state.appMood = appMood
                 state.transactions = [bought]
@@ -110,15 +112,15 @@ private struct HeldTransport: Transport {
                 setup.keys = [service.key]
             }
             let tenure = device.start()
-            var syncs = arrivals.makeAsyncIterator()
+            var syncs = requests.makeAsyncIterator()
             _ = await syncs.next()
-            // While the service is asked, somebody else signs in, who has bought less.
-            let purchase = try World.signed(World.purchase(), of: "704000000000000003")
+            // During the request another account signs in, which has fewer purchases.
+            let purchase = try InventedApp.signed(InventedApp.purchase(), of: "704000000000000003")
             store.change { $0.transactions = [] }
             store.deliverUpdate(purchase)
             for await customer in tenure.updates where customer.has("everything") && !customer.has("cloud") { break }
             pass.yield()
-            // The search for the new account has begun, and isn't answered yet.
+            // The request for the new account has been sent, and has no response yet.
             _ = await syncs.next()
             let customer = tenure.customer
             #expect(

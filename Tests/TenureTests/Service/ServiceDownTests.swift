@@ -32,57 +32,60 @@ private struct HangingTransport: Transport {
             _ hasPolicy: Bool
         ) async throws
     {
-        try await withApp(policy: hasPolicy ? World.policy(whileUndetermined: .deny) : nil) { service, device, start in
+        try await withApp(policy: hasPolicy ? InventedApp.policy(whileUndetermined: .deny) : nil) {
+            service, device, start in
             let tenure = start()
             #expect(await tenure.decision(for: "everything").outcome == .denied)
             service.line.condition = .down
-            let result = try await tenure.purchase(try await product(World.everything))
+            let result = try await tenure.purchase(try await product(InventedApp.everything))
             guard case .purchased(_, let customer) = result else { throw Unexpected() }
             #expect(customer.allows("everything"))
             #expect(await tenure.allows("everything"))
             let relaunched = start()
             _ = await relaunched.settled()
             #expect(await relaunched.allows("everything"))
-            // Unfinished, since the service doesn't have it yet.
+            // Unfinished, because the service doesn't have it yet.
             var unfinished: [String] = []
             for await result in StoreKit.Transaction.unfinished {
                 unfinished.append(result.unsafePayloadValue.productID)
             }
-            #expect(unfinished == [World.everything])
+            #expect(unfinished == [InventedApp.everything])
             service.line.condition = .up
             #expect(await relaunched.refresh().answers["everything"]?.outcome == .granted)
             for await _ in StoreKit.Transaction.unfinished { Issue.record("it is recorded now") }
         }
     }
 
-    @Test func `takes nothing from somebody who buys a product that is newer than the bundled policy`() async throws {
+    @Test func `takes nothing from a customer who buys a product that is newer than the bundled policy`() async throws {
         let old = try Policy(
-            app: Policy.App(bundleID: World.bundleID, appleID: 828_838_134), eras: [Era(name: "paid", model: .paid)],
+            app: Policy.App(bundleID: InventedApp.bundleID, appleID: 828_838_134),
+            eras: [Era(name: "paid", model: .paid)],
             entitlements: [
-                Entitlement(name: "everything", honors: [Honor(era: "paid", boughtBefore: World.date("2015-01-01"))])
+                Entitlement(
+                    name: "everything", honors: [Honor(era: "paid", boughtBefore: InventedApp.date("2015-01-01"))])
             ],
             whileUndetermined: .deny)
         try await withApp(policy: old) { service, _, start in
             let tenure = start()
             _ = await tenure.settled()
             service.line.condition = .down
-            _ = try await tenure.purchase(try await product(World.everything))
+            _ = try await tenure.purchase(try await product(InventedApp.everything))
             #expect(await tenure.allows("everything"))
             #expect(await start().settled().allows("everything"))
         }
     }
 
     @Test(arguments: [true, false])
-    func `takes nothing from a subscriber whose charge failed and whom Apple grants a grace period`(
+    func `takes nothing from a subscriber in Apple's billing grace period`(
         _ hasPolicy: Bool
     ) async throws {
         try await RealService.run { service in
-            let end = World.now.addingTimeInterval(10 * World.day)
+            let end = InventedApp.now.addingTimeInterval(10 * InventedApp.day)
             let store = try FakeStore.newcomer()
-            let subscription = try World.signed(World.subscription(until: end), of: "704000000000000002")
+            let subscription = try InventedApp.signed(InventedApp.subscription(until: end), of: "704000000000000002")
             store.change { $0.transactions = [subscription] }
             let device = service.device(store) { setup in
-                if hasPolicy { setup.policy = .policy(World.policy()) }
+                if hasPolicy { setup.policy = .policy(InventedApp.policy()) }
                 setup.options.whileUndetermined = .deny
             }
             let tenure = device.start()
@@ -94,8 +97,8 @@ private struct HangingTransport: Transport {
                     StoreRenewal(
                         jws: "renewal",
                         renewal: Renewal(
-                            originalTransactionID: "410000000000002", productID: World.yearly,
-                            gracePeriodExpiresDate: end.addingTimeInterval(6 * World.day),
+                            originalTransactionID: "410000000000002", productID: InventedApp.yearly,
+                            gracePeriodExpiresDate: end.addingTimeInterval(6 * InventedApp.day),
                             isInBillingRetryPeriod: true, signedDate: end.addingTimeInterval(30)))
                 ]
             }
@@ -105,7 +108,7 @@ private struct HangingTransport: Transport {
     }
 
     @Test func `finishes a delivered consumable once it answers, also after a relaunch`() async throws {
-        try await withApp(policy: World.policy(whileUndetermined: .deny)) { service, _, start in
+        try await withApp(policy: InventedApp.policy(whileUndetermined: .deny)) { service, _, start in
             let tenure = start()
             _ = await tenure.settled()
             service.line.condition = .down
@@ -122,7 +125,7 @@ private struct HangingTransport: Transport {
     }
 
     @Test func `finishes a delivered consumable even if StoreKit didn't answer meanwhile`() async throws {
-        try await ServedApp.run(policy: World.policy(whileUndetermined: .deny)) { app in
+        try await ServedApp.run(policy: InventedApp.policy(whileUndetermined: .deny)) { app in
             let tenure = app.start { $0.purchaseTimeout = 0.2 }
             _ = await tenure.settled()
             app.service.line.condition = .down
@@ -144,19 +147,19 @@ private struct HangingTransport: Transport {
     }
 
     @Test func `finishes delivered content once it answers, also after a relaunch`() async throws {
-        try await ServedApp.run(policy: World.policy(whileUndetermined: .deny)) { app in
+        try await ServedApp.run(policy: InventedApp.policy(whileUndetermined: .deny)) { app in
             let start: @Sendable () -> Tenure = {
                 app.start {
                     $0.purchaseTimeout = 0.2
-                    $0.options.finishing = .afterContent(of: [World.everything])
+                    $0.options.finishing = .afterContent(of: [InventedApp.everything])
                 }
             }
             let tenure = start()
             _ = await tenure.settled()
             app.service.line.condition = .down
-            _ = try await tenure.purchase(try await product(World.everything))
-            await tenure.contentArrived(for: World.everything)
-            #expect(await app.served.unfinished() == [World.everything])
+            _ = try await tenure.purchase(try await product(InventedApp.everything))
+            await tenure.contentArrived(for: InventedApp.everything)
+            #expect(await app.served.unfinished() == [InventedApp.everything])
             app.service.line.condition = .up
             await start().refresh()
             #expect(await app.served.unfinished() == [])
@@ -166,7 +169,7 @@ private struct HangingTransport: Transport {
     @Test func `delays no transaction that arrives while it hangs`() async throws {
         try await RealService.run { service in
             let store = try FakeStore.newcomer()
-            let device = Device(store, policy: World.policy(whileUndetermined: .deny)) { setup in
+            let device = Device(store, policy: InventedApp.policy(whileUndetermined: .deny)) { setup in
                 setup.service = ServiceConnection(
                     url: service.url, app: nil, deadline: 3600, transport: HangingTransport())
                 setup.keys = [service.key]
@@ -174,21 +177,23 @@ private struct HangingTransport: Transport {
             }
             let tenure = device.start()
             #expect(await !tenure.allows("everything"))
-            store.deliverUpdate(World.purchase(id: "1"))
-            store.deliverUpdate(World.purchase(World.yearly, id: "2", type: .nonConsumable))
+            store.deliverUpdate(InventedApp.purchase(id: "1"))
+            store.deliverUpdate(InventedApp.purchase(InventedApp.yearly, id: "2", type: .nonConsumable))
             for await customer in tenure.updates where customer.has("everything") && customer.has("cloud") { break }
         }
     }
 
-    @Test func `takes nothing from a customer whom it denied and who buys what the device doesn't know`() async throws {
+    @Test func `takes nothing from a denied customer who then buys a product that the device doesn't know`()
+        async throws
+    {
         try await RealService.run { service in
             let store = try FakeStore.newcomer()
             let device = service.device(store)
             #expect(await device.start().settled().answers["everything"]?.outcome == .denied)
             service.line.condition = .down
             #expect(await !device.start().settled().allows("everything"))
-            let purchase = try World.signed(
-                World.purchase("com.example.calculator.new"), of: "704000000000000002")
+            let purchase = try InventedApp.signed(
+                InventedApp.purchase("com.example.calculator.new"), of: "704000000000000002")
             store.change { $0.transactions = [purchase] }
             // Undetermined: the grace period counts again.
             let customer = await device.start().settled()

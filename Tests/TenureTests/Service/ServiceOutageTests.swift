@@ -6,7 +6,7 @@ import Testing
 @testable import Tenure
 
 @Suite(.timeLimit(.minutes(2))) struct `A busy service` {
-    @Test func `isn't asked by rechecks of a denial before the time that it named, over HTTP`() async throws {
+    @Test func `gets no rechecks of a denial before the time in Retry-After`() async throws {
         try await ServedApp.run(policy: nil) { app in
             let problem = Data(#"{"code": "busy", "detail": "the database is being backed up"}"#.utf8)
             app.service.line.condition = .replaced {
@@ -20,7 +20,7 @@ import Testing
                 #expect(await !tenure.allows("everything"))
             }
             #expect(app.service.line.syncs == 1)
-            // What the customer does isn't held up.
+            // The customer's own actions don't wait.
             await tenure.refresh()
             #expect(app.service.line.syncs == 2)
             app.time.now += 1790
@@ -43,36 +43,36 @@ import Testing
             _ = await tenure.settled()
             app.service.line.condition = .up
             guard
-                case .purchased(_, let customer) = try await tenure.purchase(try await product(World.everything))
+                case .purchased(_, let customer) = try await tenure.purchase(try await product(InventedApp.everything))
             else { throw Unexpected() }
             #expect(customer.answers["everything"]?.outcome == .granted)
-            try await app.served.finished(World.everything)
+            try await app.served.finished(InventedApp.everything)
         }
     }
 }
 
 @Suite struct `The client without its service` {
-    @Test func `offline for 400 days, a lifetime entitlement stands`() async throws {
+    @Test func `keeps a lifetime entitlement offline for 400 days`() async throws {
         try await RealService.run { service in
             let device = service.device(try .owner())
             #expect(await device.start().allows("everything"))
             service.line.condition = .down
             device.store.fallSilent()
-            device.time.now += 400 * World.day
+            device.time.now += 400 * InventedApp.day
             let tenure = device.start()
             #expect(await tenure.allows("everything"))
             #expect(await tenure.decision(for: "everything").outcome == .granted)
-            // What nobody ever granted does not become a right by waiting.
+            // Waiting doesn't create a right that was never granted.
             #expect(await !tenure.allows("cloud"))
             #expect(device.store.now.prompts == 0)
         }
     }
 
-    @Test func `a subscription ends where its entitlement token says, offline too`() async throws {
+    @Test func `ends a subscription at the end in its entitlement token, also offline`() async throws {
         try await RealService.run { service in
-            let end = World.now.addingTimeInterval(20 * World.day)
+            let end = InventedApp.now.addingTimeInterval(20 * InventedApp.day)
             let store = try FakeStore.newcomer()
-            let subscription = try World.signed(World.subscription(until: end), of: "704000000000000002")
+            let subscription = try InventedApp.signed(InventedApp.subscription(until: end), of: "704000000000000002")
             store.change { $0.transactions = [subscription] }
             let device = service.device(store)
             #expect(await device.start().settled().has("cloud"))
@@ -81,12 +81,12 @@ import Testing
             #expect(await device.start().allows("cloud"))
             device.time.now = end
             #expect(await !device.start().allows("cloud"))
-            device.time.now = World.now
+            device.time.now = InventedApp.now
             #expect(await !device.start().allows("cloud"))
         }
     }
 
-    @Test func `reinstalled with only the keychain, everything is there`() async throws {
+    @Test func `keeps everything after a reinstallation that leaves only the keychain`() async throws {
         try await RealService.run { service in
             let first = service.device(try .owner())
             _ = await first.start().settled()
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `the entitlement token of another device proves nothing here`() async throws {
+    @Test func `rejects the entitlement token of another device`() async throws {
         try await RealService.run { service in
             let first = service.device(try .owner())
             _ = await first.start().settled()
@@ -105,7 +105,7 @@ import Testing
             let copy = service.device(
                 FakeStore {
                     $0.appMood = .throwsAnError
-                    $0.device = World.otherDevice
+                    $0.device = InventedApp.otherDevice
                 }, storage: storage)
             let tenure = copy.start { $0.options.whileUndetermined = .deny }
             #expect(await !tenure.allows("everything"))
@@ -113,11 +113,11 @@ import Testing
         }
     }
 
-    @Test func `the first launch offline is decided here where the app brings its policy`() async throws {
+    @Test func `decides the first launch offline with the bundled policy`() async throws {
         try await RealService.run { service in
             service.line.condition = .down
             let device = service.device(try .owner()) {
-                $0.policy = .policy(World.policy(whileUndetermined: .deny))
+                $0.policy = .policy(InventedApp.policy(whileUndetermined: .deny))
             }
             let tenure = device.start()
             #expect(await tenure.allows("everything"))
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test(arguments: [("1800", 1800.0), ("86400", 3600.0)])
-    func `a busy service is asked again no sooner than it says, and after an hour at most`(
+    func `asks a busy service again no sooner than it requests, and after an hour at most`(
         _ retryAfter: String, _ wait: Double
     ) async throws {
         try await RealService.run { service in

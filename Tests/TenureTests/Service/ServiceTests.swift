@@ -6,7 +6,7 @@ import Testing
 @testable import Tenure
 
 @Suite struct `The client asks the service` {
-    @Test func `an owner gets an entitlement token, and is told why`() async throws {
+    @Test func `an owner gets an entitlement token, and a decision with its reason`() async throws {
         try await RealService.run { service in
             let device = service.device(try .owner())
             let tenure = device.start()
@@ -22,7 +22,8 @@ import Testing
 
     @Test func `the service's sentences have titles in the customer's language`() async throws {
         let policy = try Policy(
-            app: Policy.App(bundleID: World.bundleID, appleID: 828_838_134), eras: [Era(name: "always", model: .paid)],
+            app: Policy.App(bundleID: InventedApp.bundleID, appleID: 828_838_134),
+            eras: [Era(name: "always", model: .paid)],
             entitlements: [
                 Entitlement(
                     name: "everything", title: ["en": "Everything", "de": "Alles"], honors: [Honor(era: "always")])
@@ -39,7 +40,7 @@ import Testing
         try await RealService.run { service in
             let device = service.device(try .owner())
             #expect(await device.start().allows("everything"))
-            let other = try World.signed(World.newcomer())
+            let other = try InventedApp.signed(InventedApp.newcomer())
             device.store.change { $0.app = other }
             let tenure = device.start()
             _ = await tenure.settled()
@@ -48,14 +49,14 @@ import Testing
         }
     }
 
-    @Test func `it is asked once a day while everything is granted, and once an hour while something is not`()
+    @Test func `it is asked once a day while everything is granted, and once an hour otherwise`()
         async throws
     {
         try await RealService.run(policy: Policy.ofOwners) { service in
             let device = service.device(try .owner())
             for _ in 0..<3 { _ = await device.start().settled() }
             #expect(service.line.syncs == 1)
-            device.time.now += World.day
+            device.time.now += InventedApp.day
             for _ in 0..<3 { _ = await device.start().settled() }
             #expect(service.line.syncs == 2)
         }
@@ -64,7 +65,7 @@ import Testing
             for _ in 0..<3 {
                 let tenure = device.start()
                 _ = await tenure.settled()
-                // What it said a short while ago still counts.
+                // Its recent response still counts.
                 #expect(await tenure.decision(for: "cloud").outcome == .denied)
             }
             #expect(service.line.syncs == 1)
@@ -83,7 +84,7 @@ import Testing
             let tenure = device.start()
             _ = await tenure.settled()
             service.line.condition = .down
-            store.deliverUpdate(try World.signed(World.purchase(), of: "704000000000000002"))
+            store.deliverUpdate(try InventedApp.signed(InventedApp.purchase(), of: "704000000000000002"))
             for await customer in tenure.updates where customer.steps.contains(where: \.failedAtService) { break }
             await tenure.engine.searchAgain()
             #expect(store.now.finished.isEmpty)
@@ -97,7 +98,7 @@ import Testing
     @Test func `listening reports, and neither gates nor finishes anything`() async throws {
         try await RealService.run { service in
             let store = try FakeStore.newcomer()
-            let purchase = try World.signed(World.purchase(), of: "704000000000000002")
+            let purchase = try InventedApp.signed(InventedApp.purchase(), of: "704000000000000002")
             store.change {
                 $0.transactions = [purchase]
                 $0.unfinished = [purchase]
@@ -115,10 +116,10 @@ import Testing
 
     @Test func `it is asked again once a clock that ran ahead was corrected`() async throws {
         try await RealService.run(policy: Policy.ofOwners) { service in
-            let device = service.device(try .owner(), at: World.now + 400 * World.day)
+            let device = service.device(try .owner(), at: InventedApp.now + 400 * InventedApp.day)
             _ = await device.start().settled()
             #expect(service.line.syncs == 1)
-            device.time.now = World.now
+            device.time.now = InventedApp.now
             _ = await device.start().settled()
             #expect(service.line.syncs == 2)
         }
@@ -127,8 +128,8 @@ import Testing
     @Test func `it is asked at once whether a subscription that has ended was renewed`() async throws {
         try await RealService.run { service in
             let store = try FakeStore.newcomer()
-            let end = World.now.addingTimeInterval(600)
-            let subscription = try World.signed(World.subscription(until: end), of: "704000000000000002")
+            let end = InventedApp.now.addingTimeInterval(600)
+            let subscription = try InventedApp.signed(InventedApp.subscription(until: end), of: "704000000000000002")
             store.change { $0.transactions = [subscription] }
             let device = service.device(store)
             #expect(await device.start().settled().has("cloud"))
@@ -142,9 +143,9 @@ import Testing
     }
 
     @Test func `it gets one-time purchases before old periods of subscriptions`() {
-        let bought = World.purchase(id: "1", bought: World.now - 3000 * World.day)
+        let bought = InventedApp.purchase(id: "1", bought: InventedApp.now - 3000 * InventedApp.day)
         let periods = (0..<2000).map { day in
-            World.subscription(until: World.now - Double(day) * World.day, id: "\(1000 + day)")
+            InventedApp.subscription(until: InventedApp.now - Double(day) * InventedApp.day, id: "\(1000 + day)")
         }
         let sent = SyncRequest.mostTelling(periods + [bought]).map(\.purchase.transactionID)
         #expect(sent.count == 2000)
@@ -154,11 +155,11 @@ import Testing
 }
 
 extension Policy {
-    /// Grants the only entitlement to everybody who has the app.
+    /// Grants the only entitlement to every customer with the app.
     fileprivate static var ofOwners: Policy {
         get throws {
             try Policy(
-                app: Policy.App(bundleID: World.bundleID, appleID: 828_838_134),
+                app: Policy.App(bundleID: InventedApp.bundleID, appleID: 828_838_134),
                 eras: [Era(name: "always", model: .paid)],
                 entitlements: [Entitlement(name: "everything", honors: [Honor(era: "always")])])
         }

@@ -6,12 +6,12 @@ import Testing
 
 @testable import Tenure
 
-@Suite struct `Somebody in the service's place` {
-    @Test func `a stranger who answers with keys of their own changes nothing`() async throws {
+@Suite struct `An attacker in place of the service` {
+    @Test func `with another signing key changes nothing`() async throws {
         try await RealService.run { service in
-            // Another service, with another key, whose policy gives everything to everybody.
+            // Another service with another key and a policy that gives everything to everyone.
             let generous = try Policy(
-                app: Policy.App(bundleID: World.bundleID, appleID: 828_838_134),
+                app: Policy.App(bundleID: InventedApp.bundleID, appleID: 828_838_134),
                 eras: [Era(name: "always", model: .free)],
                 entitlements: [
                     Entitlement(name: "everything", honors: [Honor(era: "always")]),
@@ -33,12 +33,12 @@ import Testing
         }
     }
 
-    @Test func `a stranger who denies takes nothing from an owner`() async throws {
+    @Test func `that denies everything takes nothing from an owner`() async throws {
         try await RealService.run { service in
             let storage = MemoryStateStorage()
             _ = await service.device(try .owner(), storage: storage).start().settled()
             let strict = try Policy(
-                app: Policy.App(bundleID: World.bundleID, appleID: 828_838_134),
+                app: Policy.App(bundleID: InventedApp.bundleID, appleID: 828_838_134),
                 eras: [Era(name: "always", model: .free)], entitlements: [Entitlement(name: "everything")])
             try await RealService.run(policy: strict) { stranger in
                 let replaced = Device(try .owner(), storage: storage, policy: nil) { setup in
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `an answer whose entitlement token was taken out grants nothing`() async throws {
+    @Test func `that removes the entitlement token grants and denies nothing`() async throws {
         try await RealService.run { service in
             service.line.condition = .replaced { response in
                 let text = String(decoding: response.body, as: UTF8.self)
@@ -63,7 +63,7 @@ import Testing
             let tenure = device.start()
             #expect(await !tenure.allows("everything"))
             #expect(await tenure.decision(for: "everything").outcome == .undetermined)
-            // Nor does it deny anything.
+            // It denies nothing either.
             let newcomer = service.device(try .newcomer()).start()
             #expect(await newcomer.decision(for: "everything").outcome == .undetermined)
             let step = newcomer.customer.steps.first { $0.name == .service }
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `garbage in the service's place is no denial`() async throws {
+    @Test func `that sends garbage denies nothing`() async throws {
         try await RealService.run { service in
             let device = service.device(try .owner())
             _ = await device.start().settled()
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `an address without TLS is not told what the App Store signed`() async throws {
+    @Test func `at an address without TLS gets no signed artifacts`() async throws {
         let line = Line()
         let store = try FakeStore.owner()
         let device = Device(store, policy: nil) { setup in

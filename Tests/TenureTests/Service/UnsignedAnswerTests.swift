@@ -11,18 +11,18 @@ import Testing
     @Test(arguments: [true, false])
     func `counts when the service confirms it, after a refresh, a relaunch and offline`(_ hasPolicy: Bool) async throws
     {
-        try await ServedApp.run(policy: hasPolicy ? World.policy(whileUndetermined: .deny) : nil) { app in
+        try await ServedApp.run(policy: hasPolicy ? InventedApp.policy(whileUndetermined: .deny) : nil) { app in
             app.device.behavior.appTransaction = .fails(.unknown)
             let tenure = app.start()
             #expect(await !tenure.allows("everything"))
             guard
-                case .purchased(_, let customer) = try await tenure.purchase(try await product(World.everything))
+                case .purchased(_, let customer) = try await tenure.purchase(try await product(InventedApp.everything))
             else { throw Unexpected() }
             #expect(app.service.lastAnswer?.entitlementToken == nil)
             #expect(app.service.lastAnswer?.entitlements["everything"]?.outcome == .granted)
             #expect(customer.allows("everything"))
             #expect(await tenure.refresh().answers["everything"]?.outcome == .granted)
-            try await app.served.finished(World.everything)
+            try await app.served.finished(InventedApp.everything)
             #expect(await app.start().settled().has("everything"))
             app.service.line.condition = .down
             let offline = app.start()
@@ -33,12 +33,12 @@ import Testing
 
     @Test(arguments: [true, false])
     func `stops counting when it is refunded, while the app runs and after a relaunch`(_ hasPolicy: Bool) async throws {
-        try await ServedApp.run(policy: hasPolicy ? World.policy(whileUndetermined: .deny) : nil) { app in
+        try await ServedApp.run(policy: hasPolicy ? InventedApp.policy(whileUndetermined: .deny) : nil) { app in
             app.device.behavior.appTransaction = .fails(.unknown)
             let tenure = app.start()
-            _ = try await tenure.purchase(try await product(World.everything))
+            _ = try await tenure.purchase(try await product(InventedApp.everything))
             #expect(await tenure.allows("everything"))
-            try await app.served.refund(World.everything, of: "Dana")
+            try await app.served.refund(InventedApp.everything, of: "Dana")
             for await customer in tenure.updates where !customer.allows("everything") { break }
             #expect(await !tenure.allows("everything"))
             #expect(await !app.start().settled().allows("everything"))
@@ -48,8 +48,8 @@ import Testing
     @Test func `counts in a development build, which never asks for the app transaction`() async throws {
         try await RealService.run { service in
             let store = FakeStore { $0.distribution = .development }
-            let purchase = try World.signed(
-                World.purchase(environment: .sandbox), of: "704000000000000002")
+            let purchase = try InventedApp.signed(
+                InventedApp.purchase(environment: .sandbox), of: "704000000000000002")
             store.change { $0.transactions = [purchase] }
             let device = service.device(store) { $0.options.whileUndetermined = .deny }
             let customer = await device.start().settled()
@@ -58,16 +58,16 @@ import Testing
         }
     }
 
-    @Test func `lasts no longer with another one that the service refuses`() async throws {
+    @Test func `isn't extended by another one that the service refuses`() async throws {
         try await RealService.run { service in
-            let end = World.now.addingTimeInterval(10 * World.day)
-            let yearly = World.purchase(
-                World.yearly, id: "410000000000002", type: .autoRenewable,
-                bought: end.addingTimeInterval(-365 * World.day), expires: end, environment: .sandbox)
-            let signed = try World.signed(yearly, of: "704000000000000002")
+            let end = InventedApp.now.addingTimeInterval(10 * InventedApp.day)
+            let yearly = InventedApp.purchase(
+                InventedApp.yearly, id: "410000000000002", type: .autoRenewable,
+                bought: end.addingTimeInterval(-365 * InventedApp.day), expires: end, environment: .sandbox)
+            let signed = try InventedApp.signed(yearly, of: "704000000000000002")
             let store = FakeStore { $0.distribution = .development }
-            // Nobody signed the second one, which would never end.
-            store.change { $0.transactions = [signed, World.purchase(environment: .sandbox)] }
+            // The second one isn't signed. It would never end.
+            store.change { $0.transactions = [signed, InventedApp.purchase(environment: .sandbox)] }
             let customer = await service.device(store).start().settled()
             let answer = try #require(customer.answers["everything"])
             #expect(answer.outcome == .granted && answer.until == end, "\(answer)")

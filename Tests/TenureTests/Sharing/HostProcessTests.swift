@@ -17,7 +17,7 @@ import Testing
     @Test(arguments: [
         (app, HostProcess.Kind.app), (widget, .appExtension), (clip, .appClip), (watch, .watchApp),
     ])
-    func `is told from its bundle`(_ bundle: BundleDescription, _ kind: HostProcess.Kind) {
+    func `is recognized by its bundle`(_ bundle: BundleDescription, _ kind: HostProcess.Kind) {
         #expect(HostProcess(bundle).kind == kind)
     }
 
@@ -65,8 +65,8 @@ import Testing
     @Test func `asks for no app transaction for a persona in an extension, which may not prompt`() async {
         for (kind, calls) in [(HostProcess.Kind.appExtension, 0), (.app, 1)] {
             let device = Device(FakeStore { $0.distribution = .development }) {
-                $0.host = HostProcess(kind, bundleID: World.bundleID)
-                $0.options.persona = .earlyBuyer(build: "37", on: World.date("2014-05-01"))
+                $0.host = HostProcess(kind, bundleID: InventedApp.bundleID)
+                $0.options.persona = .earlyBuyer(build: "37", on: InventedApp.date("2014-05-01"))
             }
             _ = await device.start().settled()
             #expect(device.store.now.appCalls == calls)
@@ -80,7 +80,7 @@ import Testing
         #expect(!HostProcess(Self.app).accepts(bundleID: "com.example.app.widget"))
     }
 
-    @Test func `alone finishes, prompts and buys if it is the app`() {
+    @Test func `finishes, prompts and buys only if it is the app`() {
         for bundle in [Self.app, Self.widget, Self.clip, Self.watch] {
             let host = HostProcess(bundle)
             let isApp = host.kind == .app
@@ -109,7 +109,7 @@ import Testing
         #expect(
             BundleDescription.appPath(of: "/Applications/Mac.app/Contents/PlugIns/W.appex") == "/Applications/Mac.app")
         #expect(BundleDescription.appPath(of: "/Applications/Mac.app") == "/Applications/Mac.app")
-        // The watch app is an app of its own, on another device.
+        // The watch app is a separate app on another device.
         #expect(BundleDescription.appPath(of: "/Apps/Phone.app/Watch/Watch.app") == "/Apps/Phone.app/Watch/Watch.app")
         #expect(BundleDescription.appPath(of: "/usr/lib/W.appex") == "/usr/lib/W.appex")
     }
@@ -117,15 +117,15 @@ import Testing
     private func device(_ kind: HostProcess.Kind, bundleID: String) -> Device {
         Device(
             FakeStore { state in
-                state.app = World.newcomer()
-                state.transactions = [World.purchase()]
-                state.unfinished = [World.purchase()]
+                state.app = InventedApp.newcomer()
+                state.transactions = [InventedApp.purchase()]
+                state.unfinished = [InventedApp.purchase()]
             }
         ) { $0.host = HostProcess(kind, bundleID: bundleID) }
     }
 
     @Test func `reads the app's purchases in an extension, and finishes and restores nothing there`() async throws {
-        let device = device(.appExtension, bundleID: World.bundleID + ".widget")
+        let device = device(.appExtension, bundleID: InventedApp.bundleID + ".widget")
         let tenure = device.start()
         #expect(await tenure.allows("everything"))
         #expect(await tenure.settled().acquisition != nil)
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test func `does not take another app's app transaction`() async {
-        let tenure = device(.app, bundleID: World.bundleID + ".pro").start()
+        let tenure = device(.app, bundleID: InventedApp.bundleID + ".pro").start()
         #expect(await tenure.settled().acquisition == nil)
     }
 }

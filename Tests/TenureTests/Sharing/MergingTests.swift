@@ -6,28 +6,28 @@ import Testing
 
 @Suite struct `Copies of one state that are merged` {
     private func state() -> StoredState {
-        var state = StoredState(clock: World.now)
-        state.account.add(World.newcomer())
+        var state = StoredState(clock: InventedApp.now)
+        state.account.add(InventedApp.newcomer())
         return state
     }
 
     private func merged(_ mine: StoredState, _ stored: StoredState, base: StoredState) -> StoredState {
-        mine.merging(stored, base: base, at: World.now)
+        mine.merging(stored, base: base, at: InventedApp.now)
     }
 
-    @Test func `deny nothing that neither process denied with the other's news`() {
+    @Test func `deny nothing that a process denied without the other's purchase`() {
         var (mine, stored) = (Account(), Account())
-        mine.add([World.purchase(id: "1")])
+        mine.add([InventedApp.purchase(id: "1")])
         mine.denials = ["cloud"]
-        stored.add([World.purchase(id: "2")])
+        stored.add([InventedApp.purchase(id: "2")])
         stored.denials = ["cloud"]
         #expect(mine.merging(stored, base: Account()).denials.isEmpty)
-        // One that knew all of it counts.
-        mine.add([World.purchase(id: "2")])
+        // A denial that considered all purchases counts.
+        mine.add([InventedApp.purchase(id: "2")])
         #expect(mine.merging(stored, base: Account()).denials == ["cloud"])
     }
 
-    @Test func `keep all that only grows, in whatever order they are written`() {
+    @Test func `keep all growing facts, in any order of writing`() {
         for seed in 0..<200 {
             var generator = SeededGenerator(seed: UInt64(seed))
             let base = state()
@@ -50,20 +50,20 @@ import Testing
 
     private func grow(_ state: inout StoredState, _ copy: Int, _ generator: inout SeededGenerator) {
         let number = Int.random(in: 1...6, using: &generator)
-        let later = World.now.addingTimeInterval(Double(number) * 60)
+        let later = InventedApp.now.addingTimeInterval(Double(number) * 60)
         switch Int.random(in: 0..<6, using: &generator) {
         case 0:
             let refund = Bool.random(using: &generator) ? later : nil
-            state.account.add([World.purchase(id: "41000000000000\(number)", revoked: refund, signed: later)])
+            state.account.add([InventedApp.purchase(id: "41000000000000\(number)", revoked: refund, signed: later)])
         case 1:
             state.account.add([
                 Renewal(
-                    originalTransactionID: "\(number)", productID: World.yearly, gracePeriodExpiresDate: later,
+                    originalTransactionID: "\(number)", productID: InventedApp.yearly, gracePeriodExpiresDate: later,
                     isInBillingRetryPeriod: true, signedDate: later.addingTimeInterval(Double(copy)))
             ])
-        case 2: state.account.add(World.newcomer(signed: later))
+        case 2: state.account.add(InventedApp.newcomer(signed: later))
         case 3: state.trials["\(number)", default: [:]]["everything", default: TrialUse()].sessions = number + copy
-        case 4: state.time.begin("\(number)/cloud", at: World.now.addingTimeInterval(-Double(copy) * 3600))
+        case 4: state.time.begin("\(number)/cloud", at: InventedApp.now.addingTimeInterval(-Double(copy) * 3600))
         default: state.time.look(at: later)
         }
     }
@@ -91,7 +91,7 @@ import Testing
         #expect(result.time.floor >= copy.time.floor && result.time.firstSeen <= copy.time.firstSeen, comment)
     }
 
-    @Test func `count a trial session once that both know`() {
+    @Test func `count a trial session once if both know it`() {
         var base = state()
         base.trials = ["unknown": ["everything": TrialUse(sessions: 1)]]
         var (mine, stored) = (base, base)
@@ -104,9 +104,9 @@ import Testing
         let base = state()
         var (earlier, later) = (base, base)
         earlier.account.entitlementToken = "earlier"
-        earlier.account.askedAt = World.now
+        earlier.account.askedAt = InventedApp.now
         later.account.entitlementToken = "later"
-        later.account.askedAt = World.now.addingTimeInterval(1)
+        later.account.askedAt = InventedApp.now.addingTimeInterval(1)
         for (mine, stored) in [(earlier, later), (later, earlier)] {
             let account = merged(mine, stored, base: base).account
             #expect(account.entitlementToken == "later")
@@ -114,12 +114,12 @@ import Testing
         }
     }
 
-    @Test func `ask the service again about what only one of them saw`() {
+    @Test func `ask the service again about facts that only one of them saw`() {
         let base = state()
         var (told, bought) = (base, base)
         told.account.entitlementToken = "without the purchase"
-        told.account.askedAt = World.now
-        bought.account.add([World.purchase()])
+        told.account.askedAt = InventedApp.now
+        bought.account.add([InventedApp.purchase()])
         for (mine, stored) in [(told, bought), (bought, told)] {
             let account = merged(mine, stored, base: base).account
             #expect(account.entitlementToken == "without the purchase")
@@ -131,7 +131,7 @@ import Testing
         let base = state()
         var (denied, bought) = (base, base)
         denied.account.denials = ["everything", "cloud"]
-        bought.account.add([World.purchase()])
+        bought.account.add([InventedApp.purchase()])
         bought.account.denials = ["cloud"]
         for (mine, stored) in [(denied, bought), (bought, denied)] {
             #expect(merged(mine, stored, base: base).account.denials == ["cloud"])
@@ -143,36 +143,36 @@ import Testing
         #expect(merged(base, denied, base: denied).account.denials.isEmpty)
     }
 
-    @Test func `take the account that is present, and the other's trials`() {
+    @Test func `take the current account, and the other's trials`() {
         let base = state()
         var (stored, mine) = (base, base)
-        stored.account.add([World.purchase()])
+        stored.account.add([InventedApp.purchase()])
         stored.trials = ["704000000000000002": ["everything": TrialUse(sessions: 2)]]
         mine.discardAccount()
-        mine.account.add(World.owner())
+        mine.account.add(InventedApp.owner())
         let result = merged(mine, stored, base: base)
         #expect(result.account == mine.account)
         #expect(result.trials == stored.trials)
-        // A copy that learned nothing takes what the other met.
+        // An unchanged copy takes the other's account.
         #expect(merged(base, mine, base: base).account == mine.account)
     }
 
-    @Test func `forget a clock that one of them found to have been wrong`() {
+    @Test func `drop a wrong latest date once one of them has corrected it`() {
         var base = state()
-        base.time.look(at: World.date("2099-01-01"))
+        base.time.look(at: InventedApp.date("2099-01-01"))
         var healed = base
-        healed.time.learn(signedAt: World.now, clock: World.now)
-        healed.time.learn(signedAt: World.now.addingTimeInterval(1), clock: World.now)
+        healed.time.learn(signedAt: InventedApp.now, clock: InventedApp.now)
+        healed.time.learn(signedAt: InventedApp.now.addingTimeInterval(1), clock: InventedApp.now)
         #expect(healed.time.floor < base.time.floor)
         for (mine, stored) in [(healed, base), (base, healed)] {
             #expect(merged(mine, stored, base: base).time.floor == healed.time.floor)
         }
     }
 
-    @Test func `wait as long as before when only one of them saw the clock turned back`() {
+    @Test func `don't extend the grace period when only one of them saw the clock turned back`() {
         let base = state()
         var seen = base
-        let earlier = World.now.addingTimeInterval(-World.day)
+        let earlier = InventedApp.now.addingTimeInterval(-InventedApp.day)
         seen.time.look(at: earlier)
         for (mine, stored) in [(seen, base), (base, seen)] {
             let time = mine.merging(stored, base: base, at: earlier).time
@@ -194,7 +194,7 @@ import Testing
 }
 
 extension StoredState {
-    /// What no order of merges changes.
+    /// The facts that don't depend on the order of merges.
     fileprivate var growing: StoredState {
         var state = self
         state.account.denials = []

@@ -8,7 +8,7 @@ import Testing
 private let scenario = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appendingPathComponent("../../../Examples/scenarios/calculator-disaster.yaml").standardizedFileURL.path
 
-/// Real processes with one state: they are killed, and they wait for each other.
+/// Separate processes that share one state. They are killed, and they wait for each other.
 @Suite(.serialized) struct `Several processes with one state` {
     private func start(_ arguments: String..., environment: [String: String] = [:]) throws -> RunningCommand {
         try RunningCommand(
@@ -27,7 +27,7 @@ private let scenario = URL(fileURLWithPath: #filePath).deletingLastPathComponent
         process.output.split(separator: "\n").count { $0.hasPrefix("began") }
     }
 
-    @Test func `begin three trial sessions in all, however many processes try at once`() async throws {
+    @Test func `begin only three trial sessions, however many processes try at once`() async throws {
         for _ in 0..<3 {
             let folder = try Folder()
             let signal = folder.url("go").path
@@ -57,7 +57,7 @@ private let scenario = URL(fileURLWithPath: #filePath).deletingLastPathComponent
         let folder = try Folder()
         let everything = "com.example.calculator.everything"
         let yearly = "com.example.calculator.yearly"
-        // In the second world another customer's purchase comes first, so that no two purchases have one id.
+        // In the second testBed another customer's purchase comes first, so that no two purchases have one id.
         let app = try start("buy", folder.path, "Dana:\(yearly)", scenario)
         let appExtension = try start("buy", folder.path, "Ada:\(yearly)", "Dana:\(everything)", scenario)
         for process in [app, appExtension] {
@@ -69,7 +69,7 @@ private let scenario = URL(fileURLWithPath: #filePath).deletingLastPathComponent
         #expect(Set(state.account.purchases.map(\.productID)) == [everything, yearly])
     }
 
-    @Test func `go on when one is killed while it writes, and nothing is corrupted`() async throws {
+    @Test func `continue when one is killed while it writes, and nothing is corrupted`() async throws {
         let folder = try Folder()
         let survivor = try start("try", folder.path, "1000000")
         var counted = 0
@@ -85,11 +85,12 @@ private let scenario = URL(fileURLWithPath: #filePath).deletingLastPathComponent
         while begun(survivor) < before + 5 { try await Task.sleep(for: .milliseconds(5)) }
         #expect(await survivor.end(by: SIGKILL) == SIGKILL)
         counted += begun(survivor)
-        // One that was killed may have counted a session that it could not report any more.
+        // A killed process may have counted a session without reporting it.
         #expect((counted...counted + 6).contains(try sessions(in: folder)))
     }
 
-    @Test func `wait no longer than 2 seconds for one that holds the lock, and go on once it is killed`() async throws {
+    @Test func `wait at most 2 seconds for a process that holds the lock, and continue once it is killed`() async throws
+    {
         let folder = try Folder()
         let holder = try start("hold", folder.path)
         #expect(try await holder.writes("holding"))

@@ -6,9 +6,11 @@ import Testing
 
 /// An app and its extension, in one process: each `Device` is a process with the shared storage.
 @Suite struct `A state that an app and its extension share` {
-    private func pair(_ app: StoreAppTransaction = World.newcomer(), trial: Trial = .sessions(3)) -> (Device, Device) {
+    private func pair(_ app: StoreAppTransaction = InventedApp.newcomer(), trial: Trial = .sessions(3)) -> (
+        Device, Device
+    ) {
         let storage = MemoryStateStorage()
-        let policy = World.policy(trial: trial)
+        let policy = InventedApp.policy(trial: trial)
         return (
             Device(FakeStore { $0.app = app }, storage: storage, policy: policy),
             Device(FakeStore { $0.app = app }, storage: storage, policy: policy)
@@ -22,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `has three trial sessions in all, whoever begins them`() async throws {
+    @Test func `has three trial sessions for both processes together`() async throws {
         let (first, second) = pair()
         let (app, appExtension) = (first.start(), second.start())
         for tenure in [app, appExtension] { _ = await tenure.settled() }
@@ -37,12 +39,12 @@ import Testing
         }
     }
 
-    @Test func `has one trial of days, from whoever begins it first`() async throws {
+    @Test func `has one trial of days, which begins with the first process`() async throws {
         let (first, second) = pair(trial: .days(7))
         let (app, appExtension) = (first.start(), second.start())
         for tenure in [app, appExtension] { _ = await tenure.settled() }
         let begun = try await app.trial("everything").begin()
-        second.time.now += 2 * World.day
+        second.time.now += 2 * InventedApp.day
         #expect(try await appExtension.trial("everything").begin().ends == begun.ends)
     }
 
@@ -51,7 +53,7 @@ import Testing
         silence(second)
         let appExtension = second.start { $0.options.whileUndetermined = .deny }
         #expect(await !appExtension.allows("everything"))
-        first.store.change { $0.transactions = [World.purchase()] }
+        first.store.change { $0.transactions = [InventedApp.purchase()] }
         #expect(await first.start().allows("everything"))
         await appExtension.engine.searchAgain()
         #expect(await appExtension.allows("everything"))
@@ -61,9 +63,9 @@ import Testing
         let (first, second) = pair()
         let (app, appExtension) = (first.start(), second.start())
         for tenure in [app, appExtension] { _ = await tenure.settled() }
-        // Each sees one, and neither reads what the other wrote before it writes.
-        await app.engine.receiveForTests(World.purchase(id: "410000000000001"))
-        await appExtension.engine.receiveForTests(World.purchase(World.yearly, id: "410000000000002"))
+        // Each sees one purchase, and writes without reading the other's state first.
+        await app.engine.receiveForTests(InventedApp.purchase(id: "410000000000001"))
+        await appExtension.engine.receiveForTests(InventedApp.purchase(InventedApp.yearly, id: "410000000000002"))
         for device in [first, second] { silence(device) }
         let engine = first.start().engine
         await engine.load()
@@ -75,7 +77,7 @@ import Testing
     func `survives an extension that cannot tell how the app was installed`(
         _ assumed: Tenure.Distribution
     ) async {
-        let (first, second) = pair(World.owner())
+        let (first, second) = pair(InventedApp.owner())
         #expect(await first.start().settled().has("everything"))
         silence(first)
         silence(second)
@@ -83,7 +85,7 @@ import Testing
         let running = first.start()
         #expect(await running.settled().has("everything"))
         let appExtension = second.start {
-            $0.host = HostProcess(.appExtension, bundleID: World.bundleID + ".widget")
+            $0.host = HostProcess(.appExtension, bundleID: InventedApp.bundleID + ".widget")
             $0.options.accessGroup = "group.com.example.calculator"
         }
         _ = await appExtension.settled()
@@ -94,12 +96,12 @@ import Testing
     }
 
     @Test func `of another account replaces the one that an idle process knows`() async {
-        let (first, second) = pair(World.owner())
+        let (first, second) = pair(InventedApp.owner())
         let appExtension = second.start()
         #expect(await appExtension.allows("everything"))
-        first.store.change { $0.app = World.newcomer() }
+        first.store.change { $0.app = InventedApp.newcomer() }
         #expect(await !first.start().settled().has("everything"))
-        second.store.change { $0.app = World.newcomer() }
+        second.store.change { $0.app = InventedApp.newcomer() }
         await appExtension.engine.searchAgain()
         #expect(await !appExtension.allows("everything"))
     }
@@ -117,14 +119,14 @@ extension Engine {
     private let `private` = MemoryStateStorage()
     private let shared = MemoryStateStorage(key: Data("of the group".utf8))
 
-    private func device(_ change: (inout FakeStore.State) -> Void = { $0.app = World.newcomer() }) -> Device {
-        Device(FakeStore(change), storage: `private`, policy: World.policy(trial: .sessions(5)))
+    private func device(_ change: (inout FakeStore.State) -> Void = { $0.app = InventedApp.newcomer() }) -> Device {
+        Device(FakeStore(change), storage: `private`, policy: InventedApp.policy(trial: .sessions(5)))
     }
 
     private func share(_ setup: inout Setup) { setup.location = StateLocation(shared, former: `private`) }
 
     @Test func `is moved, and leaves nothing behind`() async {
-        let device = device { $0.app = World.owner() }
+        let device = device { $0.app = InventedApp.owner() }
         _ = await device.start().settled()
         device.store.change { $0.appMood = .throwsAnError }
         let tenure = device.start(share)
@@ -137,8 +139,8 @@ extension Engine {
     @Test func `of a tester grants nothing to the copy from the App Store that shares its state`() async {
         let device = device {
             $0.distribution = .testFlight
-            $0.app = World.newcomer(environment: .sandbox)
-            $0.transactions = [World.purchase(environment: .sandbox)]
+            $0.app = InventedApp.newcomer(environment: .sandbox)
+            $0.transactions = [InventedApp.purchase(environment: .sandbox)]
         }
         #expect(await device.start().allows("everything"))
         device.store.change {
@@ -158,17 +160,17 @@ extension Engine {
         let device = device()
         for _ in 0..<2 { _ = try await device.start().trial("everything").begin() }
         let kept = `private`.contents
-        // An extension was there first.
+        // An extension used the shared state first.
         _ = try await device.start { $0.location = StateLocation(shared) }.trial("everything").begin()
         _ = await device.start(share).settled()
-        // The private one comes back, as if it could not be removed.
+        // The private state is still there, as if it couldn't be removed.
         `private`.contents = kept
         #expect(try await device.start(share).trial("everything").begin().sessionsLeft == 1)
         #expect(`private`.contents == nil)
     }
 
     @Test func `counts while the group's storage cannot be written, and is moved later`() async {
-        let device = device { $0.app = World.owner() }
+        let device = device { $0.app = InventedApp.owner() }
         _ = await device.start().settled()
         device.store.change { $0.appMood = .throwsAnError }
         shared.refusesWrites = true
@@ -185,11 +187,11 @@ extension Engine {
 @Suite struct `A keychain before the first unlock` {
     private let file = URL(fileURLWithPath: NSTemporaryDirectory() + "tenure-\(UUID().uuidString)")
 
-    /// A device whose keychain is locked and whose store fails.
+    /// A device with a locked keychain and a failing StoreKit.
     private func lockedDevice() async -> Device {
         let file = file
         let storage = MemoryStateStorage()
-        let device = Device(FakeStore { $0.app = World.owner() }, storage: storage) { setup in
+        let device = Device(FakeStore { $0.app = InventedApp.owner() }, storage: storage) { setup in
             setup.location = StateLocation(storage, gracePeriod: GracePeriodFile(url: file))
         }
         _ = await device.start().settled()
@@ -198,12 +200,14 @@ extension Engine {
             $0.transactionsMood = .throwsAnError
         }
         storage.isLocked = true
-        // Seen long ago: waiting does not count from then.
-        device.time.now += 300 * World.day
+        // First seen long ago, but the locked keychain doesn't reveal that.
+        device.time.now += 300 * InventedApp.day
         return device
     }
 
-    @Test func `denies nothing, and grants no longer than the policy waits, however often the app starts`() async {
+    @Test func `denies nothing, and allows no longer than the policy's grace period, however often the app starts`()
+        async
+    {
         let device = await lockedDevice()
         defer { try? FileManager.default.removeItem(at: file) }
         for hours in [0, 30, 41] {
@@ -212,8 +216,8 @@ extension Engine {
         }
         device.time.now += 2 * 3600
         #expect(await !device.start().allows("everything"))
-        // Turned back, the clock gains nothing.
-        device.time.now -= 2 * World.day
+        // Turning the clock back doesn't extend the grace period.
+        device.time.now -= 2 * InventedApp.day
         #expect(await !device.start().allows("everything"))
     }
 

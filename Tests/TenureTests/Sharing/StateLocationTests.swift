@@ -1,6 +1,5 @@
 import Foundation
 import TenureCore
-import TenureHTTP
 import Testing
 
 @testable import Tenure
@@ -20,7 +19,7 @@ import Testing
         #expect(shared.former is FileStateStorage)
     }
 
-    @Test func `is no place outside of its folder`() {
+    @Test func `is always inside its folder`() {
         for group in ["", ".", "..", "../other", "a/b", "a b"] {
             #expect(throws: AccessGroupError.invalidName(group)) { try location(group) }
         }
@@ -32,7 +31,7 @@ import Testing
     }
 
     @Test func `that is unavailable is reported with the reason, and nothing is stored`() async {
-        let device = Device(FakeStore { $0.app = World.owner() }) { setup in
+        let device = Device(FakeStore { $0.app = InventedApp.owner() }) { setup in
             setup.storage = UnavailableStateStorage(error: .accessGroup(.missing("group.other")))
         }
         let customer = await device.start().settled()
@@ -54,14 +53,14 @@ import Testing
     private func device(
         _ error: StateStorageError, file: MemoryStateStorage, lines: Locked<[String]>
     ) -> Device {
-        Device(FakeStore { $0.app = World.owner() }) { setup in
+        Device(FakeStore { $0.app = InventedApp.owner() }) { setup in
             setup.storage = FallbackStateStorage(Keychain(error: error), file: file) { line in
                 lines.withLock { $0.append(line) }
             }
         }
     }
 
-    @Test func `is replaced by a file, and said once`() async {
+    @Test func `is replaced by a file, and reported once`() async {
         let (file, lines) = (MemoryStateStorage(), Locked<[String]>([]))
         let device = device(.refused(operation: "read"), file: file, lines: lines)
         let tenure = device.start()
@@ -73,7 +72,7 @@ import Testing
         #expect(await device.start().allows("everything"))
     }
 
-    @Test func `is said once where a shared and a private state are refused`() throws {
+    @Test func `is reported once if it refuses both a shared and a private state`() throws {
         let lines = Locked<[String]>([])
         let log = FallbackStateStorage.once { line in lines.withLock { $0.append(line) } }
         for operation in ["read", "update"] {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tenure
 
-/// Words that follow their number, and what stands before them.
+/// Words that change with their number and with the preposition before them.
 @Suite struct `Plurals in terms` {
     @Test func `Arabic has its dual, its plurals of few and many, and its own comma`() throws {
         let locale = Locale(identifier: "ar_EG")
@@ -71,7 +71,7 @@ import Testing
         #expect(texts == wanted)
     }
 
-    @Test func `a language bends its nouns behind prepositions`() throws {
+    @Test func `nouns have the form that follows a preposition`() throws {
         let russian = Locale(identifier: "ru_RU")
         let week = CalendarPeriod(days: 7)
         let price = try TermsTests.money("24", "USD", "ru_RU")

@@ -36,18 +36,18 @@ import Testing
         timeline: []
         """
 
-    /// The store, with Ada who got the app, and her device.
+    /// The local App Store with Ada, who has the app, and her device.
     private func open() async throws -> (store: LocalAppStore, device: LocalStore) {
         let scenario = try ScenarioReader.read(Array(Self.shop.utf8), named: "shop.yaml")
-        let signer = StoreSigner(authority: try TestAuthority(seed: "terms"))
-        let store = LocalAppStore(scenario.founding.world, signer: signer) { _, _, _ in .success }
-        try await store.perform(Act(.customer, [.customer: "Ada"]))
-        try await store.perform(Act(.acquire, [.customer: "Ada"]))
+        let signer = StoreSigner(authority: try TestAuthority())
+        let store = LocalAppStore(scenario.header.state, signer: signer) { _, _, _ in .success }
+        try await store.perform(AppStoreOperation(.customer, [.customer: "Ada"]))
+        try await store.perform(AppStoreOperation(.acquire, [.customer: "Ada"]))
         return (store, try await LocalStore(store, customer: "Ada"))
     }
 
     private func terms() async throws -> [Tenure.ProductTerms] {
-        let base = World.policy()
+        let base = InventedApp.policy()
         let season = Entitlement.Product(
             id: "com.example.calculator.season", length: CalendarPeriod(months: 3))
         let policy = try Policy(
@@ -73,9 +73,10 @@ import Testing
             ])
     }
 
-    @Test func `an offer that this customer cannot have any more is not promised`() async throws {
+    @Test func `an offer that the customer has already used isn't shown`() async throws {
         let (store, device) = try await open()
-        try await store.perform(Act(.buy, [.customer: "Ada", .product: "com.example.calculator.monthly"]))
+        try await store.perform(
+            AppStoreOperation(.buy, [.customer: "Ada", .product: "com.example.calculator.monthly"]))
         let german = Locale(identifier: "de_DE")
         let texts = try await device.run { try await terms().map { $0.text(in: german) } }
         #expect(texts.first?.hasSuffix(" pro Monat") == true && texts.first?.contains("für") == false)

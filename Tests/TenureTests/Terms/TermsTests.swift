@@ -5,7 +5,7 @@ import Testing
 @testable import Tenure
 
 @Suite struct TermsTests {
-    /// As a price is written in a text of that language: by Foundation, of which each system has its own edition.
+    /// The price as Foundation writes it in that language. Its versions differ between systems.
     static func money(_ amount: String, _ code: String, _ locale: String) throws -> String {
         try #require(Decimal(string: amount)).formatted(.currency(code: code).locale(Locale(identifier: locale)))
     }
@@ -22,8 +22,8 @@ import Testing
             offer: offer)
     }
 
-    /// The same five terms in each language: a trial, what is paid up front, what is paid as you go, every three months,
-    /// and once. `$` stands for the price as Foundation writes it.
+    /// The same five terms in each language: a trial, paid up front, pay as you go, every three months, and once. `$` is
+    /// replaced by the price as Foundation writes it.
     @Test(arguments: [
         (
             "en_US",
@@ -162,7 +162,7 @@ import Testing
             ]
         ),
     ])
-    func `terms read as people say them`(_ identifier: String, _ wanted: [String]) throws {
+    func `terms are idiomatic in every language`(_ identifier: String, _ wanted: [String]) throws {
         let locale = Locale(identifier: identifier)
         let free = Tenure.ProductTerms.Offer(.free, for: CalendarPeriod(days: 3))
         let upFront = Tenure.ProductTerms.Offer(.upFront(24), for: CalendarPeriod(months: 3))
@@ -184,19 +184,21 @@ import Testing
         ("zh_HK", "免費試用 3 天"), ("zh-Hant", "免費試用 3 天"), ("zh", "免费试用 3 天"), ("no", "3 dager gratis"),
         ("pt_PT", "3 dias grátis"), ("es_419", "3 días gratis"), ("tlh", "3 days free"), ("", "3 days free"),
     ])
-    func `the words follow the language, and are English where there are none`(_ identifier: String, _ wanted: String) {
+    func `the words are in the reader's language, or in English if it isn't supported`(
+        _ identifier: String, _ wanted: String
+    ) {
         let offer = Tenure.ProductTerms.Offer(.free, for: CalendarPeriod(days: 3))
         #expect(Self.subscription(offer: offer).offerText(in: Locale(identifier: identifier)) == wanted)
     }
 
-    @Test func `prices are written as in the storefront, whatever the language of the words`() throws {
+    @Test func `prices have the storefront's format in any language`() throws {
         let terms = Tenure.ProductTerms(
             id: "com.example.calculator.yearly", kind: .autoRenewable, price: try #require(Decimal(string: "24.99")),
             currencyCode: "EUR", priceLocale: Locale(identifier: "de_DE"), period: Self.year)
         #expect(terms.text(in: Locale(identifier: "en_US")) == "24,99\u{A0}€ per year")
     }
 
-    @Test func `what is used up has a price, and what runs for a time has its length`() throws {
+    @Test func `a consumable has a price, and a purchase of limited length shows its length`() throws {
         let english = Locale(identifier: "en_US")
         let coins = Tenure.ProductTerms(id: "coins", kind: .consumable, price: 1, currencyCode: "USD")
         #expect(coins.text(in: english) == "$1.00")
@@ -208,7 +210,7 @@ import Testing
         #expect(coins.pricePerMonthText(in: english) == nil)
     }
 
-    @Test func `what one payment buys can be said alone`() {
+    @Test func `the terms of a single payment can be shown without the renewals`() {
         let english = Locale(identifier: "en_US")
         let trial = Tenure.ProductTerms.Offer(.free, for: CalendarPeriod(days: 3))
         let terms = Self.subscription(offer: trial)
@@ -217,7 +219,7 @@ import Testing
         #expect(terms.priceText(in: english) == "$24.00 per year" && terms.offerText(in: english) == "3 days free")
     }
 
-    @Test func `crooked, long and senseless lengths are still said`() {
+    @Test func `unusual, long and meaningless lengths are still shown`() {
         let english = Locale(identifier: "en_US")
         func length(_ period: CalendarPeriod) -> String? { Self.subscription(each: period).lengthText(in: english) }
         #expect(length(CalendarPeriod(months: 1, days: 10)) == "1 month and 10 days")
@@ -251,7 +253,7 @@ import Testing
                 .pricePerMonth == nil)
     }
 
-    @Test func `products are sorted by period, and what is for good comes last`() {
+    @Test func `products are sorted by period, and lifetime products come last`() {
         let week = Self.subscription(5, each: CalendarPeriod(days: 7))
         let month = Self.subscription(9, each: Self.month)
         let cheapYear = Self.subscription(20)

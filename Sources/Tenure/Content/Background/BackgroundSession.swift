@@ -1,5 +1,6 @@
 #if canImport(Security) && !os(macOS)
     import Foundation
+    import TenureCore
     import TenureHTTP
 
     /// A background `URLSession`. It makes no decisions: see `BackgroundTransfers`.

@@ -1,6 +1,7 @@
 import Foundation
 import TenureContent
 import TenureCore
+import TenureFiles
 import TenureHTTP
 
 /// Ranges that the system downloads for the app.

@@ -1,6 +1,7 @@
 import Foundation
 import TenureContent
 import TenureCore
+import TenureFiles
 
 /// A range of an archive that the system has downloaded for the app: `partial/ranges/LOWER-UPPER`.
 ///

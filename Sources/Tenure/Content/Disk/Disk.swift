@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureFiles
 
 /// Why a file can't be read or written.
 enum DiskFailure: Error, Sendable, Hashable, CustomStringConvertible {

@@ -1,6 +1,7 @@
 import Foundation
 import TenureContent
 import TenureCore
+import TenureFiles
 import TenureJSON
 
 /// The asset packs on the disk: installed versions, and downloads that aren't complete.
@@ -150,7 +151,7 @@ struct PackStore: Sendable {
     private static let installedName = "installed.json"
 }
 
-/// A version of a pack whose files were verified and put in place.
+/// A version of a pack with verified files in their final place.
 struct InstalledPack: Sendable {
     let version: ContentDigest
     let manifest: PackManifest

@@ -1,6 +1,7 @@
 import Foundation
 import TenureContent
 import TenureCore
+import TenureFiles
 
 /// Writes what arrives of an archive into the files of a partial pack, and compares each chunk with its digest.
 ///
@@ -100,7 +101,7 @@ final class PackWriter {
         if let failure { throw failure }
     }
 
-    /// Begins a range, whose bytes come next.
+    /// Begins a range. Its bytes come next.
     func begin(_ range: Range<Int64>) {
         offset = range.lowerBound
         gaps = partial.gaps.compactMap { gap in

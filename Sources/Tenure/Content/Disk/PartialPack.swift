@@ -1,6 +1,7 @@
 import Foundation
 import TenureContent
 import TenureCore
+import TenureFiles
 
 /// A version of a pack that isn't complete: what is here of it, and what is missing.
 ///
@@ -100,7 +101,7 @@ struct PartialPack {
         }
         let plan = Plan(
             description: description, folder: PackStore.newFolderName(for: description.manifest), reused: reused)
-        // Last: a folder without a plan is begun anew.
+        // Last: a folder without a plan is begun again.
         try Disk.replace(folder + "/plan.json", with: JSONEncoder().encode(plan))
         guard let version = ContentDigest(description.manifest),
             var partial = PartialPack(version, manifest, in: packFolder)
@@ -211,7 +212,7 @@ struct PartialPack {
     /// Looks for ranges that the system has downloaded since.
     mutating func findArrived() { arrived = ArrivedRange.all(in: folder, of: manifest.archiveSize) }
 
-    /// Forgets a range whose bytes are in their files now.
+    /// Removes a range after its bytes were copied into their files.
     mutating func remove(_ range: ArrivedRange) {
         Disk.remove(range.path)
         arrived.removeAll { $0 == range }

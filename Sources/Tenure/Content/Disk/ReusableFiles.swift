@@ -1,6 +1,7 @@
 import Foundation
 import TenureContent
 import TenureCore
+import TenureFiles
 
 /// Contents that are on the device already, under whatever name.
 struct ReusableFiles {

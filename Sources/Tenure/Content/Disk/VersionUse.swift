@@ -1,5 +1,5 @@
 import Foundation
-import TenureHTTP
+import TenureCore
 
 /// Which processes have handed out URLs of a version. Its files stay while one of them runs.
 enum VersionUse {
@@ -13,6 +13,14 @@ enum VersionUse {
         guard own.withLock({ $0.insert(name).inserted }) else { return }
         try? Disk.makeFolder(users)
         try? Disk.replace(name, with: Data("\(now.timeIntervalSince1970)".utf8), isLasting: false)
+    }
+
+    /// Notes again what this process uses. A process that doesn't for a week counts as ended: another one may have its
+    /// number.
+    static func renew(at now: Date) {
+        for name in own.withLock({ $0 }) where Disk.exists(name) {
+            try? Disk.replace(name, with: Data("\(now.timeIntervalSince1970)".utf8), isLasting: false)
+        }
     }
 
     static func isUsed(_ version: String, inFolder folder: String, at now: Date = Date()) -> Bool {

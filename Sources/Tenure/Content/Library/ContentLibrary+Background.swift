@@ -30,6 +30,7 @@ extension ContentLibrary {
     func takeDelivered() {
         for name in background?.takeEnded() ?? [] {
             delivered.insert(name)
+            hasDelivery = true
             if running?.pack != name { look(at: name) }
         }
     }
@@ -102,6 +103,7 @@ extension ContentLibrary {
             ranges.map { order($0, of: pack.partial, from: pack.url, for: pack.request) }
         }
         guard !orders.isEmpty else { return }
+        hasDelivery = false
         await background.start(orders)
     }
 
@@ -133,11 +135,9 @@ extension ContentLibrary {
         // The first search has to say what the customer may use.
         for await customer in engine.customerState.watch() where !customer.isResolving { break }
         guard !isInForeground else { return }
-        takeDelivered()
-        let hasArrived = !delivered.isEmpty
         schedule()
         while let running, !isInForeground { await running.task.value }
-        guard hasArrived, background.count == 0, !isInForeground else { return }
+        guard hasDelivery, background.count == 0, !isInForeground else { return }
         await handOver(requests.filter { isReady($0) }, to: background)
     }
 }

@@ -8,7 +8,7 @@ extension ContentLibrary {
     func publish() {
         var states: [String: State] = [:]
         for name in names { states[name] = state(of: name) }
-        board.post(states, fallback: .unknown)
+        contentStates.post(states, fallback: .unknown)
     }
 
     private var names: Set<String> {
@@ -60,7 +60,8 @@ extension ContentLibrary {
     var listings: [Tenure.Content.Listing] {
         load()
         return names.union(store.names).sorted().map { name in
-            Tenure.Content.Listing(name: name, state: board.state(of: name), bytesOnDisk: store.bytesOnDisk(of: name))
+            Tenure.Content.Listing(
+                name: name, state: contentStates.state(of: name), bytesOnDisk: store.bytesOnDisk(of: name))
         }
     }
 
@@ -87,7 +88,7 @@ extension ContentLibrary {
         }
         let before = packInUse(name)?.version.description
         schedule()
-        for await state in board.watch(name) {
+        for await state in contentStates.watch(name) {
             switch state {
             case .installed(_, nil): return
             // The version with which the download began; a newer one is an update.
@@ -195,7 +196,7 @@ extension ContentLibrary {
     }
 }
 
-/// A pack whose files are on the device.
+/// A pack with files on the device.
 enum PackInUse: Sendable {
     case installed(InstalledPack)
     case embedded(EmbeddedPack)

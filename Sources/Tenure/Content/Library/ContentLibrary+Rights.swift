@@ -18,7 +18,7 @@ extension ContentLibrary {
         return engine.customerState.allows(unlock.right)
     }
 
-    /// Notes rights, and drops the requests for packs whose right has ended: after another purchase, the app asks again.
+    /// Notes rights, and drops requests for packs after their right has ended. The app asks again after another purchase.
     func followRights() {
         for name in Set(requests.map(\.pack)).union(wasAllowed) {
             if isAllowed(name) {
@@ -69,7 +69,7 @@ extension ContentLibrary {
         schedule()
     }
 
-    /// Finishes purchases whose packs are all installed: see `Options.Finishing.afterContent`.
+    /// Finishes purchases after all their packs are installed: see `Options.Finishing.afterContent`.
     func finishPurchases() async {
         guard case .afterContent(let products) = setup.options.finishing, isUsed else { return }
         let waiting = await engine.undelivered(products)

@@ -145,7 +145,7 @@ extension ContentLibrary {
         case .installing: phase = .installing
         case .progress(let bytes, let total): phase = downloading(pack, bytes, total)
         }
-        board.post(state(of: pack), of: pack)
+        contentStates.post(state(of: pack), of: pack)
     }
 
     /// Progress that never goes back.

@@ -10,7 +10,7 @@ import TenurePolicyFile
 actor ContentLibrary {
     typealias State = Tenure.AssetPack.State
 
-    nonisolated let board = StateBoard()
+    nonisolated let contentStates = ContentStates()
     let setup: Setup
     let engine: Engine
     let store: PackStore
@@ -57,6 +57,8 @@ actor ContentLibrary {
     var isHandlingEvents = false
     /// Packs of which the system has downloaded something that isn't installed yet.
     var delivered: Set<String> = []
+    /// Whether the system has delivered anything since downloads were last handed over to it.
+    var hasDelivery = false
     private var isLoaded = false
 
     struct Running {
@@ -165,6 +167,7 @@ actor ContentLibrary {
     /// Asks all sources. Returns whether all have answered.
     @discardableResult
     func refreshCatalogs() async -> Bool {
+        VersionUse.renew(at: Date())
         var isComplete = true
         for index in catalogs.entries.indices {
             let source = catalogs.entries[index].source

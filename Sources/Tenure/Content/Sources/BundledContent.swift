@@ -1,7 +1,7 @@
 import Foundation
 import TenureContent
 
-/// A folder in the app's bundle, whose packs open in place.
+/// A folder in the app's bundle. Its packs open in place.
 struct BundledContent: Tenure.ContentSource {
     let folder: URL
 

@@ -27,7 +27,7 @@ extension Tenure {
 
         /// The service, which gives links only to customers who may use a pack.
         ///
-        /// - Parameter keys: what `tenure policy key` prints: the keys that may sign the catalog.
+        /// - Parameter keys: what `tenure policy signing-key` prints: the keys that may sign the catalog.
         public static func service(keys: [String]) -> ContentSources { ContentSources([.service(keys: keys)]) }
 
         /// A web server with a published folder. It has no access control: anyone who knows the address can download
@@ -52,7 +52,7 @@ extension Tenure {
 
         /// A source that the app brings.
         ///
-        /// - Parameter keys: what `tenure policy key` prints: the keys that may sign the catalogs of this source.
+        /// - Parameter keys: what `tenure policy signing-key` prints: the keys that may sign the catalogs of this source.
         public static func custom(_ source: any ContentSource, keys: [String] = []) -> ContentSources {
             ContentSources([.custom(source, keys: keys)])
         }

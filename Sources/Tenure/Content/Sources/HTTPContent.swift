@@ -1,4 +1,5 @@
 import Foundation
+import TenureCore
 import TenureHTTP
 
 /// Delivers ranges of published files through the client's one transport.
@@ -53,22 +54,8 @@ final class HTTPContent: Sendable {
         case 401, 403: throw Tenure.ContentSourceError.refused
         case 404, 410: throw Tenure.ContentSourceError.missing
         default:
-            throw Tenure.ContentSourceError.unavailable(retryAfter: Self.retryAfter(head))
+            throw Tenure.ContentSourceError.unavailable(retryAfter: head.retryAfter)
         }
-    }
-
-    /// Seconds until a server wants the next request: RFC 9110, section 10.2.3, allows a number or a date. A date counts
-    /// from the server's own, because the device's clock may be wrong.
-    private static func retryAfter(_ head: TransportResponse) -> Double? {
-        guard let text = head.header("Retry-After") else { return nil }
-        if let seconds = Double(text) { return seconds }
-        let format = DateFormatter()
-        format.locale = Locale(identifier: "en_US_POSIX")
-        format.timeZone = TimeZone(secondsFromGMT: 0)
-        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-        guard let date = format.date(from: text), let now = head.header("Date").flatMap({ format.date(from: $0) })
-        else { return nil }
-        return date.timeIntervalSince(now)
     }
 
     /// The only `Content-Range` that answers a request for a range.
@@ -77,7 +64,7 @@ final class HTTPContent: Sendable {
     }
 }
 
-/// A source whose files have URLs, which the system can download without the app.
+/// A source that has a URL for each file, so that the system can download it without the app.
 protocol LinkedContentSource: Tenure.ContentSource {
     var http: HTTPContent { get }
 

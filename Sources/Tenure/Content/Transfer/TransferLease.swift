@@ -1,5 +1,5 @@
 import Foundation
-import TenureHTTP
+import TenureCore
 
 /// Which process downloads now: the app and its extensions share one transfer.
 ///

@@ -2,67 +2,49 @@
 public struct AdvancedCommerceInfo: Sendable, Hashable {
     /// Renewal info only.
     public let consistencyToken: String?
+    /// The texts that the customer reads.
     public let descriptors: AdvancedCommerceDescriptors?
+    /// In thousandths of the currency's unit.
     public let estimatedTax: Int64?
+    /// What the purchase consists of.
     public let items: [AdvancedCommerceItem]?
     /// ISO 8601 duration.
     public let period: String?
+    /// The UUID that the server passed to the request.
     public let requestReferenceID: String?
+    /// Apple's tax category.
     public let taxCode: String?
+    /// Without tax, in thousandths of the currency's unit.
     public let taxExclusivePrice: Int64?
+    /// As a decimal number.
     public let taxRate: String?
-
-    enum Fields {
-        static let consistencyToken = Field<String>("consistencyToken")
-        static let descriptors = Field<AdvancedCommerceDescriptors>("descriptors")
-        static let estimatedTax = Field<Int64>("estimatedTax")
-        static let items = Field<[AdvancedCommerceItem]>("items")
-        static let period = Field<String>("period")
-        static let requestReferenceID = Field<String>("requestReferenceId")
-        static let taxCode = Field<String>("taxCode")
-        static let taxExclusivePrice = Field<Int64>("taxExclusivePrice")
-        static let taxRate = Field<String>("taxRate")
-    }
 }
 
 extension AdvancedCommerceInfo: FieldObject {
-    static let fields: [FieldDescription] = [
-        Fields.consistencyToken.description, Fields.descriptors.description, Fields.estimatedTax.description,
-        Fields.items.description, Fields.period.description, Fields.requestReferenceID.description,
-        Fields.taxCode.description, Fields.taxExclusivePrice.description, Fields.taxRate.description,
-    ]
-
     init(reading read: FieldReader) throws(Rejection) {
-        consistencyToken = try read(Fields.consistencyToken)
-        descriptors = try read(Fields.descriptors)
-        estimatedTax = try read(Fields.estimatedTax)
-        items = try read(Fields.items)
-        period = try read(Fields.period)
-        requestReferenceID = try read(Fields.requestReferenceID)
-        taxCode = try read(Fields.taxCode)
-        taxExclusivePrice = try read(Fields.taxExclusivePrice)
-        taxRate = try read(Fields.taxRate)
+        consistencyToken = try read("consistencyToken")
+        descriptors = try read(object: "descriptors")
+        estimatedTax = try read("estimatedTax")
+        items = try read(objects: "items")
+        period = try read("period")
+        requestReferenceID = try read("requestReferenceId")
+        taxCode = try read("taxCode")
+        taxExclusivePrice = try read("taxExclusivePrice")
+        taxRate = try read("taxRate")
     }
 }
 
 /// The developer's description of the product.
 public struct AdvancedCommerceDescriptors: Sendable, Hashable {
+    /// The text for logs.
     public let description: String?
+    /// What the customer reads.
     public let displayName: String?
-
-    enum Fields {
-        static let description = Field<String>("description")
-        static let displayName = Field<String>("displayName")
-    }
 }
 
 extension AdvancedCommerceDescriptors: FieldObject {
-    static let fields: [FieldDescription] = [
-        Fields.description.description, Fields.displayName.description,
-    ]
-
     init(reading read: FieldReader) throws(Rejection) {
-        description = try read(Fields.description)
-        displayName = try read(Fields.displayName)
+        description = try read("description")
+        displayName = try read("displayName")
     }
 }

@@ -2,44 +2,34 @@ public import Foundation
 
 /// One item of an Advanced Commerce purchase.
 public struct AdvancedCommerceItem: Sendable, Hashable {
+    /// The developer's ID of the item.
     public let sku: String?
+    /// The text for logs.
     public let description: String?
+    /// What the customer reads.
     public let displayName: String?
+    /// The discount of the item; nil without one.
     public let offer: AdvancedCommerceOffer?
+    /// In thousandths of the currency's unit.
     public let price: Int64?
+    /// All refunds of the item; nil without one.
     public let refunds: [AdvancedCommerceRefund]?
+    /// When the item was revoked.
     public let revocationDate: Date?
     /// Renewal info only.
     public let priceIncreaseInfo: AdvancedCommercePriceIncrease?
-
-    enum Fields {
-        static let sku = Field<String>("SKU")
-        static let description = Field<String>("description")
-        static let displayName = Field<String>("displayName")
-        static let offer = Field<AdvancedCommerceOffer>("offer")
-        static let price = Field<Int64>("price")
-        static let refunds = Field<[AdvancedCommerceRefund]>("refunds")
-        static let revocationDate = Field<Date>("revocationDate")
-        static let priceIncreaseInfo = Field<AdvancedCommercePriceIncrease>("priceIncreaseInfo")
-    }
 }
 
 extension AdvancedCommerceItem: FieldObject {
-    static let fields: [FieldDescription] = [
-        Fields.sku.description, Fields.description.description, Fields.displayName.description,
-        Fields.offer.description, Fields.price.description, Fields.refunds.description,
-        Fields.revocationDate.description, Fields.priceIncreaseInfo.description,
-    ]
-
     init(reading read: FieldReader) throws(Rejection) {
-        sku = try read(Fields.sku)
-        description = try read(Fields.description)
-        displayName = try read(Fields.displayName)
-        offer = try read(Fields.offer)
-        price = try read(Fields.price)
-        refunds = try read(Fields.refunds)
-        revocationDate = try read(Fields.revocationDate)
-        priceIncreaseInfo = try read(Fields.priceIncreaseInfo)
+        sku = try read("SKU")
+        description = try read("description")
+        displayName = try read("displayName")
+        offer = try read(object: "offer")
+        price = try read("price")
+        refunds = try read(objects: "refunds")
+        revocationDate = try read("revocationDate")
+        priceIncreaseInfo = try read(object: "priceIncreaseInfo")
     }
 }
 
@@ -47,82 +37,58 @@ extension AdvancedCommerceItem: FieldObject {
 public struct AdvancedCommerceOffer: Sendable, Hashable {
     /// ISO 8601 duration.
     public let period: String?
+    /// The number of periods for which the offer applies.
     public let periodCount: Int64?
+    /// In thousandths of the currency's unit.
     public let price: Int64?
+    /// Why the offer was made.
     public let reason: Open<AdvancedCommerceOfferReason>?
-
-    enum Fields {
-        static let period = Field<String>("period")
-        static let periodCount = Field<Int64>("periodCount")
-        static let price = Field<Int64>("price")
-        static let reason = Field<Open<AdvancedCommerceOfferReason>>("reason")
-    }
 }
 
 extension AdvancedCommerceOffer: FieldObject {
-    static let fields: [FieldDescription] = [
-        Fields.period.description, Fields.periodCount.description, Fields.price.description,
-        Fields.reason.description,
-    ]
-
     init(reading read: FieldReader) throws(Rejection) {
-        period = try read(Fields.period)
-        periodCount = try read(Fields.periodCount)
-        price = try read(Fields.price)
-        reason = try read(Fields.reason)
+        period = try read("period")
+        periodCount = try read("periodCount")
+        price = try read("price")
+        reason = try read("reason")
     }
 }
 
 /// One refund of an item.
 public struct AdvancedCommerceRefund: Sendable, Hashable {
+    /// In thousandths of the currency's unit.
     public let refundAmount: Int64?
+    /// When Apple refunded the item.
     public let refundDate: Date?
+    /// Why Apple refunded the item.
     public let refundReason: Open<AdvancedCommerceRefundReason>?
+    /// Whether all, a part or a share of the time was refunded.
     public let refundType: Open<AdvancedCommerceRefundType>?
-
-    enum Fields {
-        static let refundAmount = Field<Int64>("refundAmount")
-        static let refundDate = Field<Date>("refundDate")
-        static let refundReason = Field<Open<AdvancedCommerceRefundReason>>("refundReason")
-        static let refundType = Field<Open<AdvancedCommerceRefundType>>("refundType")
-    }
 }
 
 extension AdvancedCommerceRefund: FieldObject {
-    static let fields: [FieldDescription] = [
-        Fields.refundAmount.description, Fields.refundDate.description, Fields.refundReason.description,
-        Fields.refundType.description,
-    ]
-
     init(reading read: FieldReader) throws(Rejection) {
-        refundAmount = try read(Fields.refundAmount)
-        refundDate = try read(Fields.refundDate)
-        refundReason = try read(Fields.refundReason)
-        refundType = try read(Fields.refundType)
+        refundAmount = try read("refundAmount")
+        refundDate = try read("refundDate")
+        refundReason = try read("refundReason")
+        refundType = try read("refundType")
     }
 }
 
 /// A coming increase of an item's price.
 public struct AdvancedCommercePriceIncrease: Sendable, Hashable {
+    /// The items that depend on this one.
     public let dependentSKUs: [String]?
+    /// In thousandths of the currency's unit.
     public let price: Int64?
+    /// Whether an accepted App Store authority signed it, or only Xcode on a developer's machine.
     public let status: Open<AdvancedCommercePriceIncreaseStatus>?
-
-    enum Fields {
-        static let dependentSKUs = Field<[String]>("dependentSKUs")
-        static let price = Field<Int64>("price")
-        static let status = Field<Open<AdvancedCommercePriceIncreaseStatus>>("status")
-    }
 }
 
 extension AdvancedCommercePriceIncrease: FieldObject {
-    static let fields: [FieldDescription] = [
-        Fields.dependentSKUs.description, Fields.price.description, Fields.status.description,
-    ]
-
     init(reading read: FieldReader) throws(Rejection) {
-        dependentSKUs = try read(Fields.dependentSKUs)
-        price = try read(Fields.price)
-        status = try read(Fields.status)
+        dependentSKUs = try read("dependentSKUs")
+        price = try read("price")
+        status = try read("status")
     }
 }

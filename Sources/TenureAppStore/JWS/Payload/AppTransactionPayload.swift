@@ -8,18 +8,23 @@ public struct AppTransactionPayload: Sendable, Hashable {
     public let receiptType: Open<AppStoreEnvironment>?
     /// Absent outside of production.
     public let appAppleID: Int64?
+    /// `CFBundleIdentifier` of the app.
     public let bundleID: String?
     /// The version of the requesting app: CFBundleVersion, on macOS CFBundleShortVersionString.
     public let applicationVersion: String?
+    /// Apple's number of the app version in App Store Connect; 0 in Sandbox.
     public let versionExternalIdentifier: Int64?
     /// When it was signed.
     public let receiptCreationDate: Date?
+    /// When the account first got it; stable across restores and renewals.
     public let originalPurchaseDate: Date?
     /// CFBundleVersion of the build that was first acquired, on macOS CFBundleShortVersionString.
     public let originalApplicationVersion: String?
     /// Standard Base64 of 48 bytes; only in a device's artifacts.
     public let deviceVerification: String?
+    /// The UUID in the hash that binds the artifact to a device.
     public let deviceVerificationNonce: String?
+    /// When the app was preordered.
     public let preorderDate: Date?
     /// One per Apple Account and app.
     public let appTransactionID: String?
@@ -31,60 +36,36 @@ public struct AppTransactionPayload: Sendable, Hashable {
     public let revocationDate: Date?
 
     let tape: JSONTape
-
-    enum Fields {
-        static let receiptType = Field<Open<AppStoreEnvironment>>("receiptType")
-        static let appAppleID = Field<Int64>("appAppleId")
-        static let bundleID = Field<String>("bundleId")
-        static let applicationVersion = Field<String>("applicationVersion")
-        static let versionExternalIdentifier = Field<Int64>("versionExternalIdentifier")
-        static let receiptCreationDate = Field<Date>("receiptCreationDate")
-        static let originalPurchaseDate = Field<Date>("originalPurchaseDate")
-        static let originalApplicationVersion = Field<String>("originalApplicationVersion")
-        static let deviceVerification = Field<String>("deviceVerification")
-        static let deviceVerificationNonce = Field<String>("deviceVerificationNonce")
-        static let preorderDate = Field<Date>("preorderDate")
-        static let appTransactionID = Field<String>("appTransactionId")
-        static let originalPlatform = Field<Open<Platform>>("originalPlatform")
-        static let requestDate = Field<Date>("requestDate")
-        static let revocationDate = Field<Date>("revocationDate")
-    }
 }
 
 extension AppTransactionPayload: StorePayload {
     static var kind: JWSKind { .appTransaction }
 
-    public static let fields: [FieldDescription] = [
-        Fields.receiptType.description, Fields.appAppleID.description, Fields.bundleID.description,
-        Fields.applicationVersion.description, Fields.versionExternalIdentifier.description,
-        Fields.receiptCreationDate.description, Fields.originalPurchaseDate.description,
-        Fields.originalApplicationVersion.description, Fields.deviceVerification.description,
-        Fields.deviceVerificationNonce.description, Fields.preorderDate.description,
-        Fields.appTransactionID.description, Fields.originalPlatform.description, Fields.requestDate.description,
-        Fields.revocationDate.description,
-    ]
+    /// Every field that Apple documents for this payload, for readers and minters.
+    public static let fields = FieldReader.fields(of: Self.init(reading:))
 
     init(reading read: FieldReader) throws(Rejection) {
-        receiptType = try read(Fields.receiptType)
-        appAppleID = try read(Fields.appAppleID)
-        bundleID = try read(Fields.bundleID)
-        applicationVersion = try read(Fields.applicationVersion)
-        versionExternalIdentifier = try read(Fields.versionExternalIdentifier)
-        receiptCreationDate = try read(Fields.receiptCreationDate)
-        originalPurchaseDate = try read(Fields.originalPurchaseDate)
-        originalApplicationVersion = try read(Fields.originalApplicationVersion)
-        deviceVerification = try read(Fields.deviceVerification)
-        deviceVerificationNonce = try read(Fields.deviceVerificationNonce)
-        preorderDate = try read(Fields.preorderDate)
-        appTransactionID = try read(identifier: Fields.appTransactionID)
-        originalPlatform = try read(Fields.originalPlatform)
-        requestDate = try read(Fields.requestDate)
-        revocationDate = try read(Fields.revocationDate)
+        receiptType = try read("receiptType")
+        appAppleID = try read("appAppleId")
+        bundleID = try read("bundleId")
+        applicationVersion = try read("applicationVersion")
+        versionExternalIdentifier = try read("versionExternalIdentifier")
+        receiptCreationDate = try read("receiptCreationDate")
+        originalPurchaseDate = try read("originalPurchaseDate")
+        originalApplicationVersion = try read("originalApplicationVersion")
+        deviceVerification = try read("deviceVerification")
+        deviceVerificationNonce = try read("deviceVerificationNonce")
+        preorderDate = try read("preorderDate")
+        appTransactionID = try read(identifier: "appTransactionId")
+        originalPlatform = try read("originalPlatform")
+        requestDate = try read("requestDate")
+        revocationDate = try read("revocationDate")
         tape = read.tape
     }
 }
 
 extension AppTransactionPayload {
+    /// When the App Store signed the payload.
     public var signedDate: Date? { receiptCreationDate }
     var environmentName: String? { receiptType?.rawValue }
 

@@ -5,35 +5,26 @@ public import TenureCore
 public struct ExternalPurchaseToken: Sendable, Hashable {
     /// A UUID; in the sandbox with the prefix `SANDBOX_`.
     public let externalPurchaseID: String?
+    /// When the App Store made the token.
     public let tokenCreationDate: Date?
+    /// The app's Apple ID (adam ID); absent in Sandbox.
     public let appAppleID: Int64?
+    /// `CFBundleIdentifier` of the app.
     public let bundleID: String?
+    /// When the token expires.
     public let tokenExpirationDate: Date?
+    /// The kind of token.
     public let tokenType: Open<ExternalPurchaseTokenType>?
-
-    enum Fields {
-        static let externalPurchaseID = Field<String>("externalPurchaseId")
-        static let tokenCreationDate = Field<Date>("tokenCreationDate")
-        static let appAppleID = Field<Int64>("appAppleId")
-        static let bundleID = Field<String>("bundleId")
-        static let tokenExpirationDate = Field<Date>("tokenExpirationDate")
-        static let tokenType = Field<Open<ExternalPurchaseTokenType>>("tokenType")
-    }
 }
 
 extension ExternalPurchaseToken: FieldObject {
-    static let fields: [FieldDescription] = [
-        Fields.externalPurchaseID.description, Fields.tokenCreationDate.description, Fields.appAppleID.description,
-        Fields.bundleID.description, Fields.tokenExpirationDate.description, Fields.tokenType.description,
-    ]
-
     init(reading read: FieldReader) throws(Rejection) {
-        externalPurchaseID = try read(Fields.externalPurchaseID)
-        tokenCreationDate = try read(Fields.tokenCreationDate)
-        appAppleID = try read(Fields.appAppleID)
-        bundleID = try read(Fields.bundleID)
-        tokenExpirationDate = try read(Fields.tokenExpirationDate)
-        tokenType = try read(Fields.tokenType)
+        externalPurchaseID = try read("externalPurchaseId")
+        tokenCreationDate = try read("tokenCreationDate")
+        appAppleID = try read("appAppleId")
+        bundleID = try read("bundleId")
+        tokenExpirationDate = try read("tokenExpirationDate")
+        tokenType = try read("tokenType")
     }
 }
 

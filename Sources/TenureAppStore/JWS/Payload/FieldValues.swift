@@ -86,16 +86,3 @@ extension Array: FieldValue where Element: FieldValue {
         }
     }
 }
-
-extension FieldObject {
-    static var shape: FieldShape { .object(fields) }
-
-    /// Objects are read with their path, by `FieldReader`.
-    init?(_ tape: JSONTape, at index: Int) {
-        do {
-            try self.init(reading: FieldReader(tape: tape, index: index))
-        } catch {
-            return nil
-        }
-    }
-}

@@ -4,51 +4,44 @@ import TenureJSON
 
 /// An App Store Server Notification, version 2. It has one of four parts, or a part that isn't known here.
 public struct NotificationPayload: Sendable, Hashable {
+    /// The event, such as `DID_RENEW`.
     public let notificationType: Open<NotificationType>?
+    /// Details of the event, such as `VOLUNTARY`.
     public let subtype: Open<NotificationSubtype>?
     /// The same in every attempt to deliver it.
     public let notificationUUID: String?
+    /// The version of the format, such as `2.0`.
     public let version: String?
+    /// When the App Store signed the payload.
     public let signedDate: Date?
+    /// The app, and the transaction or renewal info; nil for summaries.
     public let data: NotificationData?
+    /// The result of a renewal date extension for all subscribers.
     public let summary: NotificationSummary?
+    /// For notifications about external purchases only.
     public let externalPurchaseToken: ExternalPurchaseToken?
+    /// For notifications about the app itself, with an app transaction.
     public let appData: NotificationAppData?
 
     let tape: JSONTape
-
-    enum Fields {
-        static let notificationType = Field<Open<NotificationType>>("notificationType")
-        static let subtype = Field<Open<NotificationSubtype>>("subtype")
-        static let notificationUUID = Field<String>("notificationUUID")
-        static let version = Field<String>("version")
-        static let signedDate = Field<Date>("signedDate")
-        static let data = Field<NotificationData>("data")
-        static let summary = Field<NotificationSummary>("summary")
-        static let externalPurchaseToken = Field<ExternalPurchaseToken>("externalPurchaseToken")
-        static let appData = Field<NotificationAppData>("appData")
-    }
 }
 
 extension NotificationPayload: StorePayload {
     static var kind: JWSKind { .notification }
 
-    public static let fields: [FieldDescription] = [
-        Fields.notificationType.description, Fields.subtype.description, Fields.notificationUUID.description,
-        Fields.version.description, Fields.signedDate.description, Fields.data.description,
-        Fields.summary.description, Fields.externalPurchaseToken.description, Fields.appData.description,
-    ]
+    /// Every field that Apple documents for this payload, for readers and minters.
+    public static let fields = FieldReader.fields(of: Self.init(reading:))
 
     init(reading read: FieldReader) throws(Rejection) {
-        notificationType = try read(Fields.notificationType)
-        subtype = try read(Fields.subtype)
-        notificationUUID = try read(Fields.notificationUUID)
-        version = try read(Fields.version)
-        signedDate = try read(Fields.signedDate)
-        data = try read(Fields.data)
-        summary = try read(Fields.summary)
-        externalPurchaseToken = try read(Fields.externalPurchaseToken)
-        appData = try read(Fields.appData)
+        notificationType = try read("notificationType")
+        subtype = try read("subtype")
+        notificationUUID = try read("notificationUUID")
+        version = try read("version")
+        signedDate = try read("signedDate")
+        data = try read(object: "data")
+        summary = try read(object: "summary")
+        externalPurchaseToken = try read(object: "externalPurchaseToken")
+        appData = try read(object: "appData")
         tape = read.tape
     }
 }

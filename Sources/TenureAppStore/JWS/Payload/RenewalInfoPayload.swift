@@ -10,19 +10,27 @@ public struct RenewalInfoPayload: Sendable, Hashable {
     public let productID: String?
     /// The product that will renew.
     public let autoRenewProductID: String?
+    /// `1` if the subscription will renew.
     public let autoRenewStatus: Open<AutoRenewStatus>?
     /// Only once it expired.
     public let expirationIntent: Open<ExpirationIntent>?
+    /// Whether Apple still tries to charge for an expired subscription.
     public let isInBillingRetryPeriod: Bool?
     /// The entitlement continues until then.
     public let gracePeriodExpiresDate: Date?
+    /// `1` if the customer accepted the price increase.
     public let priceIncreaseStatus: Open<PriceIncreaseStatus>?
+    /// The kind of offer that applied: introductory, promotional, offer code or win-back.
     public let offerType: Open<OfferType>?
+    /// The ID of the promotional or win-back offer, or the name of the offer code.
     public let offerIdentifier: String?
+    /// How the offer is paid: free trial, pay as you go or pay up front.
     public let offerDiscountType: Open<OfferDiscountType>?
     /// ISO 8601 duration, such as `P1M`.
     public let offerPeriod: String?
+    /// When the latest run of periods began; gaps of at most 60 days don't interrupt one.
     public let recentSubscriptionStartDate: Date?
+    /// When the subscription renews next.
     public let renewalDate: Date?
     /// Thousandths of `currency`.
     public let renewalPrice: Int64?
@@ -30,93 +38,61 @@ public struct RenewalInfoPayload: Sendable, Hashable {
     public let currency: String?
     /// Best first.
     public let eligibleWinBackOfferIDs: [String]?
+    /// The environment of the App Store that signed it.
     public let environment: Open<AppStoreEnvironment>?
+    /// When the App Store signed the payload.
     public let signedDate: Date?
+    /// The UUID that the app passed to the purchase.
     public let appAccountToken: String?
+    /// One per Apple Account and app.
     public let appTransactionID: String?
+    /// The billing plan of the next period: monthly or up front.
     public let renewalBillingPlanType: Open<BillingPlanType>?
+    /// The commitment of a subscription that is paid in installments.
     public let commitmentInfo: RenewalCommitmentInfo?
+    /// For products of the Advanced Commerce API only.
     public let advancedCommerceInfo: AdvancedCommerceInfo?
     /// Standard Base64 of 48 bytes; only in a device's artifacts.
     public let deviceVerification: String?
+    /// The UUID in the hash that binds the artifact to a device.
     public let deviceVerificationNonce: String?
 
     let tape: JSONTape
-
-    enum Fields {
-        static let originalTransactionID = Field<String>("originalTransactionId")
-        static let productID = Field<String>("productId")
-        static let autoRenewProductID = Field<String>("autoRenewProductId")
-        static let autoRenewStatus = Field<Open<AutoRenewStatus>>("autoRenewStatus")
-        static let expirationIntent = Field<Open<ExpirationIntent>>("expirationIntent")
-        static let isInBillingRetryPeriod = Field<Bool>("isInBillingRetryPeriod")
-        static let gracePeriodExpiresDate = Field<Date>("gracePeriodExpiresDate")
-        static let priceIncreaseStatus = Field<Open<PriceIncreaseStatus>>("priceIncreaseStatus")
-        static let offerType = Field<Open<OfferType>>("offerType")
-        static let offerIdentifier = Field<String>("offerIdentifier")
-        static let offerDiscountType = Field<Open<OfferDiscountType>>("offerDiscountType")
-        static let offerPeriod = Field<String>("offerPeriod")
-        static let recentSubscriptionStartDate = Field<Date>("recentSubscriptionStartDate")
-        static let renewalDate = Field<Date>("renewalDate")
-        static let renewalPrice = Field<Int64>("renewalPrice")
-        static let currency = Field<String>("currency")
-        static let eligibleWinBackOfferIDs = Field<[String]>("eligibleWinBackOfferIds")
-        static let environment = Field<Open<AppStoreEnvironment>>("environment")
-        static let signedDate = Field<Date>("signedDate")
-        static let appAccountToken = Field<String>("appAccountToken")
-        static let appTransactionID = Field<String>("appTransactionId")
-        static let renewalBillingPlanType = Field<Open<BillingPlanType>>("renewalBillingPlanType")
-        static let commitmentInfo = Field<RenewalCommitmentInfo>("commitmentInfo")
-        static let advancedCommerceInfo = Field<AdvancedCommerceInfo>("advancedCommerceInfo")
-        static let deviceVerification = Field<String>("deviceVerification")
-        static let deviceVerificationNonce = Field<String>("deviceVerificationNonce")
-    }
 }
 
 extension RenewalInfoPayload: StorePayload {
     static var kind: JWSKind { .renewalInfo }
 
-    public static let fields: [FieldDescription] = [
-        Fields.originalTransactionID.description, Fields.productID.description, Fields.autoRenewProductID.description,
-        Fields.autoRenewStatus.description, Fields.expirationIntent.description,
-        Fields.isInBillingRetryPeriod.description, Fields.gracePeriodExpiresDate.description,
-        Fields.priceIncreaseStatus.description, Fields.offerType.description, Fields.offerIdentifier.description,
-        Fields.offerDiscountType.description, Fields.offerPeriod.description,
-        Fields.recentSubscriptionStartDate.description, Fields.renewalDate.description,
-        Fields.renewalPrice.description, Fields.currency.description, Fields.eligibleWinBackOfferIDs.description,
-        Fields.environment.description, Fields.signedDate.description, Fields.appAccountToken.description,
-        Fields.appTransactionID.description, Fields.renewalBillingPlanType.description,
-        Fields.commitmentInfo.description, Fields.advancedCommerceInfo.description,
-        Fields.deviceVerification.description, Fields.deviceVerificationNonce.description,
-    ]
+    /// Every field that Apple documents for this payload, for readers and minters.
+    public static let fields = FieldReader.fields(of: Self.init(reading:))
 
     init(reading read: FieldReader) throws(Rejection) {
-        originalTransactionID = try read(identifier: Fields.originalTransactionID)
-        productID = try read(identifier: Fields.productID)
-        autoRenewProductID = try read(identifier: Fields.autoRenewProductID)
-        autoRenewStatus = try read(Fields.autoRenewStatus)
-        expirationIntent = try read(Fields.expirationIntent)
-        isInBillingRetryPeriod = try read(Fields.isInBillingRetryPeriod)
-        gracePeriodExpiresDate = try read(Fields.gracePeriodExpiresDate)
-        priceIncreaseStatus = try read(Fields.priceIncreaseStatus)
-        offerType = try read(Fields.offerType)
-        offerIdentifier = try read(Fields.offerIdentifier)
-        offerDiscountType = try read(Fields.offerDiscountType)
-        offerPeriod = try read(Fields.offerPeriod)
-        recentSubscriptionStartDate = try read(Fields.recentSubscriptionStartDate)
-        renewalDate = try read(Fields.renewalDate)
-        renewalPrice = try read(Fields.renewalPrice)
-        currency = try read(Fields.currency)
-        eligibleWinBackOfferIDs = try read(Fields.eligibleWinBackOfferIDs)
-        environment = try read(Fields.environment)
-        signedDate = try read(Fields.signedDate)
-        appAccountToken = try read(identifier: Fields.appAccountToken)
-        appTransactionID = try read(identifier: Fields.appTransactionID)
-        renewalBillingPlanType = try read(Fields.renewalBillingPlanType)
-        commitmentInfo = try read(Fields.commitmentInfo)
-        advancedCommerceInfo = try read(Fields.advancedCommerceInfo)
-        deviceVerification = try read(Fields.deviceVerification)
-        deviceVerificationNonce = try read(Fields.deviceVerificationNonce)
+        originalTransactionID = try read(identifier: "originalTransactionId")
+        productID = try read(identifier: "productId")
+        autoRenewProductID = try read(identifier: "autoRenewProductId")
+        autoRenewStatus = try read("autoRenewStatus")
+        expirationIntent = try read("expirationIntent")
+        isInBillingRetryPeriod = try read("isInBillingRetryPeriod")
+        gracePeriodExpiresDate = try read("gracePeriodExpiresDate")
+        priceIncreaseStatus = try read("priceIncreaseStatus")
+        offerType = try read("offerType")
+        offerIdentifier = try read("offerIdentifier")
+        offerDiscountType = try read("offerDiscountType")
+        offerPeriod = try read("offerPeriod")
+        recentSubscriptionStartDate = try read("recentSubscriptionStartDate")
+        renewalDate = try read("renewalDate")
+        renewalPrice = try read("renewalPrice")
+        currency = try read("currency")
+        eligibleWinBackOfferIDs = try read("eligibleWinBackOfferIds")
+        environment = try read("environment")
+        signedDate = try read("signedDate")
+        appAccountToken = try read(identifier: "appAccountToken")
+        appTransactionID = try read(identifier: "appTransactionId")
+        renewalBillingPlanType = try read("renewalBillingPlanType")
+        commitmentInfo = try read(object: "commitmentInfo")
+        advancedCommerceInfo = try read(object: "advancedCommerceInfo")
+        deviceVerification = try read("deviceVerification")
+        deviceVerificationNonce = try read("deviceVerificationNonce")
         tape = read.tape
     }
 }

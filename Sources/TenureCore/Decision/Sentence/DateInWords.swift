@@ -28,7 +28,7 @@ extension Date {
     /// Seconds since midnight in UTC.
     var secondsOfDay: TimeInterval { timeIntervalSince1970 - (timeIntervalSince1970 / 86_400).rounded(.down) * 86_400 }
 
-    /// Nil so far away that no calendar matters.
+    /// Nil for dates too distant for a calendar.
     private var day: CivilDay? {
         let number = (timeIntervalSince1970 / 86_400).rounded(.down)
         return abs(number) < 4_000_000 ? CivilDay(number: Int(number)) : nil

@@ -17,7 +17,7 @@ extension Sentence {
             case .noAcquisition:
                 return output.say(": the App Store hasn't confirmed yet how you got the app")
             case .nothingToCompare where facts.hasDate, .windowNeedsDate where facts.hasDate:
-                return output.say(": what the App Store says of how you got the app doesn't settle it")
+                return output.say(": what the App Store says about how you got the app doesn't settle it")
             case .nothingToCompare, .windowNeedsDate:
                 return output.say(": the App Store hasn't told us on which day you got the app")
             case .inDoubt where facts.isChangeover:

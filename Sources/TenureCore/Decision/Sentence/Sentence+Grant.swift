@@ -63,12 +63,12 @@ extension Sentence {
         }
     }
 
-    /// Whether nothing that is known can end it, except a refund or a revocation.
+    /// Whether only a refund or a revocation can end the right.
     private var isPermanent: Bool {
-        // The family decides how long.
+        // The family member can stop sharing at any time.
         if facts.isFamilyShared { return false }
         return switch decision.findings.first {
-        // Without a promise a later version of the policy may decide the doubt otherwise.
+        // Without a promise, a later version of the policy may decide a doubtful case differently.
         case .inDoubt, .boughtAgainInDoubt: decision.isPromised
         case .testEnvironment: false
         default: true

@@ -2,10 +2,10 @@ import Foundation
 package import TenureJSON
 
 extension Decision {
-    /// What a support person can send to the customer, with the first title that the policy gives each thing.
+    /// A sentence that support can send to the customer. It uses the first title of everything in the policy.
     public var sentence: String { sentence(in: []) }
 
-    /// What a support person can send to the customer: the answer with its reason, and what the customer can do next.
+    /// A text that support can send to the customer: the answer, its reason, and what the customer can do next.
     ///
     /// The text is in English. The titles in it are in the first of the reader's languages that the policy has.
     ///
@@ -17,16 +17,16 @@ extension Decision {
         return text
     }
 
-    /// Writes the sentence piece by piece, for output that has its own memory.
+    /// Writes the sentence piece by piece, so that an output can avoid allocating strings.
     package func write(sentenceTo output: inout some TextPieces & ~Copyable, in languages: [String]) {
         Sentence(of: self, in: languages).write(to: &output)
     }
 }
 
-/// Turns a decision's reasons into words: the only place that does.
+/// The only code that turns a decision's reasons into words.
 ///
-/// Each outcome has a file with its templates. Acquiring isn't paying, so none says "you didn't buy". A new reason without
-/// a template gets the general one of its outcome.
+/// Each outcome has a file with its templates. Customers who got the app may not have paid, so no template says "you
+/// didn't buy". A reason without a template uses its outcome's general one.
 struct Sentence {
     let decision: Decision
     let facts: SentenceFacts
@@ -65,10 +65,10 @@ struct Sentence {
         if let date = facts.date(allowing: nil) { output.say(" on ", on: date) }
     }
 
-    /// "you got the app on May 1, 2014 (build 37)", as far as the proofs say so.
+    /// "you got the app on May 1, 2014 (build 37)", with the date and the version that are known.
     ///
-    /// - Parameter eras: what the rest of the sentence says of the time. A proof that excludes all of them was overridden by
-    ///   the other one, and isn't named.
+    /// - Parameter eras: the eras that the rest of the sentence is about. A proof that excludes all of them was overridden,
+    ///   so the sentence leaves it out.
     func writeAcquisition(in eras: EraSet? = nil, to output: inout some TextPieces & ~Copyable) {
         let version = facts.version(allowing: eras)
         guard let date = facts.date(allowing: eras) else {
@@ -88,7 +88,7 @@ struct Sentence {
 }
 
 extension Purchase {
-    /// Whether it is, or must be taken for, a subscription: old receipts don't name the type.
+    /// Whether the purchase is a subscription, or may be one: old receipts don't name the type.
     var isSubscription: Bool {
         switch type {
         case .autoRenewable: true

@@ -1,10 +1,10 @@
 import Foundation
 
-/// What the words need, picked from a decision's reasons and policy.
+/// The facts that a sentence uses, taken from a decision's reasons and policy.
 struct SentenceFacts {
     /// What customers call the entitlement.
     let title: String
-    /// Nil for an entitlement that only a promise still names.
+    /// Nil if the policy no longer has the entitlement and only a promise names it.
     let entitlement: Entitlement?
     private let policy: Policy
     private let languages: [String]
@@ -40,10 +40,10 @@ struct SentenceFacts {
         }
     }
 
-    /// In a sentence a longer one would only confuse.
+    /// In characters. A sentence leaves out a longer version.
     private static let longestVersion = 24
 
-    // MARK: What the proofs say
+    // MARK: Proofs
 
     var isChangeover: Bool { changeoverEras != nil }
 
@@ -66,20 +66,20 @@ struct SentenceFacts {
         return (version.text, version.key)
     }
 
-    /// Whether the proofs leave no era but this one.
+    /// Whether the proofs allow only this era.
     func proves(era: Int) -> Bool {
         guard let erasOfDate else { return false }
         return (version.map { $0.eras.intersection(erasOfDate) } ?? erasOfDate) == EraSet(from: era, to: era + 1)
     }
 
-    // MARK: What the policy says
+    // MARK: Policy
 
-    /// Whether something in the app gives the entitlement.
+    /// Whether a product grants the entitlement.
     var isSold: Bool { entitlement?.products.isEmpty == false }
 
     var hasTrial: Bool { entitlement?.trial != nil }
 
-    /// Whether some family member may have got the app in time.
+    /// Whether a family member's acquisition of the app could give the entitlement.
     var honorsEras: Bool { entitlement?.honoredEras.isEmpty == false }
 
     /// Whether the app had this business model in every one of the eras, of which there are some.
@@ -87,14 +87,14 @@ struct SentenceFacts {
         !eras.isEmpty && eras.allSatisfy { policy.eras.indices.contains($0) && policy.eras[$0].model == model }
     }
 
-    /// What customers call a product, by this entitlement or else by another one.
+    /// A product's title in this entitlement, otherwise in another one.
     func title(ofProduct id: String) -> String? {
         let own = entitlement?.products.first { $0.id == id }?.title
         let title = own ?? policy.entitlements.lazy.flatMap(\.products).first { $0.id == id && $0.title != nil }?.title
         return title?.text(for: languages)
     }
 
-    /// The titles of the products that give the entitlement. Nil where one has none, or where a list of them is too long.
+    /// The titles of the products that grant the entitlement; nil if one has no title, or if they are too many to list.
     var titlesOfProducts: [String]? {
         guard let products = entitlement?.products, (1...2).contains(products.count) else { return nil }
         let titles = products.compactMap { title(ofProduct: $0.id) }

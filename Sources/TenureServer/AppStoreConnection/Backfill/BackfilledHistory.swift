@@ -17,7 +17,7 @@ struct BackfilledHistory: Sendable {
     private(set) var renewals: [Renewal] = []
     private var names = NamedIdentities()
     /// What did not count, and why.
-    private(set) var faults: [Fault] = []
+    private(set) var rejected: [RejectedArtifact] = []
     /// Whether all of the customer's purchases are among these: every page of the history was seen, and all that was
     /// answered counts.
     private(set) var isComplete: Bool
@@ -31,23 +31,23 @@ struct BackfilledHistory: Sendable {
 
     init(
         of id: AppStoreCustomerID, _ list: TransactionList?, _ statuses: SubscriptionStatuses?,
-        _ appTransaction: Arrival<AppTransactionPayload>?, refunds: TransactionList? = nil,
+        _ appTransaction: SyncArtifact<AppTransactionPayload>?, refunds: TransactionList? = nil,
         in environment: AppStoreEnvironment
     ) {
         self.environment = environment
         ending = list?.ending
         revision = list?.revision
         isComplete = list?.isComplete == true
-        faults = (list?.faults ?? []) + (statuses?.faults ?? [])
+        rejected = (list?.rejected ?? []) + (statuses?.rejected ?? [])
         let transactions = list?.transactions ?? []
-        appTransactionID = Self.account(id, appTransaction, transactions.map(\.arrival))
+        appTransactionID = Self.account(id, appTransaction, transactions.map(\.artifact))
         if let appTransaction { add(appTransaction) }
-        for (arrival, purchase) in transactions + (refunds?.transactions ?? []) { add(arrival, purchase) }
+        for (artifact, purchase) in transactions + (refunds?.transactions ?? []) { add(artifact, purchase) }
         for subscription in statuses?.subscriptions ?? [] {
-            if let (arrival, purchase) = subscription.transaction { add(arrival, purchase) }
-            if let (arrival, renewal) = subscription.renewal { add(arrival, renewal) }
+            if let (artifact, purchase) = subscription.transaction { add(artifact, purchase) }
+            if let (artifact, renewal) = subscription.renewal { add(artifact, renewal) }
         }
-        if !faults.isEmpty || !holds(id) { isComplete = false }
+        if !rejected.isEmpty || !holds(id) { isComplete = false }
     }
 
     /// By what the customer is found again; the first decides.
@@ -59,17 +59,17 @@ struct BackfilledHistory: Sendable {
     /// What the ledger gets, and what it proves. That all purchases are known is only said where it is so.
     ///
     /// `known`: of whom the amendment is.
-    func add(to amendment: inout Amendment, of known: Customer?) {
-        amendment.add(artifacts, proving: proofs, purchases: purchases, renewals: renewals)
-        amendment.identify(by: identities + names.forPeople(beyond: known))
-        if isComplete { amendment.completePurchases() }
+    func add(to update: inout CustomerUpdate, of known: Customer?) {
+        update.add(artifacts, proving: proofs, purchases: purchases, renewals: renewals)
+        update.identify(by: identities + names.forPeople(beyond: known))
+        if isComplete { update.completePurchases() }
     }
 
     /// Where something that belongs to it could not be had at all.
     mutating func loseCompleteness() { isComplete = false }
 
-    mutating func lose(_ fault: Fault) {
-        faults.append(fault)
+    mutating func lose(_ artifact: RejectedArtifact) {
+        rejected.append(artifact)
         isComplete = false
     }
 
@@ -81,8 +81,8 @@ struct BackfilledHistory: Sendable {
 
     /// Whose account it is: what was asked for, then what is signed.
     private static func account(
-        _ id: AppStoreCustomerID, _ appTransaction: Arrival<AppTransactionPayload>?,
-        _ transactions: [Arrival<TransactionPayload>]
+        _ id: AppStoreCustomerID, _ appTransaction: SyncArtifact<AppTransactionPayload>?,
+        _ transactions: [SyncArtifact<TransactionPayload>]
     ) -> String? {
         if case .appTransaction(let id) = id { return id }
         let asked = transactions.first {
@@ -92,40 +92,41 @@ struct BackfilledHistory: Sendable {
             ?? transactions.lazy.compactMap(\.payload.appTransactionID).first
     }
 
-    private mutating func add(_ arrival: Arrival<AppTransactionPayload>) {
-        guard belongs(arrival.payload.appTransactionID, arrival.realm, at: arrival.place) else { return }
-        artifacts.append(arrival.artifact)
-        proofs.append(arrival.verified.proof)
-        names.add(arrival.payload)
+    private mutating func add(_ artifact: SyncArtifact<AppTransactionPayload>) {
+        guard belongs(artifact.payload.appTransactionID, artifact.realm, at: artifact.path) else { return }
+        artifacts.append(artifact.stored)
+        proofs.append(artifact.verified.proof)
+        names.add(artifact.payload)
     }
 
-    private mutating func add(_ arrival: Arrival<TransactionPayload>, _ purchase: Purchase) {
-        guard belongs(arrival.payload.appTransactionID, arrival.realm, at: arrival.place) else { return }
-        artifacts.append(arrival.artifact)
+    private mutating func add(_ artifact: SyncArtifact<TransactionPayload>, _ purchase: Purchase) {
+        guard belongs(artifact.payload.appTransactionID, artifact.realm, at: artifact.path) else { return }
+        artifacts.append(artifact.stored)
         purchases.append(purchase)
         subscriptionIDs.insert(purchase.originalTransactionID)
-        names.add(arrival.payload, purchase)
+        names.add(artifact.payload, purchase)
     }
 
-    private mutating func add(_ arrival: Arrival<RenewalInfoPayload>, _ renewal: Renewal) {
-        guard belongs(arrival.payload.appTransactionID, arrival.realm, at: arrival.place) else { return }
+    private mutating func add(_ artifact: SyncArtifact<RenewalInfoPayload>, _ renewal: Renewal) {
+        guard belongs(artifact.payload.appTransactionID, artifact.realm, at: artifact.path) else { return }
         guard subscriptionIDs.contains(renewal.originalTransactionID) else {
-            faults.append(Fault(arrival.place, .noTransaction, "no transaction that counts is of its subscription"))
+            rejected.append(
+                RejectedArtifact(artifact.path, .noTransaction, "no transaction that counts is of its subscription"))
             return
         }
-        artifacts.append(arrival.artifact)
+        artifacts.append(artifact.stored)
         renewals.append(renewal)
-        names.add(arrival.payload, renewal)
+        names.add(artifact.payload, renewal)
     }
 
     /// Nothing signed says that it is another account's, or of another authority than the rest.
-    private mutating func belongs(_ id: String?, _ realm: Realm, at place: Place) -> Bool {
+    private mutating func belongs(_ id: String?, _ realm: Realm, at path: ArtifactPath) -> Bool {
         if let id, let appTransactionID, id != appTransactionID {
-            faults.append(Fault(place, .unrelated, "it belongs to another acquisition of the app"))
+            rejected.append(RejectedArtifact(path, .unrelated, "it belongs to another acquisition of the app"))
             return false
         }
         guard self.realm == nil || self.realm == realm else {
-            faults.append(Fault(place, .unrelated, "it was signed under another authority than the rest"))
+            rejected.append(RejectedArtifact(path, .unrelated, "it was signed under another authority than the rest"))
             return false
         }
         self.realm = realm

@@ -45,7 +45,7 @@ struct HistoryBackfill: Sendable {
         var history = BackfilledHistory(
             of: id, list, statuses.answer.flatMap { $0 }, appTransaction.answer,
             refunds: refunds.answer.flatMap { $0 }, in: list.environment)
-        if let fault = appTransaction.fault { history.lose(fault) }
+        if let rejected = appTransaction.rejected { history.lose(rejected) }
         if statuses.answer == nil { history.loseCompleteness() }
         return history
     }
@@ -61,15 +61,15 @@ struct HistoryBackfill: Sendable {
 
     /// Nil where it fails, and asking again would not help; with a fault where it was answered and cannot be believed.
     private func leavingOut<Answer: Sendable>(
-        _ place: Place?, _ ask: () async throws(AppStoreFailure) -> Answer
-    ) async throws(AppStoreFailure) -> (answer: Answer?, fault: Fault?) {
+        _ path: ArtifactPath?, _ ask: () async throws(AppStoreFailure) -> Answer
+    ) async throws(AppStoreFailure) -> (answer: Answer?, rejected: RejectedArtifact?) {
         do {
             return (try await ask(), nil)
         } catch {
             guard !error.isRetryable else { throw error }
             switch error {
             case .refused: return (nil, nil)
-            case .untrusted(let rejection): return (nil, place.map { Fault($0, rejection) })
+            case .untrusted(let rejection): return (nil, path.map { RejectedArtifact($0, rejection) })
             default: throw error
             }
         }

@@ -4,7 +4,7 @@ import TenureCore
 
 extension AppStoreConnection {
     /// What was bought under an order id, as the App Store's receipts by e-mail name it: each transaction verified, or
-    /// named among the faults. Nil where it is no order of this app.
+    /// named among the rejected. Nil where it is no order of this app.
     ///
     /// In production alone: nobody gets a receipt for what was bought in the sandbox.
     func order(_ id: String, before end: TimeInterval = .infinity) async throws(AppStoreFailure) -> TransactionList? {

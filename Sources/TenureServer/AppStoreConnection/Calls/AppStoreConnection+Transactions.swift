@@ -45,7 +45,7 @@ extension AppStoreConnection {
 
     /// One transaction. Throws `untrusted` where it cannot be verified, or is another one.
     func transaction(_ transactionID: String, in environment: AppStoreEnvironment) async throws(AppStoreFailure)
-        -> (arrival: Arrival<TransactionPayload>, purchase: Purchase)
+        -> (artifact: SyncArtifact<TransactionPayload>, purchase: Purchase)
     {
         let reply = try await answer(to: .transactionInfo(transactionID), in: environment)
         let jws = try reply.text("signedTransactionInfo")
@@ -63,7 +63,7 @@ extension AppStoreConnection {
     /// be verified.
     func appTransaction(
         of id: AppStoreCustomerID, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
-    ) async throws(AppStoreFailure) -> Arrival<AppTransactionPayload> {
+    ) async throws(AppStoreFailure) -> SyncArtifact<AppTransactionPayload> {
         let reply = try await answer(to: .appTransactionInfo(of: id), in: environment, before: end)
         let bytes = Array(try reply.text("signedAppTransactionInfo").utf8)
         return try trusting { () throws(Rejection) in
@@ -72,7 +72,7 @@ extension AppStoreConnection {
             if case .appTransaction(let wanted) = id, verified.payload.appTransactionID != wanted {
                 throw Rejection(.wrongKind, "it is another app transaction than the one that was asked for")
             }
-            return Arrival(verified, .appTransaction, bytes, at: .appTransaction, isOnDevice: false)
+            return SyncArtifact(verified, .appTransaction, bytes, at: .appTransaction, isOnDevice: false)
         }
     }
 

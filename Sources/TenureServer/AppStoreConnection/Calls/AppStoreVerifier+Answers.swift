@@ -6,21 +6,21 @@ import TenureStore
 extension AppStoreVerifier {
     /// A transaction from the server of one environment: what was signed in another one is not its to give.
     func answered(
-        transaction jws: String, at place: Place, in environment: AppStoreEnvironment, now: Date
-    ) throws(Rejection) -> (arrival: Arrival<TransactionPayload>, purchase: Purchase) {
+        transaction jws: String, at path: ArtifactPath, in environment: AppStoreEnvironment, now: Date
+    ) throws(Rejection) -> (artifact: SyncArtifact<TransactionPayload>, purchase: Purchase) {
         let bytes = Array(jws.utf8)
         let verified = try verifyTransaction(bytes, now: now)
         try verified.checkSigned(in: environment)
-        return (Arrival(verified, .transaction, bytes, at: place, isOnDevice: false), try verified.purchase)
+        return (SyncArtifact(verified, .transaction, bytes, at: path, isOnDevice: false), try verified.purchase)
     }
 
     func answered(
-        renewalInfo jws: String, at place: Place, in environment: AppStoreEnvironment, now: Date
-    ) throws(Rejection) -> (arrival: Arrival<RenewalInfoPayload>, renewal: Renewal) {
+        renewalInfo jws: String, at path: ArtifactPath, in environment: AppStoreEnvironment, now: Date
+    ) throws(Rejection) -> (artifact: SyncArtifact<RenewalInfoPayload>, renewal: Renewal) {
         let bytes = Array(jws.utf8)
         let verified = try verifyRenewalInfo(bytes, now: now)
         try verified.checkSigned(in: environment)
-        return (Arrival(verified, .renewalInfo, bytes, at: place, isOnDevice: false), try verified.renewal)
+        return (SyncArtifact(verified, .renewalInfo, bytes, at: path, isOnDevice: false), try verified.renewal)
     }
 }
 

@@ -10,16 +10,16 @@ struct SubscriptionStatuses: Sendable {
         /// As the App Store answered, unsigned: for showing only.
         let status: Open<SubscriptionStatus>?
         /// Nil where it could not be verified.
-        fileprivate(set) var transaction: (arrival: Arrival<TransactionPayload>, purchase: Purchase)?
+        fileprivate(set) var transaction: (artifact: SyncArtifact<TransactionPayload>, purchase: Purchase)?
         /// Nil where there is none, it could not be verified, or it belongs to another subscription than the
         /// transaction beside it.
-        fileprivate(set) var renewal: (arrival: Arrival<RenewalInfoPayload>, renewal: Renewal)?
+        fileprivate(set) var renewal: (artifact: SyncArtifact<RenewalInfoPayload>, renewal: Renewal)?
     }
 
     let environment: AppStoreEnvironment
     fileprivate(set) var subscriptions: [Subscription] = []
     /// What did not count, by its place among the subscriptions.
-    fileprivate(set) var faults: [Fault] = []
+    fileprivate(set) var rejected: [RejectedArtifact] = []
 }
 
 extension AppStoreConnection {
@@ -49,15 +49,16 @@ extension SubscriptionStatuses {
             try verifier.answered(transaction: transaction, at: .transaction(index), in: environment, now: now)
         }
         if let renewalInfo = try last.optionalText("signedRenewalInfo") {
-            let place = Place.renewalInfo(index)
-            let renewal = try counting(place) { () throws(Rejection) in
-                try verifier.answered(renewalInfo: renewalInfo, at: place, in: environment, now: now)
+            let path = ArtifactPath.renewalInfo(index)
+            let renewal = try counting(path) { () throws(Rejection) in
+                try verifier.answered(renewalInfo: renewalInfo, at: path, in: environment, now: now)
             }
             let wanted = subscription.transaction?.purchase.originalTransactionID
             if let renewal, renewal.renewal.originalTransactionID == wanted {
                 subscription.renewal = renewal
             } else if renewal != nil {
-                faults.append(Fault(place, .noTransaction, "no verified transaction is of its subscription"))
+                rejected.append(
+                    RejectedArtifact(path, .noTransaction, "no verified transaction is of its subscription"))
             }
         }
         subscriptions.append(subscription)
@@ -65,13 +66,13 @@ extension SubscriptionStatuses {
 
     /// Nil, and a fault, where it does not count. Throws `untrusted` where the verifier can judge later only.
     private mutating func counting<Answered>(
-        _ place: Place, _ verify: () throws(Rejection) -> Answered
+        _ path: ArtifactPath, _ verify: () throws(Rejection) -> Answered
     ) throws(AppStoreFailure) -> Answered? {
         do {
             return try verify()
         } catch {
             if error.isRetryable { throw .untrusted(error) }
-            faults.append(Fault(place, error))
+            rejected.append(RejectedArtifact(path, error))
             return nil
         }
     }

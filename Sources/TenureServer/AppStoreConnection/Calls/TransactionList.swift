@@ -6,9 +6,9 @@ import TenureStore
 /// Transactions of one customer that the App Store answered with, as far as they could be verified.
 struct TransactionList: Sendable {
     let environment: AppStoreEnvironment
-    private(set) var transactions: [(arrival: Arrival<TransactionPayload>, purchase: Purchase)] = []
+    private(set) var transactions: [(artifact: SyncArtifact<TransactionPayload>, purchase: Purchase)] = []
     /// What did not count, by its place in the whole list.
-    private(set) var faults: [Fault] = []
+    private(set) var rejected: [RejectedArtifact] = []
     /// With which only what changes from now on is answered; nil where the last page named none.
     var revision: String?
     /// Nil while there are more pages to ask for.
@@ -18,7 +18,7 @@ struct TransactionList: Sendable {
     private var size = 0
 
     /// Whether every page was seen, and everything on it counts.
-    var isComplete: Bool { ending == .lastPage && faults.isEmpty }
+    var isComplete: Bool { ending == .lastPage && rejected.isEmpty }
 
     /// As many pages as the record takes artifacts of one customer, 20 on a page.
     static let mostPages = 250
@@ -39,7 +39,7 @@ struct TransactionList: Sendable {
                     try verifier.answered(transaction: jws, at: .transaction(count), in: environment, now: now))
             } catch {
                 if error.isRetryable { throw .untrusted(error) }
-                faults.append(Fault(.transaction(count), error))
+                rejected.append(RejectedArtifact(.transaction(count), error))
             }
             count += 1
         }

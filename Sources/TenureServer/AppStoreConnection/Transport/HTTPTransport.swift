@@ -104,34 +104,39 @@ struct HTTPTransport: Service {
     }
 }
 
-/// Made with the first exchange: a service that is wired and never starts has nothing to close.
-private final class LazyClient: @unchecked Sendable {
-    // Sound: what changes is touched inside `lock.withLock` only.
-    private let lock = NSLock()
+/// Creates the client with the first exchange, so that a service that never starts has nothing to close.
+private final class LazyClient: Sendable {
     private let configuration: HTTPClient.Configuration
-    private var client: HTTPClient?
-    private var isClosed = false
+    private let state = Locked(State.unused)
+
+    private enum State {
+        case unused
+        case open(HTTPClient)
+        case closed
+    }
 
     init(_ configuration: HTTPClient.Configuration) {
         self.configuration = configuration
     }
 
     func open() throws -> HTTPClient {
-        try lock.withLock {
-            guard !isClosed else { throw HTTPClientError.alreadyShutdown }
-            if let client { return client }
-            let made = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-            client = made
-            return made
+        try state.withLock { state in
+            switch state {
+            case .closed: throw HTTPClientError.alreadyShutdown
+            case .open(let client): return client
+            case .unused:
+                let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+                state = .open(client)
+                return client
+            }
         }
     }
 
     func close() async throws {
-        let last = lock.withLock {
-            isClosed = true
-            defer { client = nil }
-            return client
+        let last = state.withLock { state in
+            defer { state = .closed }
+            return state
         }
-        try await last?.shutdown()
+        if case .open(let client) = last { try await client.shutdown() }
     }
 }

@@ -1,0 +1,50 @@
+import Foundation
+
+/// The client on the device: an answer that is already known, and the first answer after a start.
+enum ClientRatios {
+    static let allows = "client-allows"
+    static let firstAnswer = "client-first-answer"
+
+    static func measure(_ only: String?) async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tenure-" + UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let client = try ClientBenchmark(folder: folder, now: Date())
+        if only != allows {
+            try await measure(firstAnswer, goal: "<=4", repetitions: 500, client) {
+                guard await client.firstAnswer() else { throw WrongAnswer() }
+            }
+        }
+        if only != firstAnswer {
+            try await measure(allows, goal: "<=0.006", repetitions: 1, counting: 100_000, client) {
+                guard await client.allows(100_000) == 100_000 else { throw WrongAnswer() }
+            }
+        }
+    }
+
+    /// Like `Ratio.measure`, for asynchronous work. Its processor time is the process's, since it may change threads.
+    private static func measure(
+        _ name: String, goal: String, repetitions: Int, counting questions: Int = 1, _ client: ClientBenchmark,
+        rounds: Int = 15, _ work: () async throws -> Void
+    ) async throws {
+        let verifications = 1000
+        var works: [Double] = []
+        var floors: [Double] = []
+        for round in 0...rounds {
+            var start = processCPUTime()
+            for _ in 0..<repetitions { try await work() }
+            let spent = (processCPUTime() - start) / Double(repetitions * questions) * 1e6
+            start = processCPUTime()
+            for _ in 0..<verifications { guard client.verify() else { throw WrongAnswer() } }
+            let floor = (processCPUTime() - start) / Double(verifications) * 1e6
+            // The first round warms up.
+            guard round > 0 else { continue }
+            works.append(spent)
+            floors.append(floor)
+        }
+        let (work, floor) = (works.median, floors.median)
+        print("\(name): \(format(work)) µs, floor \(format(floor)) µs")
+        print("ratio \(name) \(format(work / floor)) \(goal)")
+    }
+
+    private struct WrongAnswer: Error {}
+}

@@ -1,0 +1,71 @@
+import Foundation
+import GRDBSQLite
+
+/// Makes a database of many millions of customers from a smaller one: it repeats each row with other IDs, in the order
+/// in which a service writes them. That takes minutes; filling takes most of an hour.
+///
+/// A customer's facts keep their IDs. A rehearsal compares an ID in them only with others of the same customer.
+enum RecordOfMany {
+    private static let block = 10_000
+
+    /// `count`: a multiple of how many customers `path` has.
+    static func make(at target: String, of count: Int, from path: String, of base: Int) throws {
+        guard !FileManager.default.fileExists(atPath: target) else { return }
+        try execute("PRAGMA wal_checkpoint(TRUNCATE)", at: path)
+        // Under another name until it's complete, because the run may be interrupted.
+        let part = target + ".part"
+        try? FileManager.default.removeItem(atPath: part)
+        try FileManager.default.copyItem(atPath: path, toPath: part)
+        try execute(
+            "PRAGMA journal_mode = DELETE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -1000000",
+            "BEGIN", at: part
+        ) { connection in
+            for shift in stride(from: base, to: count, by: base) {
+                for start in stride(from: 0, to: base, by: block) {
+                    try run(rows(shiftedBy: shift, from: start, through: start + block), on: connection)
+                }
+                print("\(shift + base) customers at \(part)")
+            }
+        }
+        try execute("PRAGMA journal_mode = WAL", at: part)
+        try FileManager.default.moveItem(atPath: part, toPath: target)
+    }
+
+    private static func rows(shiftedBy shift: Int, from start: Int, through end: Int) -> String {
+        let range = "customer > \(start) AND customer <= \(end)"
+        return """
+            INSERT INTO customers (id, realm, public_id, created_at, facts, merged_into, sent_entitlements, next_end)
+            SELECT id + \(shift), realm, public_id || \(shift), created_at, facts, merged_into, sent_entitlements, next_end
+            FROM customers WHERE id > \(start) AND id <= \(end);
+            INSERT INTO identities (realm, kind, value, customer)
+            SELECT realm, kind, CAST(value + \(shift) AS TEXT), customer + \(shift) FROM identities WHERE \(range);
+            INSERT INTO promises (customer, entitlement, app_transaction_id, download_id, original_purchase_date, policy,
+                until, recorded_at)
+            SELECT customer + \(shift), entitlement, CAST(app_transaction_id + \(shift) AS TEXT), download_id,
+                original_purchase_date, policy, until, recorded_at
+            FROM promises WHERE \(range);
+            INSERT INTO events (customer, kind, at, actor, detail)
+            SELECT customer + \(shift), kind, at, actor, detail FROM events WHERE \(range);
+            """
+    }
+
+    private static func execute(
+        _ preparations: String..., at path: String, _ body: (OpaquePointer) throws -> Void = { _ in }
+    ) throws {
+        var opened: OpaquePointer?
+        defer { sqlite3_close_v2(opened) }
+        guard sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK, let opened else {
+            throw CocoaError(.fileReadUnknown)
+        }
+        for preparation in preparations { try run(preparation, on: opened) }
+        try body(opened)
+        if sqlite3_get_autocommit(opened) == 0 { try run("COMMIT", on: opened) }
+    }
+
+    private static func run(_ sql: String, on connection: OpaquePointer) throws {
+        guard sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK else {
+            print("SQLite: \(String(cString: sqlite3_errmsg(connection)))")
+            throw CocoaError(.fileWriteUnknown)
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import TenureStore
+
+@testable import TenurePostgres
+
+/// The floor of the store's look-ups: one prepared SELECT for each customer, one at a time on each connection, nothing
+/// decoded.
+struct BareSelects: Sendable {
+    private let pool: PostgresPool
+
+    init(_ store: PostgresDatabase) {
+        pool = store.newPoolForLookups()
+    }
+
+    /// Throws unless there is one such customer.
+    func select(_ id: Int64) async throws(StoreError) {
+        let count = try await pool.run { connection throws(PostgresFailure) in
+            var parameters = PostgresParameters()
+            parameters.append(id)
+            return try connection.answer("SELECT \(Customer.columns) FROM customers WHERE id = $1", parameters).rowCount
+        }
+        guard count == 1 else { throw .failed("there is no customer \(id)") }
+    }
+}

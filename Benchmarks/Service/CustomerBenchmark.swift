@@ -1,0 +1,133 @@
+import Foundation
+import Hummingbird
+import Logging
+import TenureAPI
+import TenureCore
+import TenureJSON
+import TenureStore
+
+@testable import TenureServer
+
+/// The service for `http-customer`: with a large database, access tokens, and a route that sends the same bytes from
+/// memory.
+struct CustomerBenchmark: Sendable {
+    private let service: TenureService
+    private let now: Date
+    /// The least that reads one customer from the database.
+    private let select: (@Sendable (Int64) async throws -> Void)?
+
+    /// The floor: the bytes of one customer's response, from memory.
+    static let memoryPath = "/benchmark/memory"
+    static let customerPath = "/v1/customer"
+    /// The floor of a database server: one bare SELECT of the customer whom the token names, and those bytes.
+    static let selectPath = "/benchmark/select"
+
+    /// - Parameter downloadsPerCustomer: how many downloads of content a customer may have at once; nil: the default.
+    init(
+        configuration: ServiceConfiguration, downloadsPerCustomer: Int? = nil
+    ) async throws(ServiceError) {
+        var configuration = configuration
+        if let downloadsPerCustomer { configuration.downloadsPerCustomer = downloadsPerCustomer }
+        try await self.init(configuration: configuration, store: nil, select: nil)
+    }
+
+    /// Uses this database; nil: the SQLite file of the configuration.
+    init(
+        configuration: ServiceConfiguration, store: Store?, select: (@Sendable (Int64) async throws -> Void)?
+    ) async throws(ServiceError) {
+        var configuration = configuration
+        // All requests come from one address.
+        configuration.rateLimits.perAddress = .unlimited
+        configuration.rateLimits.perToken = .unlimited
+        service = try await TenureService(configuration, store: store)
+        self.select = select
+        now = configuration.now()
+    }
+
+    /// Adds invented customers until the database has `count` of them. Their numbers are 1 to `count`.
+    func fill(to count: Int) async throws {
+        let batch = 10_000
+        var next = 1
+        // Steps find the last known number without a query that only a benchmark needs.
+        while next <= count, try await service.store.lookUp(Int64(next)) != nil { next += batch }
+        while next <= count {
+            let updates = try (next..<min(next + batch, count + 1)).map { number in
+                let update = try update(ofCustomer: number)
+                let identity = Identity(.appTransactionID, String(704_000_000_000_000_000 + number))
+                return (plan: CustomerUpdatePlan(naming: [identity], in: Realm(.production), at: now), update: update)
+            }
+            try await service.store.write(at: now, locking: updates.flatMap(\.plan.lockKeys)) { transaction in
+                for (plan, update) in updates {
+                    guard let found = try transaction.findCustomer(plan) else { continue }
+                    _ = try transaction.save(update, of: found)
+                }
+            }
+            next += batch
+        }
+    }
+
+    /// A customer who bought the app; two of three also bought products in it.
+    private func update(ofCustomer number: Int) throws -> CustomerUpdate {
+        let id = String(704_000_000_000_000_000 + number)
+        let bought = Date(timeIntervalSince1970: 1_300_000_000 + Double(number % 400_000_000))
+        var update = CustomerUpdate(of: nil)
+        let proof = AppProof(
+            kind: .appTransaction, signedDate: now.addingTimeInterval(-86_400), id: .appTransaction(id),
+            originalPlatform: number.isMultiple(of: 3) ? .macOS : .iOS,
+            originalAppVersion: number.isMultiple(of: 3) ? "1.\(number % 20)" : String(number % 200),
+            originalPurchaseDate: bought)
+        let product = service.policies.current.entitlements.first?.products.first?.id ?? "com.example.everything"
+        let purchases = (0..<number % 3).map { index in
+            Purchase(
+                transactionID: String(410_000_000_000_000 + number * 10 + index), productID: product,
+                type: .nonConsumable, purchaseDate: bought.addingTimeInterval(Double(index) * 1000), signedDate: now)
+        }
+        update.add([], proving: [proof], purchases: purchases)
+        update.completePurchases()
+        let evidence = update.facts.evidence(in: .production)
+        let policies = service.policies
+        update.promise(
+            try policies.decide(update.facts, evidence, at: now).flatMap { policies.promises(of: $0, at: now) })
+        return update
+    }
+
+    /// Returns access tokens of customers spread over 1 to `population`, valid for a day.
+    func accessTokens(_ count: Int, ofCustomersUpTo population: Int) -> [String] {
+        (0..<count).map { index in
+            // Steps of a large prime: consecutive requests read distant pages.
+            let customer = Int64(1 + (index &* 7_919_993) % population)
+            let token = AccessToken(
+                customer: customer, realm: Realm(.production), expiresAt: now.addingTimeInterval(86_400))
+            return service.accessTokenKey.text(of: token)
+        }
+    }
+
+    /// Runs the service with an additional route until the task is canceled or a signal arrives.
+    func run(
+        logger: Logger = Logger(label: "tenure"),
+        onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
+    ) async throws {
+        guard let customer = try await service.store.lookUp(2) else {
+            throw ServiceError.failed("the benchmark's record is empty; fill it first")
+        }
+        let evidence = customer.evidence
+        var json = JSONWriter()
+        json.value(
+            CustomerAnswer(
+                customer, evidence: evidence,
+                decisions: try service.policies.decide(customer.facts, evidence, at: now)))
+        let bytes = json.bytes
+        let router = try service.router()
+        router.get("benchmark/memory") { _, _ in Response.json(bytes) }
+        if let select {
+            let access = CustomerAccess(
+                accessTokenKey: service.accessTokenKey,
+                verifiedRealms: AcceptedRealms(service.configuration.anchors))
+            router.get("benchmark/select") { [now] request, _ in
+                try await select(try access.token(of: request, now: now).customer)
+                return Response.json(bytes)
+            }
+        }
+        try await service.application(logger: logger, router: router, onServerRunning: onServerRunning).runService()
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import GRDBSQLite
+import TenureAppStore
+import TenureCore
+import TenureJSON
+import TenureMint
+import TenureServer
+
+/// `record-durable-syncs`: syncs per second of 64 clients, each acknowledged after its flush, without what verifying the
+/// artifacts costs by itself, against bare INSERTs of the same bytes, 64 to a transaction, on the same disk.
+///
+/// What verifying costs is the wall time that as many clients need for nothing else. The processor time of all cores is
+/// more, and subtracting it would flatter the ratio, so it's only printed beside it.
+enum DurableSyncs {
+    static let name = "record-durable-syncs"
+    private static let count = 4096
+    private static let clients = 64
+
+    static func measure(_ fixtures: Fixtures) async throws {
+        let folder = FileManager.default.currentDirectoryPath + "/.build/bench-syncs"
+        try? FileManager.default.removeItem(atPath: folder)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let device = UUID()
+        let minter = JWSMinter(
+            authority: fixtures.authority, app: MintedApp(deviceVerificationID: device), signedAt: fixtures.now)
+        let rounds = 5
+        let artifacts = try (0..<count * rounds).map { number in
+            try minter.mint(
+                .appTransaction, setting: ["appTransactionId": .string(String(704_000_000_000_000_000 + number))])
+        }
+        var configuration = ServiceConfiguration(
+            databasePath: folder + "/tenure.sqlite", policy: try Fixtures.policy())
+        configuration.anchors = [.production: try fixtures.authority.anchors]
+        let benchmark = try await RecordBenchmark(configuration: configuration)
+        let floor = try BareInserts(path: folder + "/floor.sqlite")
+        _ = try await benchmark.seconds(toVerify: Array(artifacts.prefix(200)), clients: clients)
+        var ratios: [Double] = []
+        var ratiosByProcessorTime: [Double] = []
+        for round in 0..<rounds {
+            let batch = Array(artifacts[round * count..<(round + 1) * count])
+            var cpu = [processCPUTime()]
+            let bare = try floor.seconds(toInsert: batch, groupsOf: clients)
+            cpu.append(processCPUTime())
+            let verifying = try await benchmark.seconds(toVerify: batch, clients: clients)
+            cpu.append(processCPUTime())
+            let flushes = benchmark.flushes
+            let syncing = try await benchmark.seconds(toSync: batch, from: device, clients: clients)
+            cpu.append(processCPUTime())
+            let costs = zip(cpu, cpu.dropFirst()).map { ($1 - $0) / Double(count) * 1e6 }
+            ratios.append(bare / max(syncing - verifying, 1e-9))
+            // On many cores that may be more than the wall time.
+            let rest = syncing - (cpu[2] - cpu[1])
+            if rest > 0 { ratiosByProcessorTime.append(bare / rest) }
+            print(
+                """
+                \(name): \(Int(Double(count) / syncing)) syncs/s, \(Int(Double(count) / (syncing - verifying))) without \
+                verification, \(Int(Double(count) / bare)) bare INSERTs/s; CPU \(format(costs[2])) µs a sync, of which \
+                verification \(format(costs[1])), an INSERT \(format(costs[0])); \
+                \(format(Double(count) / Double(benchmark.flushes - flushes))) syncs a flush
+                """)
+        }
+        try await benchmark.close()
+        print(
+            """
+            \(name): with the processor time that verification takes on all cores subtracted from the clock, in place of \
+            its own time by the clock, \(ratiosByProcessorTime.isEmpty ? "nothing is left" : format(ratiosByProcessorTime.median))
+            """)
+        print("ratio \(name) \(format(ratios.median)) >=0.5")
+    }
+}
+
+/// Rows of one column, flushed as the service's database is: SQLite, write-ahead log, full synchronization.
+private final class BareInserts {
+    private var connection: OpaquePointer?
+    private var statement: OpaquePointer?
+
+    init(path: String) throws {
+        guard sqlite3_open(path, &connection) == SQLITE_OK else { throw CocoaError(.fileWriteUnknown) }
+        try run("PRAGMA journal_mode = WAL")
+        try run("PRAGMA synchronous = FULL")
+        try run("CREATE TABLE artifacts (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL)")
+        guard
+            sqlite3_prepare_v2(connection, "INSERT INTO artifacts (bytes) VALUES (?)", -1, &statement, nil) == SQLITE_OK
+        else { throw CocoaError(.fileWriteUnknown) }
+    }
+
+    deinit {
+        sqlite3_finalize(statement)
+        sqlite3_close(connection)
+    }
+
+    func seconds(toInsert artifacts: [[UInt8]], groupsOf size: Int) throws -> Double {
+        let clock = ContinuousClock()
+        let elapsed = try clock.measure {
+            for start in stride(from: 0, to: artifacts.count, by: size) {
+                try run("BEGIN IMMEDIATE")
+                for artifact in artifacts[start..<min(start + size, artifacts.count)] {
+                    let result = artifact.withUnsafeBytes { bytes in
+                        sqlite3_bind_blob(statement, 1, bytes.baseAddress, Int32(bytes.count), nil)
+                        return sqlite3_step(statement)
+                    }
+                    guard result == SQLITE_DONE else { throw CocoaError(.fileWriteUnknown) }
+                    sqlite3_reset(statement)
+                }
+                try run("COMMIT")
+            }
+        }
+        return Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
+    }
+
+    private func run(_ sql: String) throws {
+        guard sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK else { throw CocoaError(.fileWriteUnknown) }
+    }
+}

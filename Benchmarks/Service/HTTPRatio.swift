@@ -1,0 +1,139 @@
+import Foundation
+import Logging
+import TenureCore
+import TenureServer
+
+/// `http-customer`: requests per second of `GET /v1/customer`, with many customers in SQLite, against a route of the same
+/// server that sends the same bytes from memory. Server and load share the machine, as they do for both routes.
+enum HTTPRatio {
+    static let name = "http-customer"
+    static let population = 1_000_000
+    private static let tokens = 20_000
+
+    /// Runs in a separate process: fills the database, writes tokens and serves.
+    static func serve(_ arguments: [String]) async throws {
+        guard arguments.count >= 2, let population = Int(arguments[1]) else { throw CocoaError(.featureUnsupported) }
+        let folder = arguments[0]
+        var configuration = ServiceConfiguration(
+            databasePath: folder + "/tenure.sqlite", policy: try Fixtures.policy())
+        configuration.port = 0
+        let isOnPostgres = arguments.contains(DatabaseKind.postgres.rawValue)
+        if isOnPostgres { configuration.keysFolder = folder }
+        let postgres = isOnPostgres ? try await PostgresBenchmark(configuration: configuration) : nil
+        // The server stops with the last reference.
+        defer { withExtendedLifetime(postgres) {} }
+        let benchmark: CustomerBenchmark
+        if let postgres {
+            benchmark = postgres.service
+        } else {
+            benchmark = try await CustomerBenchmark(configuration: configuration)
+        }
+        try await benchmark.fill(to: population)
+        let texts = benchmark.accessTokens(tokens, ofCustomersUpTo: population)
+        try Data((texts.joined(separator: "\n") + "\n").utf8).write(to: URL(fileURLWithPath: folder + "/tokens"))
+        for (name, path) in [
+            ("customers", CustomerBenchmark.customerPath),
+            ("floor", isOnPostgres ? CustomerBenchmark.selectPath : CustomerBenchmark.memoryPath),
+        ] {
+            try Data(script(folder, path).utf8).write(to: URL(fileURLWithPath: folder + "/\(name).lua"))
+        }
+        var logger = Logger(label: "bench")
+        logger.logLevel = .error
+        try await benchmark.run(logger: logger) { port in
+            FileHandle.standardOutput.write(Data("port \(port)\n".utf8))
+        }
+    }
+
+    static func measure() throws {
+        try withServer(of: population, named: "http") { customers, memory in
+            // The system drops unread pages of the file. A run begins at the first customer, so only a long enough run
+            // reads all of them.
+            var seconds = 2
+            while try load(customers, seconds: seconds) * Double(seconds) < Double(Self.tokens), seconds < 64 {
+                seconds *= 2
+            }
+            _ = try load(memory, seconds: 2)
+            // Other virtual machines disturb for seconds: many short turns, each side first in half of them.
+            var ratios: [Double] = []
+            for round in 0..<15 {
+                let customersFirst = round.isMultiple(of: 2)
+                let first = try load(customersFirst ? customers : memory, seconds: 2)
+                let second = try load(customersFirst ? memory : customers, seconds: 2)
+                let (customer, floor) = customersFirst ? (first, second) : (second, first)
+                ratios.append(customer / floor)
+                print("\(name): \(Int(customer)) requests/s, floor \(Int(floor))")
+            }
+            print("ratio \(name) \(format(ratios.median)) >=0.6")
+        }
+    }
+
+    enum DatabaseKind: String { case sqlite, postgres }
+
+    /// Runs a server with so many customers in a separate process.
+    ///
+    /// - Parameter body: gets the arguments of `wrk` that request customers, each time another one, and those that
+    ///   request the floor: the same bytes from memory, in PostgreSQL after one bare SELECT.
+    static func withServer(
+        of population: Int, named folderName: String, on database: DatabaseKind = .sqlite,
+        _ body: ([String], [String]) throws -> Void
+    ) throws {
+        let folder = FileManager.default.currentDirectoryPath + "/.build/bench-\(folderName)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let server = Process()
+        server.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
+        server.arguments = ["--serve", folder, String(population), database.rawValue]
+        let output = Pipe()
+        server.standardOutput = output
+        print("a database of \(population) customers in \(folder); filling it takes a while the first time")
+        try server.run()
+        defer {
+            server.terminate()
+            server.waitUntilExit()
+        }
+        guard let line = String(data: output.fileHandleForReading.availableData, encoding: .utf8),
+            let port = Int(line.filter(\.isNumber))
+        else { throw CocoaError(.fileReadCorruptFile) }
+        try body(
+            ["-s", folder + "/customers.lua", "http://127.0.0.1:\(port)"],
+            ["-s", folder + "/floor.lua", "http://127.0.0.1:\(port)"])
+    }
+
+    /// Requests per second with 64 connections.
+    static func load(_ arguments: [String], seconds: Int) throws -> Double {
+        let wrk = Process()
+        wrk.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        wrk.arguments = ["wrk", "-t1", "-c64", "-d\(seconds)s"] + arguments
+        let output = Pipe()
+        wrk.standardOutput = output
+        try wrk.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        wrk.waitUntilExit()
+        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("Requests/sec:") }),
+            let number = Double(line.dropFirst("Requests/sec:".count).trimmingCharacters(in: .whitespaces)),
+            !text.contains("Non-2xx")
+        else {
+            throw LoadFailed(text: text)
+        }
+        return number
+    }
+
+    struct LoadFailed: Error, CustomStringConvertible {
+        let text: String
+
+        var description: String { "`wrk` failed; `make bench` installs it: \(text)" }
+    }
+
+    private static func script(_ folder: String, _ path: String) -> String {
+        """
+        local headers = {}
+        for token in io.lines("\(folder)/tokens") do
+            headers[#headers + 1] = wrk.format("GET", "\(path)", { Authorization = "Bearer " .. token })
+        end
+        local next = 0
+        request = function()
+            next = next % #headers + 1
+            return headers[next]
+        end
+        """
+    }
+}

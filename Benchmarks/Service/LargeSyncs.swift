@@ -1,0 +1,191 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureJSON
+import TenureMint
+import TenureServer
+
+/// `large-sync`: a customer grows to 20,000 purchases by receipts of 2,500, in SQLite and in PostgreSQL.
+///
+/// Three ratios for each:
+/// - the time for a purchase at 20,000 against that at 2,500
+/// - the longest ordinary sync of others meanwhile, against one when nothing else runs
+/// - the same while support grants and revokes, and erases that customer
+enum LargeSyncs {
+    static let name = "large-sync"
+    private static let bodies = 8
+    private static let purchasesOfBody = 2500
+    private static let rounds = 3
+
+    static func measure(_ fixtures: Fixtures) async throws {
+        let folder = FileManager.default.currentDirectoryPath + "/.build/bench-large-sync"
+        try? FileManager.default.removeItem(atPath: folder)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        var configuration = ServiceConfiguration(
+            databasePath: folder + "/tenure.sqlite", policy: try Fixtures.policy())
+        configuration.anchors = [.production: try fixtures.authority.anchors]
+        let sqlite = try await RecordBenchmark(configuration: configuration)
+        try await measure(sqlite, fixtures, named: name)
+        try await sqlite.close()
+        let postgres = try await PostgresSyncs(configuration: configuration)
+        try await measure(postgres.benchmark, fixtures, named: "\(name)-postgres")
+        try await postgres.benchmark.close()
+    }
+
+    private static func measure(_ syncs: RecordBenchmark, _ fixtures: Fixtures, named name: String) async throws {
+        let customers = Customers(fixtures)
+        // Once for nothing: the first sync meets its signers.
+        _ = try await grow(customers.next(), in: syncs, bodies: 2)
+        var growths: [Double] = []
+        for _ in 0..<rounds {
+            let seconds = try await grow(customers.next(), in: syncs)
+            let perPurchase = seconds.map { $0 / Double(purchasesOfBody) * 1e6 }
+            growths.append(perPurchase.reduce(0, +) / Double(bodies) / perPurchase[0])
+            print("\(name): µs for each new purchase, body by body: \(perPurchase.map(format).joined(separator: ", "))")
+        }
+        print("ratio \(name)-growth \(format(growths.median)) <=1.5")
+
+        var alone: [Double] = []
+        for _ in 0..<100 { alone.append(try await customers.next().ordinarySync(in: syncs)) }
+        print(
+            "\(name): an ordinary sync takes \(format(alone.median * 1e3)) ms, the longest \(format((alone.max() ?? 0) * 1e3))"
+        )
+        var waits: [Double] = []
+        var waitsForSupport: [Double] = []
+        for _ in 0..<rounds {
+            let large = try customers.next()
+            waits.append(
+                try await longest("while it grows", beside: customers, in: syncs, named: name) {
+                    _ = try await grow(large, in: syncs)
+                } / alone.median)
+            waitsForSupport.append(
+                try await longest("of support and erasure", beside: customers, in: syncs, named: name) {
+                    try await syncs.grantRevokeAndErase(appTransactionID: large.id)
+                } / alone.median)
+        }
+        print("ratio \(name)-wait \(format(waits.median)) <=20")
+        print("ratio \(name)-wait-acts \(format(waitsForSupport.median)) <=20")
+    }
+
+    /// Seconds of the longest ordinary sync of others while `body` runs.
+    private static func longest(
+        _ what: String, beside customers: Customers, in syncs: RecordBenchmark, named name: String,
+        _ body: () async throws -> Void
+    ) async throws -> Double {
+        let others = Others(customers, in: syncs)
+        let task = Task { try await others.run() }
+        let elapsed = try await ContinuousClock().measure(body)
+        await others.stop()
+        let times = try await task.value
+        let longest = times.max() ?? 0
+        print(
+            """
+            \(name): \(what), \(elapsed): \(times.count) ordinary syncs, median \(format(times.median * 1e3)) ms, \
+            longest \(format(longest * 1e3)) ms
+            """)
+        return longest
+    }
+
+    /// Seconds of each body.
+    private static func grow(
+        _ customer: Customer, in syncs: RecordBenchmark, bodies: Int = bodies
+    ) async throws -> [Double] {
+        var seconds: [Double] = []
+        for body in 0..<bodies {
+            let receipt = try customer.receipt(of: purchasesOfBody, from: body * purchasesOfBody)
+            seconds.append(
+                try await syncs.seconds(
+                    toSync: customer.appTransaction, receipt: receipt, from: MintedApp.device,
+                    purchases: (body + 1) * purchasesOfBody))
+        }
+        return seconds
+    }
+
+    /// Syncs others, one after the other, until it is stopped.
+    private actor Others {
+        private let customers: Customers
+        private let syncs: RecordBenchmark
+        private var isStopped = false
+
+        init(_ customers: Customers, in syncs: RecordBenchmark) {
+            self.customers = customers
+            self.syncs = syncs
+        }
+
+        func stop() { isStopped = true }
+
+        func run() async throws -> [Double] {
+            var seconds: [Double] = []
+            while !isStopped { seconds.append(try await customers.next().ordinarySync(in: syncs)) }
+            return seconds
+        }
+    }
+
+    /// Invented customers, each another one.
+    private final class Customers: @unchecked Sendable {
+        // Sound: `count` is touched between `lock.lock()` and `lock.unlock()` only.
+        private let lock = NSLock()
+        private var count = 0
+        private let fixtures: Fixtures
+
+        init(_ fixtures: Fixtures) { self.fixtures = fixtures }
+
+        func next() throws -> Customer {
+            lock.lock()
+            count += 1
+            let number = count
+            lock.unlock()
+            return try Customer(number, fixtures)
+        }
+    }
+
+    private struct Customer: Sendable {
+        let id: String
+        let appTransaction: [UInt8]
+        private let transaction: [UInt8]
+        private let number: Int
+        private let minter: ReceiptMinter
+
+        init(_ number: Int, _ fixtures: Fixtures) throws {
+            self.number = number
+            minter = ReceiptMinter(authority: fixtures.authority, signedAt: fixtures.now)
+            let signer = JWSMinter(authority: fixtures.authority, signedAt: fixtures.now)
+            id = String(704_000_000_000_000_000 + number)
+            appTransaction = try signer.mint(.appTransaction, setting: ["appTransactionId": .string(id)])
+            transaction = try signer.mint(
+                .transaction,
+                setting: [
+                    "appTransactionId": .string(id), "transactionId": .string("1\(id)"),
+                    "originalTransactionId": .string("1\(id)"),
+                ])
+        }
+
+        func ordinarySync(in syncs: RecordBenchmark) async throws -> Double {
+            try await syncs.seconds(
+                toSync: appTransaction, transactions: [transaction], from: MintedApp.device, purchases: 1)
+        }
+
+        func receipt(of count: Int, from first: Int) throws -> [UInt8] {
+            try minter.mint { draft in
+                draft[Attribute.downloadID] = .number(UInt64(700_000_000_000_000 + number))
+                guard let purchase = draft.purchases.first else { return }
+                draft.purchases = (first..<first + count).map { index in
+                    let id = number * 100_000 + index
+                    var purchase = purchase
+                    purchase[Attribute.transactionID] = .text(String(500_000_000_000_000 + id))
+                    purchase[Attribute.originalTransactionID] = .text(String(500_000_000_000_000 + id))
+                    purchase[Attribute.orderID] = .number(UInt64(600_000_000_000_000 + id))
+                    return purchase
+                }
+            }
+        }
+    }
+
+    /// Numbers of attributes of a receipt, as Apple gives them.
+    private enum Attribute {
+        static let downloadID: UInt64 = 15
+        static let transactionID: UInt64 = 1703
+        static let originalTransactionID: UInt64 = 1705
+        static let orderID: UInt64 = 1711
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureJSON
+import TenureMint
+
+extension DeviceRequest {
+    /// Products on sale. Unknown products, and those that can't be bought now, are left out.
+    func products(of state: AppStoreState) throws -> JSONObject {
+        guard case .array(let ids)? = body["ids"] else {
+            throw DeviceRefusal(.badRequest, "`ids` must be a list of product IDs")
+        }
+        let storefront = state.accounts[account].storefront
+        var products: [JSONValue] = []
+        for case .string(let id) in ids {
+            guard let place = try? state.productPlace(id), state.app(ofProduct: place) == app,
+                state.products[place].isOnSale
+            else { continue }
+            products.append(.object(state.products[place].json(in: storefront)))
+        }
+        return ["products": .array(products)]
+    }
+}
+
+extension StoreProduct {
+    fileprivate func json(in storefront: Storefront) -> JSONObject {
+        var json: JSONObject = [
+            "id": .string(id), "type": .string(type.rawValue), "price": .integer(price(in: storefront)),
+            "currency": .string(storefront.currency), "storefront": .string(storefront.code),
+            "isFamilyShareable": .boolean(isFamilyShareable),
+        ]
+        guard type == .autoRenewable else { return json }
+        json["group"] = group.map(JSONValue.string)
+        json["level"] = .integer(Int64(level))
+        json["period"] = (period?.iso8601).map(JSONValue.string)
+        json["offers"] = .array(
+            offers.map { offer in
+                var json: JSONObject = [
+                    "type": .integer(offer.type.rawValue), "discount": .string(offer.discount.rawValue),
+                    "period": .string(offer.period.iso8601), "count": .integer(Int64(offer.count)),
+                    "price": .integer(offer.price),
+                ]
+                json["id"] = offer.id.map(JSONValue.string)
+                return .object(json)
+            })
+        return json
+    }
+}
+
+extension DeviceInterface {
+    /// Buys like the App Store's sheet. A customer already has what they own permanently. Buying another product of a
+    /// group with a running subscription changes the plan.
+    func purchase(_ request: DeviceRequest) async throws -> JSONObject {
+        guard let product = request.body.text("product") else {
+            throw DeviceRefusal(.badRequest, "`product` must be the ID of a product")
+        }
+        let state = await store.state
+        let place = try state.productPlace(product)
+        guard state.app(ofProduct: place) == request.app else { throw AppStoreStateError.noProduct(product) }
+        if state.products[place].type == .nonConsumable,
+            let owned = state.accounts[request.account].transactions.map({ state.transactions[$0] })
+                .last(where: { $0.product == place && $0.revocation == nil && !$0.isFamilyShared })
+        {
+            return try answer(owned, in: state, request)
+        }
+        var parameters: [AppStoreOperation.Parameter: String] = [
+            .customer: state.accounts[request.account].name, .product: product,
+        ]
+        parameters[.offer] = request.body.text("offer")
+        if let running = state.subscription(of: request.account, group: state.products[place].group), running.isRunning,
+            state.products[place].type == .autoRenewable
+        {
+            try await changePlan(running, to: place, parameters, in: state)
+        } else {
+            parameters[.quantity] = request.body.integer("quantity").map(String.init)
+            parameters[.appAccountToken] = request.body.text("appAccountToken")
+            try await store.perform(AppStoreOperation(.buy, parameters))
+        }
+        return try await answer(product, request)
+    }
+
+    private func changePlan(
+        _ running: Subscription, to product: Int, _ parameters: [AppStoreOperation.Parameter: String],
+        in state: AppStoreState
+    ) async throws {
+        // The customer already has the running subscription.
+        if running.product == product, running.renewsAs == product, parameters[.offer] == nil { return }
+        if running.product == product {
+            try await store.perform(AppStoreOperation(.keepPlan, parameters))
+            return
+        }
+        do {
+            try await store.perform(AppStoreOperation(.upgrade, parameters))
+        } catch AppStoreStateError.unfit {
+            try await store.perform(AppStoreOperation(.downgrade, parameters))
+        }
+    }
+
+    /// The current transaction. For a subscription, that of the running period, which a downgrade doesn't change.
+    private func answer(_ product: String, _ request: DeviceRequest) async throws -> JSONObject {
+        let state = await store.state
+        let place = try state.productPlace(product)
+        if state.products[place].type == .autoRenewable,
+            let subscription = state.subscription(of: request.account, group: state.products[place].group)
+        {
+            return try answer(state.transactions[subscription.current], in: state, request)
+        }
+        guard
+            let bought = state.accounts[request.account].transactions.last(where: {
+                state.transactions[$0].product == place
+            })
+        else { throw DeviceRefusal(.impossible, "nothing was bought") }
+        return try answer(state.transactions[bought], in: state, request)
+    }
+
+    private func answer(_ transaction: StoreTransaction, in state: AppStoreState, _ request: DeviceRequest) throws
+        -> JSONObject
+    {
+        let jws = try store.signer.transaction(transaction, in: state, for: .device(try request.device))
+        return ["transaction": .string(jws), "isFinished": .boolean(transaction.isFinished)]
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureJSON
+import TenureMint
+
+/// The sender of a device's request: a customer in an app, on a device.
+struct DeviceRequest: Sendable {
+    let body: JSONObject
+    /// Indexes in the store's lists.
+    let account: Int
+    let app: Int
+
+    init(_ body: JSONObject, _ store: LocalAppStore) async throws {
+        let state = await store.state
+        self.body = body
+        if let name = body.text("customer") {
+            account = try state.accountPlace(name)
+        } else {
+            guard state.accounts.count == 1 else {
+                throw DeviceRefusal(
+                    .badRequest,
+                    "this store does not have exactly one customer; name one with `customer` (TENURE_STORE_CUSTOMER)"
+                )
+            }
+            account = 0
+        }
+        app = try state.appPlace(body.text("app"))
+    }
+
+    var device: UUID {
+        get throws {
+            guard let device = body.text("device").flatMap(UUID.init(uuidString:)) else {
+                throw DeviceRefusal(.badRequest, "`device` must be the UUID of a device")
+            }
+            return device
+        }
+    }
+
+    func acquisition(in state: AppStoreState) throws -> StoreAcquisition {
+        guard let acquisition = state.acquisition(of: account, app: app) else {
+            throw AppStoreStateError.hasNoApp(customer: state.accounts[account].name, app: state.apps[app].bundleID)
+        }
+        return acquisition
+    }
+
+    func contents(of state: AppStoreState, at change: Int, signer: StoreSigner) throws -> JSONObject {
+        let device = StoreSigner.Reader.device(try device)
+        let it = state.accounts[account]
+        let acquisition = state.acquisition(of: account, app: app)
+        var contents: JSONObject = [
+            "change": .integer(Int64(change)), "now": .string(state.now.rfc3339),
+            "environment": .string(state.environment.rawValue), "customer": .string(it.name),
+            "bundleID": .string(state.apps[app].bundleID), "appAppleID": .integer(state.apps[app].appAppleID),
+            "storefront": .object(it.storefront.json),
+        ]
+        contents["appTransactionID"] = acquisition.map { .string(state.id(of: $0)) }
+        contents["appVersion"] = acquisition.map { .string($0.installed.release.name(on: $0.installed.platform)) }
+        contents["transactions"] = .array(
+            try it.transactions.map { state.transactions[$0] }.filter { $0.app == app }.map { transaction in
+                .object([
+                    "jws": .string(try signer.transaction(transaction, in: state, for: device)),
+                    "isFinished": .boolean(transaction.isFinished),
+                ])
+            })
+        contents["subscriptions"] = .array(
+            try it.subscriptions.map { state.subscriptions[$0] }.filter { $0.app == app }.map { subscription in
+                let current = state.transactions[subscription.current]
+                return .object([
+                    "group": .string(subscription.group), "status": .integer(subscription.status.rawValue),
+                    "isFamilyShared": .boolean(subscription.sharedFrom != nil),
+                    "transaction": .string(try signer.transaction(current, in: state, for: device)),
+                    "renewalInfo": .string(try signer.renewalInfo(subscription, in: state, for: device)),
+                ])
+            })
+        return contents
+    }
+}
+
+extension Storefront {
+    fileprivate var json: JSONObject {
+        ["code": .string(code), "id": .string(id), "currency": .string(currency)]
+    }
+}

@@ -1,0 +1,52 @@
+package import AsyncHTTPClient
+import Foundation
+package import NIOCore
+import NIOHTTP1
+import TenureAppStore
+import TenureJSON
+
+/// Posts notifications as the App Store does.
+package struct HTTPNotificationSender: Sendable {
+    private let client: HTTPClient
+    private let timeout: TimeAmount
+
+    package init(client: HTTPClient = HTTPNotificationSender.impatient, timeout: TimeAmount = .seconds(10)) {
+        self.client = client
+        self.timeout = timeout
+    }
+
+    /// Doesn't wait for a port without a listener: the App Store tries again in an hour. Lives as long as the process.
+    package static let impatient: HTTPClient = {
+        var configuration = HTTPClient.Configuration.singletonConfiguration
+        configuration.connectionPool.retryConnectionEstablishment = false
+        // Many notifications at once are many connections at once.
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
+
+    package var send: LocalAppStore.NotificationSender {
+        { payload, url, _ in await post(payload, to: url) }
+    }
+
+    /// `{"signedPayload": "..."}` as `application/json`.
+    private func post(_ payload: String, to url: String) async -> SendAttemptResult {
+        let body: JSONObject = ["signedPayload": .string(payload)]
+        var request = HTTPClientRequest(url: url)
+        request.method = .POST
+        request.headers.add(name: "Content-Type", value: "application/json")
+        request.body = .bytes(ByteBuffer(bytes: JSONValue.object(body).bytes))
+        do {
+            return SendAttemptResult(status: Int(try await client.execute(request, timeout: timeout).status.code))
+        } catch let error as HTTPClientError {
+            return switch error {
+            case .readTimeout, .writeTimeout, .connectTimeout, .deadlineExceeded: .timedOut
+            case .remoteConnectionClosed: .prematureClose
+            case .redirectCycleDetected, .redirectLimitReached: .circularRedirect
+            default: .other
+            }
+        } catch {
+            // No process listens there, or the connection broke.
+            return .noResponse
+        }
+    }
+}

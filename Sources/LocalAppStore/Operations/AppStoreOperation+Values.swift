@@ -1,0 +1,111 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenurePolicyFile
+
+/// Parameters as values. Each throws an `OperationMistake` if its text has another form.
+extension AppStoreOperation {
+    func text(_ name: Parameter) throws(OperationMistake) -> String {
+        guard let text = self[name] else { throw OperationMistake("`\(kind.rawValue)` needs `\(name.rawValue)`") }
+        return text
+    }
+
+    func number(_ name: Parameter, in range: ClosedRange<Int>) throws(OperationMistake) -> Int? {
+        guard let text = self[name] else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw OperationMistake(text, in: name, is: "a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    func flag(_ name: Parameter) throws(OperationMistake) -> Bool? {
+        guard let text = self[name] else { return nil }
+        guard let flag = Bool(text) else { throw OperationMistake(text, in: name, is: "true or false") }
+        return flag
+    }
+
+    func date(_ name: Parameter) throws(OperationMistake) -> Date? {
+        guard let text = self[name] else { return nil }
+        guard let date = Date(written: text) else {
+            throw OperationMistake(text, in: name, is: "an instant such as `2026-11-20T12:00:00Z`, or a day")
+        }
+        return date
+    }
+
+    func uuid(_ name: Parameter) throws(OperationMistake) -> UUID? {
+        guard let text = self[name] else { return nil }
+        guard let uuid = UUID(uuidString: text) else { throw OperationMistake(text, in: name, is: "a UUID") }
+        return uuid
+    }
+
+    func platform() throws(OperationMistake) -> Platform? {
+        try word(.platform, among: Platform.allCases) { $0.rawValue }
+    }
+
+    func price() throws(OperationMistake) -> Int64? {
+        guard let text = self[.price] else { return nil }
+        guard let price = Money.milliunits(text) else {
+            throw OperationMistake(text, in: .price, is: "an amount such as `4.99`, or `free`")
+        }
+        return price
+    }
+
+    func word<Value>(
+        _ name: Parameter, among values: [Value], spelt: (Value) -> String
+    ) throws(OperationMistake) -> Value? {
+        guard let text = self[name] else { return nil }
+        guard let value = values.first(where: { spelt($0) == text }) else {
+            throw OperationMistake(text, in: name, is: "one of \(values.map(spelt).joined(separator: ", "))")
+        }
+        return value
+    }
+
+    /// Throws if a parameter isn't a value of its kind, in any state of the store.
+    package func checkValues() throws(OperationMistake) {
+        _ = try platform()
+        _ = try price()
+        for name in [Parameter.preordered, .licenseEnds, .to] { _ = try date(name) }
+        _ = try flag(.needsConsent)
+        _ = try uuid(.appAccountToken)
+        _ = try number(.quantity, in: 1...10)
+        _ = try number(.percent, in: 1...100)
+        _ = try number(.periodsAgo, in: 0...1000)
+        _ = try number(.days, in: 1...90)
+        _ = try word(.way, among: StoreAcquisition.Way.allCases) { $0.rawValue }
+        _ = try word(.state, among: Network.allCases) { $0.rawValue }
+    }
+
+    /// The instant that `advance` leads to; nil for any other operation.
+    func timeToReach(in state: AppStoreState) throws(OperationMistake) -> Date? {
+        guard kind == .advance else { return nil }
+        switch (self[.by], try date(.to)) {
+        case (let length?, nil):
+            guard let seconds = Duration.seconds(length), seconds >= 0 else {
+                throw OperationMistake(length, in: .by, is: "a length of time such as `31d` or `12h`")
+            }
+            return state.now.addingTimeInterval(seconds)
+        case (nil, let date?): return date
+        case (nil, nil), (.some, .some): throw OperationMistake("`advance` needs one of `by` and `to`")
+        }
+    }
+}
+
+/// Amounts as people write them.
+package enum Money {
+    /// Thousandths; nil unless the text is an amount: `4.99`, `5`, `free`.
+    package static func milliunits(_ text: String) -> Int64? {
+        if text == "free" { return 0 }
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard (1...2).contains(parts.count), let whole = digits(parts[0], upTo: 9) else { return nil }
+        guard parts.count == 2 else { return whole * 1000 }
+        guard let fraction = digits(parts[1], upTo: 3) else { return nil }
+        return whole * 1000 + fraction * [1, 100, 10, 1][parts[1].utf8.count]
+    }
+
+    private static func digits(_ text: Substring, upTo count: Int) -> Int64? {
+        guard (1...count).contains(text.utf8.count),
+            text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+        else { return nil }
+        return Int64(text)
+    }
+}

@@ -1,0 +1,17 @@
+/// Injected errors of the App Store Server API, for testing a server. A rate limit allows the next request in a second.
+package actor Fault {
+    private var error: ServerAPIError?
+    private var requests = 0
+
+    /// The number of requests that fail from now on; 0: none anymore.
+    package func inject(_ error: ServerAPIError, requests: Int) {
+        self.error = error
+        self.requests = requests
+    }
+
+    func next() -> ServerAPIError? {
+        guard requests > 0 else { return nil }
+        requests -= 1
+        return error
+    }
+}

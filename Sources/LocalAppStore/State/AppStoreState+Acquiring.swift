@@ -1,0 +1,91 @@
+package import Foundation
+import TenureAppStore
+package import TenureCore
+
+/// Acquiring the app, and refunding it.
+extension AppStoreState {
+    /// The account gets the app for the first time, or again after a refund. Then the first version and date remain,
+    /// and only the refund is forgotten.
+    ///
+    /// - Parameters:
+    /// - name: the release, by build (on macOS by marketing version). Nil: the one on sale now.
+    /// - price: in milliunits. Nil: the app's current price.
+    package mutating func acquire(
+        _ customer: String, app bundleID: String? = nil, on platform: Platform = .iOS, release name: String? = nil,
+        price: Int64? = nil, way: StoreAcquisition.Way = .purchase, preorderDate: Date? = nil,
+        licenseEnds: Date? = nil
+    ) throws(AppStoreStateError) {
+        let account = try accountPlace(customer)
+        let app = try appPlace(bundleID)
+        let paid = way == .promoCode ? 0 : price ?? apps[app].price(at: now)
+        if let known = acquisition(of: account, app: app) {
+            guard known.refundedAt != nil else { throw .hasApp(customer: customer, app: apps[app].bundleID) }
+            acquisitions[known.index].refundedAt = nil
+            acquisitions[known.index].gotAgainAt = now
+            acquisitions[known.index].price = paid
+            acquisitions[known.index].way = way
+            return
+        }
+        let release = try self.release(of: app, on: platform, named: name)
+        let index = acquisitions.count
+        acquisitions.append(
+            StoreAcquisition(
+                index: index, account: account, app: app, platform: platform, release: release, date: now, way: way,
+                price: paid, preorderDate: preorderDate, licenseEnds: way == .volumePurchase ? licenseEnds : nil))
+        accounts[account].acquisitions.append(index)
+        takeShares(account, app: app)
+    }
+
+    private func release(of app: Int, on platform: Platform, named name: String?) throws(AppStoreStateError)
+        -> StoreRelease
+    {
+        let bundleID = apps[app].bundleID
+        guard let name else {
+            guard let release = apps[app].release(for: platform, at: now) else {
+                throw .notReleased(app: bundleID, platform: platform, now)
+            }
+            return release
+        }
+        // Of several builds with one name, the one that was released last.
+        guard
+            let release = apps[app].releases.last(where: {
+                ($0.platform == platform || platform.inheritsFromIOS && $0.platform == .iOS)
+                    && $0.name(on: platform) == name && $0.releasedAt <= now
+            })
+        else { throw .noRelease(app: bundleID, platform: platform, named: name) }
+        return release
+    }
+
+    /// The device gets the release on sale.
+    package mutating func update(
+        _ customer: String, app bundleID: String? = nil, on platform: Platform? = nil
+    ) throws(AppStoreStateError) {
+        let acquisition = try held(by: customer, app: bundleID)
+        let platform = platform ?? acquisition.installed.platform
+        let release = try self.release(of: acquisition.app, on: platform, named: nil)
+        acquisitions[acquisition.index].installed = (platform, release)
+    }
+
+    /// The App Store refunds the app. It sends no notification.
+    package mutating func refundApp(_ customer: String, app bundleID: String? = nil) throws(AppStoreStateError) {
+        let acquisition = try held(by: customer, app: bundleID)
+        guard acquisition.refundedAt == nil, acquisition.price > 0 else {
+            throw .appNotBought(customer: customer, app: apps[acquisition.app].bundleID)
+        }
+        acquisitions[acquisition.index].refundedAt = now
+    }
+
+    /// A parent withdraws the consent for a child's app.
+    package mutating func rescindConsent(_ customer: String, app bundleID: String? = nil) throws(AppStoreStateError) {
+        let acquisition = try held(by: customer, app: bundleID)
+        notify(.rescindConsent, app: acquisition.app, about: .app(acquisition.index))
+    }
+
+    func held(by customer: String, app bundleID: String?) throws(AppStoreStateError) -> StoreAcquisition {
+        let app = try appPlace(bundleID)
+        guard let acquisition = acquisition(of: try accountPlace(customer), app: app) else {
+            throw .hasNoApp(customer: customer, app: apps[app].bundleID)
+        }
+        return acquisition
+    }
+}

@@ -1,0 +1,156 @@
+package import Foundation
+import TenureAppStore
+import TenureCore
+
+/// Buying what the app sells, and the periods of a subscription.
+extension AppStoreState {
+    /// Buys a product: once, or a subscription for the first time or after it has ended.
+    /// A customer who never had a subscription of the group gets the introductory offer; `offer` names another one.
+    @discardableResult
+    package mutating func buy(
+        _ id: String, _ customer: String, quantity: Int64 = 1, offer name: String? = nil, appAccountToken: UUID? = nil
+    ) throws(AppStoreStateError) -> StoreTransaction {
+        let account = try accountPlace(customer)
+        let product = try productPlace(id)
+        let app = app(ofProduct: product)
+        guard products[product].isOnSale else { throw .notForSale(product: id) }
+        guard let acquisition = acquisition(of: account, app: app) else {
+            throw .hasNoApp(customer: customer, app: apps[app].bundleID)
+        }
+        guard accounts[account].billingWorks else {
+            throw .unfit(customer: customer, product: id, must: "be payable")
+        }
+        guard products[product].type == .autoRenewable else {
+            let transaction = record(
+                product, account: account, quantity: max(1, quantity), appAccountToken: appAccountToken)
+            notify(.oneTimeCharge, app: app, about: .transaction(transaction, nil, nil))
+            return transaction
+        }
+        let former = subscription(of: account, group: products[product].group)
+        if let former, former.isRunning {
+            throw .hasSubscription(customer: customer, product: id)
+        }
+        let offer = try offer(name, of: product, customer: customer, former: former)
+        return subscribe(
+            product, account: account, app: acquisition.app, former: former, offer: offer,
+            appAccountToken: appAccountToken)
+    }
+
+    private func offer(
+        _ name: String?, of product: Int, customer: String, former: Subscription?
+    ) throws(AppStoreStateError) -> SubscriptionOffer? {
+        guard let name else { return former == nil ? products[product].introductoryOffer : nil }
+        guard let offer = products[product].offers.first(where: { $0.id == name }) else {
+            throw .noOffer(product: products[product].id, offer: name)
+        }
+        // Promotional offers and win-back offers are for earlier subscribers.
+        if former == nil, offer.type == .promotional || offer.type == .winBack {
+            throw .notEligible(customer: customer, offer: name)
+        }
+        return offer
+    }
+
+    private mutating func subscribe(
+        _ product: Int, account: Int, app: Int, former: Subscription?, offer: SubscriptionOffer?,
+        appAccountToken: UUID?
+    ) -> StoreTransaction {
+        let transaction = record(
+            product, account: account, original: former?.original, offer: offer, period: now,
+            appAccountToken: appAccountToken ?? former.flatMap { transactions[$0.current].appAccountToken })
+        let place: Int
+        if let former {
+            place = former.index
+            // Gaps of up to 60 days count as uninterrupted.
+            let ended = transactions[former.current].expiresDate ?? .distantPast
+            if now.timeIntervalSince(ended) > 60 * 86_400 { subscriptions[place].streakBegan = now }
+            subscriptions[place].current = transaction.index
+        } else {
+            place = subscriptions.count
+            subscriptions.append(
+                Subscription(
+                    index: place, account: account, app: app, group: products[product].group ?? "",
+                    original: transaction.index, current: transaction.index, product: product, renewsAs: product,
+                    renewalPrice: 0, streakBegan: now, sharedFrom: nil))
+            accounts[account].subscriptions.append(place)
+        }
+        subscriptions[place].product = product
+        subscriptions[place].renewsAs = product
+        subscriptions[place].autoRenews = true
+        subscriptions[place].state = .active
+        subscriptions[place].renewals = 0
+        subscriptions[place].priceIncrease = nil
+        take(offer, in: place)
+        settleRenewalPrice(of: place)
+        watch(place)
+        notify(.subscribed, former == nil ? .initialBuy : .resubscribe, about: place)
+        if subscriptions[place].isShared { share(place) }
+        return transactions[transaction.index]
+    }
+
+    /// Adds a payment. `period` is where the period of a subscription begins.
+    mutating func record(
+        _ product: Int, account: Int, quantity: Int64 = 1, original: Int? = nil, offer: SubscriptionOffer? = nil,
+        period start: Date? = nil, reason: TransactionReason = .purchase, price: Int64? = nil,
+        appAccountToken: UUID? = nil, sharedFrom: Int? = nil, expiresDate: Date? = nil
+    ) -> StoreTransaction {
+        let index = transactions.count
+        let storefront = accounts[account].storefront
+        let length =
+            switch offer?.discount {
+            case .freeTrial, .payUpFront: offer?.period
+            default: products[product].period
+            }
+        revision += 1
+        let unit = offer?.price ?? price ?? products[product].price(in: storefront)
+        let transaction = StoreTransaction(
+            index: index, original: original ?? index, account: account, app: app(ofProduct: product),
+            product: product, purchaseDate: start ?? now,
+            originalPurchaseDate: original.map { transactions[$0].purchaseDate } ?? start ?? now,
+            expiresDate: expiresDate ?? start.flatMap { start in length.map { end(of: $0, from: start) } },
+            quantity: quantity, reason: reason,
+            offer: offer, storefront: storefront, price: unit * quantity, appAccountToken: appAccountToken,
+            sharedFrom: sharedFrom, revision: revision, modifiedAt: now)
+        transactions.append(transaction)
+        accounts[account].transactions.append(index)
+        return transaction
+    }
+
+    /// An offer that is paid as you go has further payments.
+    mutating func take(_ offer: SubscriptionOffer?, in subscription: Int) {
+        let left = offer?.discount == .payAsYouGo ? (offer?.count ?? 1) - 1 : 0
+        subscriptions[subscription].nextOffer = left > 0 ? offer : nil
+        subscriptions[subscription].offerPaymentsLeft = left
+    }
+
+    mutating func settleRenewalPrice(of subscription: Int) {
+        let it = subscriptions[subscription]
+        subscriptions[subscription].renewalPrice =
+            it.nextOffer?.price ?? it.priceIncrease?.price
+            ?? products[it.renewsAs].price(in: accounts[it.account].storefront)
+    }
+
+    /// Schedules what is due at the end of the current period.
+    mutating func watch(_ subscription: Int) {
+        let current = subscriptions[subscription].current
+        guard let end = transactions[current].expiresDate else { return }
+        scheduledEvents.schedule(
+            .renewal(subscription: subscription, transaction: current), at: end.addingTimeInterval(-Self.renewalLead))
+        scheduledEvents.schedule(.periodEnd(subscription: subscription, transaction: current), at: end)
+    }
+
+    /// The last subscription of the account in a group.
+    func subscription(of account: Int, group: String?) -> Subscription? {
+        accounts[account].subscriptions.lazy.map { subscriptions[$0] }.last {
+            $0.group == group && $0.sharedFrom == nil
+        }
+    }
+
+    /// The customer's own subscription in the group of a product.
+    func subscription(_ customer: String, _ id: String) throws(AppStoreStateError) -> Int {
+        let product = try productPlace(id)
+        guard let found = subscription(of: try accountPlace(customer), group: products[product].group),
+            products[product].type == .autoRenewable
+        else { throw .noSubscription(customer: customer, product: id) }
+        return found.index
+    }
+}

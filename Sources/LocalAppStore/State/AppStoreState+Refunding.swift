@@ -1,0 +1,98 @@
+import Foundation
+package import TenureAppStore
+import TenureCore
+
+/// Asking for refunds, and granting or declining them. Only for in-app purchases: no notification reports a refund of
+/// the app.
+extension AppStoreState {
+    /// - Parameter periodsAgo: for a subscription, how many transactions before the latest one; 0 is the latest.
+    func transaction(_ customer: String, _ id: String, periodsAgo: Int = 0) throws(AppStoreStateError)
+        -> StoreTransaction
+    {
+        let product = try productPlace(id)
+        let account = try accountPlace(customer)
+        let own = accounts[account].transactions.filter { transactions[$0].product == product }
+        guard periodsAgo >= 0, periodsAgo < own.count else { throw .neverBought(customer: customer, product: id) }
+        return transactions[own[own.count - 1 - periodsAgo]]
+    }
+
+    /// The customer asks for a refund, and the developer is asked about consumption.
+    package mutating func requestRefund(
+        _ customer: String, _ product: String, reason: ConsumptionRequestReason = .unintendedPurchase,
+        periodsAgo: Int = 0
+    ) throws(AppStoreStateError) {
+        let transaction = try transaction(customer, product, periodsAgo: periodsAgo)
+        tell(.consumptionRequest, of: transaction, reason: reason)
+    }
+
+    package mutating func declineRefund(
+        _ customer: String, _ product: String, periodsAgo: Int = 0
+    ) throws(AppStoreStateError) {
+        let transaction = try transaction(customer, product, periodsAgo: periodsAgo)
+        guard transaction.revocation == nil else {
+            throw .unfit(customer: customer, product: product, must: "not be refunded")
+        }
+        tell(.refundDeclined, of: transaction)
+    }
+
+    /// Refunds a payment, in full or in part. For a subscription, the running period ends; an earlier one has no
+    /// effect.
+    ///
+    /// - Parameter percentage: thousandths of a percent; nil: all.
+    package mutating func refund(
+        _ customer: String, _ product: String, percentage: Int64? = nil, reason: RevocationReason = .other,
+        periodsAgo: Int = 0
+    ) throws(AppStoreStateError) {
+        let transaction = try transaction(customer, product, periodsAgo: periodsAgo)
+        guard transaction.revocation == nil, !transaction.isFamilyShared else {
+            throw .unfit(customer: customer, product: product, must: "be paid for and not be refunded")
+        }
+        change(transaction.index) { [now] in
+            $0.revocation = .init(
+                date: now, reason: reason, type: percentage == nil ? .refundFull : .refundProrated,
+                percentage: percentage)
+        }
+        if let subscription = subscription(of: transaction), subscription.current == transaction.index,
+            subscription.isRunning
+        {
+            // The App Store switches renewal off before it refunds.
+            if subscription.autoRenews {
+                subscriptions[subscription.index].autoRenews = false
+                notify(.didChangeRenewalStatus, .autoRenewDisabled, about: subscription.index)
+            }
+            subscriptions[subscription.index].state = .revoked
+            tell(.refund, of: transactions[transaction.index])
+            for member in subscription.sharedWith { revokeShare(subscription: member) }
+        } else {
+            tell(.refund, of: transactions[transaction.index])
+            guard sharedPurchases.remove(transaction.index) != nil else { return }
+            revokeShares(in: transactions[transaction.index])
+        }
+    }
+
+    /// Reverses the refund: what was revoked is valid again, until its original end.
+    package mutating func reverseRefund(
+        _ customer: String, _ product: String, periodsAgo: Int = 0
+    ) throws(AppStoreStateError) {
+        let transaction = try transaction(customer, product, periodsAgo: periodsAgo)
+        guard let revocation = transaction.revocation, revocation.type != .familyRevoke else {
+            throw .unfit(customer: customer, product: product, must: "be refunded")
+        }
+        change(transaction.index) { $0.revocation = nil }
+        if let subscription = subscription(of: transaction), subscription.current == transaction.index,
+            subscription.state == .revoked
+        {
+            let isOver = (transaction.expiresDate ?? .distantPast) <= now
+            subscriptions[subscription.index].state = isOver ? .expired(.customerCancelled) : .active
+        }
+        tell(.refundReversed, of: transactions[transaction.index])
+    }
+
+    /// The disputed transaction, beside the subscription as it is.
+    private mutating func tell(
+        _ type: NotificationType, of transaction: StoreTransaction, reason: ConsumptionRequestReason? = nil
+    ) {
+        notify(
+            type, app: transaction.app, about: .transaction(transaction, subscription(of: transaction), reason))
+    }
+}

@@ -1,0 +1,174 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+
+/// Family Sharing: each member has separate transactions, which follow the purchaser's.
+extension AppStoreState {
+    /// The purchaser lets the family use a product.
+    package mutating func share(_ customer: String, _ id: String) throws(AppStoreStateError) {
+        let transaction = try transaction(customer, id)
+        guard accounts[transaction.account].family != nil else { throw .noFamily(customer: customer) }
+        guard products[transaction.product].isFamilyShareable, !transaction.isFamilyShared,
+            transaction.revocation == nil
+        else { throw .unfit(customer: customer, product: id, must: "be family-shareable and paid for") }
+        if let subscription = subscription(of: transaction) {
+            guard subscription.isRunning else {
+                throw .unfit(customer: customer, product: id, must: "be running")
+            }
+            subscriptions[subscription.index].isShared = true
+            share(subscription.index)
+        } else {
+            sharedPurchases.insert(transaction.index)
+            for member in family(of: transaction.account) { give(transaction.index, to: member) }
+        }
+    }
+
+    /// The purchaser stops sharing.
+    package mutating func unshare(_ customer: String, _ id: String) throws(AppStoreStateError) {
+        let transaction = try transaction(customer, id)
+        if let subscription = subscription(of: transaction), subscription.isShared {
+            subscriptions[subscription.index].isShared = false
+            for member in subscription.sharedWith { revokeShare(subscription: member) }
+            subscriptions[subscription.index].sharedWith = []
+        } else if sharedPurchases.remove(transaction.index) != nil {
+            revokeShares(in: transaction)
+        } else {
+            throw .unfit(customer: customer, product: id, must: "be shared")
+        }
+    }
+
+    /// A member leaves the family, and loses what it shared.
+    package mutating func leaveFamily(_ customer: String) throws(AppStoreStateError) {
+        let account = try accountPlace(customer)
+        guard accounts[account].family != nil else { throw .noFamily(customer: customer) }
+        for place in accounts[account].subscriptions {
+            if let purchaser = subscriptions[place].sharedFrom {
+                subscriptions[purchaser].sharedWith.removeAll { $0 == place }
+                revokeShare(subscription: place)
+            } else {
+                for member in subscriptions[place].sharedWith { revokeShare(subscription: member) }
+                subscriptions[place].sharedWith = []
+                subscriptions[place].isShared = false
+            }
+        }
+        for place in shares(inFamilyOf: account) where subscription(of: transactions[place]) == nil {
+            guard let origin = transactions[place].sharedFrom else { continue }
+            if transactions[place].account == account || transactions[origin].account == account {
+                revokeShare(transaction: place)
+            }
+        }
+        removeFromFamily(account)
+    }
+
+    /// A member who gets the app also gets what the family shares.
+    mutating func takeShares(_ account: Int, app: Int) {
+        guard let family = accounts[account].family else { return }
+        for other in families[family] ?? [] where other != account {
+            for place in accounts[other].subscriptions
+            where subscriptions[place].isShared && subscriptions[place].app == app && subscriptions[place].isRunning {
+                share(place, with: account)
+            }
+            for place in accounts[other].transactions
+            where sharedPurchases.contains(place) && transactions[place].app == app {
+                give(place, to: account)
+            }
+        }
+    }
+
+    /// What members have of a purchase that isn't a subscription.
+    mutating func revokeShares(in purchase: StoreTransaction) {
+        for share in shares(inFamilyOf: purchase.account) where transactions[share].sharedFrom == purchase.index {
+            revokeShare(transaction: share)
+        }
+    }
+
+    /// The account's and its family's transactions of a shared product, in the order of their creation.
+    private func shares(inFamilyOf account: Int) -> [Int] {
+        ([account] + family(of: account)).flatMap { accounts[$0].transactions }
+            .filter { transactions[$0].isFamilyShared }.sorted()
+    }
+
+    private func family(of account: Int) -> [Int] {
+        accounts[account].family.flatMap { families[$0] }?.filter { $0 != account } ?? []
+    }
+
+    /// Gives every member who has the app a share in a subscription.
+    ///
+    /// - Parameter account: only that one; nil: all of them.
+    mutating func share(_ purchaser: Int, with account: Int? = nil) {
+        let it = subscriptions[purchaser]
+        let origin = transactions[it.current]
+        for member in account.map({ [$0] }) ?? family(of: it.account) where acquisition(of: member, app: it.app) != nil
+        {
+            if let known = it.sharedWith.first(where: { subscriptions[$0].account == member }) {
+                follow(known) { $0.notify(.subscribed, .resubscribe, about: known) }
+                continue
+            }
+            let transaction = record(
+                it.product, account: member, period: origin.purchaseDate, price: 0, sharedFrom: origin.index,
+                expiresDate: origin.expiresDate)
+            let place = subscriptions.count
+            subscriptions.append(
+                Subscription(
+                    index: place, account: member, app: it.app, group: it.group, original: transaction.index,
+                    current: transaction.index, product: it.product, renewsAs: it.renewsAs,
+                    autoRenews: it.autoRenews, state: it.state, renewalPrice: 0, streakBegan: now,
+                    sharedFrom: purchaser))
+            accounts[member].subscriptions.append(place)
+            subscriptions[purchaser].sharedWith.append(place)
+            notify(.subscribed, .initialBuy, about: place)
+        }
+    }
+
+    private mutating func give(_ purchase: Int, to member: Int) {
+        let origin = transactions[purchase]
+        guard acquisition(of: member, app: origin.app) != nil,
+            !accounts[member].transactions.contains(where: {
+                transactions[$0].sharedFrom == purchase && transactions[$0].revocation == nil
+            })
+        else { return }
+        let transaction = record(origin.product, account: member, price: 0, sharedFrom: purchase)
+        notify(.oneTimeCharge, app: origin.app, about: .transaction(transaction, nil, nil))
+    }
+
+    /// Updates a member's subscription to the purchaser's, and sends a notification.
+    mutating func follow(_ member: Int, telling: (inout AppStoreState) -> Void) {
+        guard let purchaser = subscriptions[member].sharedFrom, subscriptions[member].state != .revoked else { return }
+        let it = subscriptions[purchaser]
+        let origin = transactions[it.current]
+        if transactions[subscriptions[member].current].sharedFrom != origin.index {
+            let isUpgrade =
+                origin.reason == .purchase && transactions[subscriptions[member].current].expiresDate ?? now > now
+            if isUpgrade { change(subscriptions[member].current) { $0.isUpgraded = true } }
+            let transaction = record(
+                it.product, account: subscriptions[member].account, original: subscriptions[member].original,
+                period: origin.purchaseDate, reason: origin.reason, price: 0, sharedFrom: origin.index,
+                expiresDate: origin.expiresDate)
+            subscriptions[member].current = transaction.index
+        }
+        subscriptions[member].product = it.product
+        subscriptions[member].renewsAs = it.renewsAs
+        subscriptions[member].autoRenews = it.autoRenews
+        subscriptions[member].state = it.state
+        telling(&self)
+    }
+
+    mutating func revokeShare(subscription member: Int) {
+        guard subscriptions[member].isRunning else { return }
+        subscriptions[member].state = .revoked
+        subscriptions[member].autoRenews = false
+        let current = subscriptions[member].current
+        change(current) { [now] in $0.revocation = Self.familyRevocation(at: now) }
+        notify(.revoke, about: member)
+    }
+
+    mutating func revokeShare(transaction share: Int) {
+        guard transactions[share].revocation == nil else { return }
+        change(share) { [now] in $0.revocation = Self.familyRevocation(at: now) }
+        notify(.revoke, app: transactions[share].app, about: .transaction(transactions[share], nil, nil))
+    }
+
+    private static func familyRevocation(at date: Date) -> StoreTransaction.Revocation {
+        .init(date: date, reason: .other, type: .familyRevoke, percentage: nil)
+    }
+}

@@ -1,0 +1,78 @@
+package import Foundation
+import TenureAppStore
+import TenureCore
+
+/// Time passes, and scheduled events happen.
+extension AppStoreState {
+    /// How long before its period a renewal is charged and signed.
+    static let renewalLead: TimeInterval = 33
+    /// The number of days for which the App Store tries to charge.
+    static let billingRetryDays: Double = 60
+    /// In production, the waits between attempts to deliver.
+    static let deliveryPauses: [TimeInterval] = [1, 12, 24, 48, 72].map { $0 * 3600 }
+
+    /// The instant of the next scheduled event.
+    package var nextDate: Date? { scheduledEvents.nextDate }
+
+    /// Sets the clock to `instant`, or to the next scheduled event if that is earlier, which then happens.
+    /// Returns whether an event happened. Then its notifications can be delivered before time continues.
+    package mutating func step(to instant: Date) -> Bool {
+        guard let (date, event) = scheduledEvents.next(by: instant) else {
+            clock.advance(to: instant)
+            return false
+        }
+        clock.advance(to: date)
+        switch event {
+        case .renewal(let subscription, let transaction):
+            if isCurrent(subscription, transaction), subscriptions[subscription].state == .active,
+                transactions[transaction].expiresDate == date.addingTimeInterval(Self.renewalLead),
+                canRenew(subscription)
+            {
+                renew(subscription, recovering: false)
+            }
+        case .periodEnd(let subscription, let transaction):
+            if isCurrent(subscription, transaction), subscriptions[subscription].state == .active,
+                transactions[transaction].expiresDate == date
+            {
+                endPeriod(of: subscription)
+            }
+        case .gracePeriodEnd(let subscription, let transaction):
+            if isCurrent(subscription, transaction), subscriptions[subscription].gracePeriodEnd == date {
+                endGracePeriod(of: subscription)
+            }
+        case .billingRetryEnd(let subscription, let transaction):
+            if isCurrent(subscription, transaction), subscriptions[subscription].state == .billingRetry {
+                expire(subscription, .billingError)
+            }
+        case .delivery(let notification): outbox.append(notification)
+        }
+        return true
+    }
+
+    /// Sets the clock without deliveries.
+    package mutating func advance(to instant: Date) {
+        while step(to: instant) {}
+    }
+
+    private func isCurrent(_ subscription: Int, _ transaction: Int) -> Bool {
+        subscriptions[subscription].current == transaction && subscriptions[subscription].sharedFrom == nil
+    }
+
+    // MARK: Deliveries
+
+    package mutating func takeOutbox() -> [Int] {
+        defer { outbox = [] }
+        return outbox
+    }
+
+    /// Records the outcome of a delivery. Production tries again 1, 12, 24, 48 and 72 hours after the attempt before.
+    package mutating func recordAttempt(_ result: SendAttemptResult, of notification: Int) {
+        guard notifications.indices.contains(notification) else { return }
+        outbox.removeAll { $0 == notification }
+        notifications[notification].attempts.append(SendAttempt(date: now, result: result))
+        let attempts = notifications[notification].attempts.count
+        guard environment.isProduction, result != .success, attempts <= Self.deliveryPauses.count else { return }
+        scheduledEvents.schedule(
+            .delivery(notification: notification), at: now.addingTimeInterval(Self.deliveryPauses[attempts - 1]))
+    }
+}

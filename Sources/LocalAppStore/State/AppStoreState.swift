@@ -1,0 +1,219 @@
+package import Foundation
+import TenureAppStore
+package import TenureCore
+
+/// The state of a local App Store: its catalog, its customers, and its clock.
+/// A value that changes only by operations. The same seed and operations give the same state, with the same IDs and the
+/// same fields to sign.
+package struct AppStoreState: Sendable {
+    package let seed: String
+    package let environment: AppStoreEnvironment
+    package internal(set) var clock: StoreClock
+    package internal(set) var apps: [StoreApp] = []
+    package internal(set) var products: [StoreProduct] = []
+    package internal(set) var accounts: [StoreAccount] = []
+    package internal(set) var acquisitions: [StoreAcquisition] = []
+    package internal(set) var transactions: [StoreTransaction] = []
+    package internal(set) var subscriptions: [Subscription] = []
+    package internal(set) var notifications: [StoreNotification] = []
+    /// Numbers of the notifications to deliver now.
+    package internal(set) var outbox: [Int] = []
+    /// What developers sent about purchases, by index of the transaction.
+    package internal(set) var consumption: [Int: ConsumptionAnswer] = [:]
+    package internal(set) var massExtensions: [ExtensionSummary] = []
+    package internal(set) var network = Network.up
+
+    let sandboxPeriods: SandboxPeriods
+    let ids: StoreIDs
+    var scheduledEvents = ScheduledEvents()
+    var revision = 0
+    /// By original transaction, the last notification about it.
+    private var lastNotified: [Int: (date: Date, rank: Int)] = [:]
+    private var accountPlaces: [String: Int] = [:]
+    private var productPlaces: [String: Int] = [:]
+    /// By product, the index of its app.
+    private var appOfProduct: [Int] = []
+    private(set) var families: [String: [Int]] = [:]
+    /// Indexes of purchases, other than subscriptions, that their purchasers share.
+    var sharedPurchases: Set<Int> = []
+
+    package init(
+        seed: String, environment: AppStoreEnvironment = .production, startingAt now: Date, apps: [StoreApp] = [],
+        sandboxPeriods: SandboxPeriods = SandboxPeriods()
+    ) {
+        self.seed = seed
+        self.environment = environment
+        self.sandboxPeriods = sandboxPeriods
+        clock = StoreClock(startingAt: now)
+        ids = StoreIDs(seed: seed, environment: environment)
+        for app in apps { add(app) }
+    }
+
+    package var now: Date { clock.now }
+
+    // MARK: Catalog
+
+    package mutating func add(_ app: StoreApp) {
+        let place = apps.count
+        for product in app.products where productPlaces[product.id] == nil {
+            productPlaces[product.id] = products.count
+            products.append(product)
+            appOfProduct.append(place)
+        }
+        apps.append(app)
+    }
+
+    package mutating func release(_ release: StoreRelease, of bundleID: String?) throws(AppStoreStateError) {
+        let app = try appPlace(bundleID)
+        apps[app].releases.append(release)
+        apps[app].releases.sort { $0.releasedAt < $1.releasedAt }
+    }
+
+    package mutating func setPrice(_ price: AppPrice, of bundleID: String?) throws(AppStoreStateError) {
+        let app = try appPlace(bundleID)
+        apps[app].prices.append(price)
+        apps[app].prices.sort { $0.from < $1.from }
+    }
+
+    /// Whether a product can be bought, and renews.
+    package mutating func setOnSale(_ isOnSale: Bool, product id: String) throws(AppStoreStateError) {
+        products[try productPlace(id)].isOnSale = isOnSale
+    }
+
+    package mutating func setNotificationURL(_ url: String?, of bundleID: String?) throws(AppStoreStateError) {
+        apps[try appPlace(bundleID)].notificationURL = url
+    }
+
+    // MARK: Customers
+
+    package mutating func addCustomer(
+        _ name: String, storefront code: String = "USA", family: String? = nil, devices: Int = 1
+    ) throws(AppStoreStateError) {
+        guard accountPlaces[name] == nil else { throw .customerExists(name) }
+        guard let storefront = Storefront(code: code) else { throw .noStorefront(code) }
+        let place = accounts.count
+        let devices = (0..<max(1, min(devices, 10))).map { ids.uuid("device \($0) of account \(place)") }
+        accounts.append(StoreAccount(name: name, storefront: storefront, family: family, devices: devices))
+        accountPlaces[name] = place
+        if let family { families[family, default: []].append(place) }
+    }
+
+    package mutating func move(_ customer: String, to code: String) throws(AppStoreStateError) {
+        let account = try accountPlace(customer)
+        guard let storefront = Storefront(code: code) else { throw .noStorefront(code) }
+        accounts[account].storefront = storefront
+    }
+
+    package mutating func setBillingWorks(_ works: Bool, of customer: String) throws(AppStoreStateError) {
+        accounts[try accountPlace(customer)].billingWorks = works
+    }
+
+    mutating func removeFromFamily(_ account: Int) {
+        guard let family = accounts[account].family else { return }
+        families[family]?.removeAll { $0 == account }
+        accounts[account].family = nil
+    }
+
+    // MARK: Looking up
+
+    package func accountPlace(_ name: String) throws(AppStoreStateError) -> Int {
+        guard let place = accountPlaces[name] else { throw .noCustomer(name) }
+        return place
+    }
+
+    package func productPlace(_ id: String) throws(AppStoreStateError) -> Int {
+        guard let place = productPlaces[id] else { throw .noProduct(id) }
+        return place
+    }
+
+    /// The app with that bundle ID; without one, the only app.
+    package func appPlace(_ bundleID: String?) throws(AppStoreStateError) -> Int {
+        guard let bundleID else {
+            guard apps.count == 1 else { throw .whichApp }
+            return 0
+        }
+        guard let place = apps.firstIndex(where: { $0.bundleID == bundleID }) else { throw .noApp(bundleID) }
+        return place
+    }
+
+    package func app(ofProduct place: Int) -> Int { appOfProduct[place] }
+
+    package func acquisition(of account: Int, app: Int) -> StoreAcquisition? {
+        accounts[account].acquisitions.lazy.map { acquisitions[$0] }.first { $0.app == app }
+    }
+
+    /// By `transactionId`.
+    package func transaction(_ id: some StringProtocol) -> StoreTransaction? {
+        guard let place = ids.transactionIndex(id), transactions.indices.contains(place) else { return nil }
+        return transactions[place]
+    }
+
+    /// By `appTransactionId`.
+    package func acquisition(_ id: some StringProtocol) -> StoreAcquisition? {
+        guard let place = ids.appTransactionIndex(id), acquisitions.indices.contains(place) else { return nil }
+        return acquisitions[place]
+    }
+
+    /// By the order ID in the purchaser's e-mail. A shared purchase has none.
+    package func transaction(order id: String) -> StoreTransaction? {
+        guard let place = ids.transactionIndex(order: id), transactions.indices.contains(place),
+            !transactions[place].isFamilyShared
+        else { return nil }
+        return transactions[place]
+    }
+
+    package func id(of transaction: StoreTransaction) -> String { ids.transaction(transaction.index) }
+    package func orderID(of transaction: StoreTransaction) -> String { ids.order(transaction.index) }
+    package func id(of acquisition: StoreAcquisition) -> String { ids.appTransaction(acquisition.index) }
+
+    /// The subscription that a transaction belongs to.
+    package func subscription(of transaction: StoreTransaction) -> Subscription? {
+        accounts[transaction.account].subscriptions.lazy.map { subscriptions[$0] }
+            .first { $0.original == transaction.original }
+    }
+
+    // MARK: Notifications
+
+    /// Adds a notification, to deliver if the app has a URL.
+    mutating func notify(
+        _ type: NotificationType, _ subtype: NotificationSubtype? = nil, app: Int,
+        about subject: StoreNotification.Subject
+    ) {
+        let index = notifications.count
+        var rank = 0
+        if case .transaction(let transaction, _, _) = subject {
+            if let last = lastNotified[transaction.original], last.date == now { rank = last.rank + 1 }
+            lastNotified[transaction.original] = (now, rank)
+        }
+        notifications.append(
+            StoreNotification(
+                index: index, uuid: ids.uuid("notification \(index)"), type: type, subtype: subtype, date: now,
+                rank: rank, app: app, subject: subject))
+        if apps[app].notificationURL != nil { outbox.append(index) }
+    }
+
+    /// About a subscription as it is now: its current transaction, or another one.
+    mutating func notify(
+        _ type: NotificationType, _ subtype: NotificationSubtype? = nil, about subscription: Int,
+        transaction: Int? = nil, reason: ConsumptionRequestReason? = nil
+    ) {
+        let subscription = subscriptions[subscription]
+        let transaction = transactions[transaction ?? subscription.current]
+        notify(type, subtype, app: subscription.app, about: .transaction(transaction, subscription, reason))
+    }
+
+    /// Changes a transaction, which moves it to the end of the history.
+    mutating func change(_ transaction: Int, _ body: (inout StoreTransaction) -> Void) {
+        revision += 1
+        body(&transactions[transaction])
+        transactions[transaction].revision = revision
+        transactions[transaction].modifiedAt = now
+    }
+}
+
+/// What a developer reported about a purchase after a request for a refund.
+package struct ConsumptionAnswer: Sendable, Hashable {
+    package let date: Date
+    package let deliveryStatus: String
+    package let refundPreference: String?
+}

@@ -1,0 +1,59 @@
+package import Foundation
+package import TenureCore
+import TenureJSON
+
+/// Why an operation isn't possible.
+package enum AppStoreStateError: Error, Sendable, Hashable {
+    case noApp(String)
+    /// No app was named, and there are several, or none.
+    case whichApp
+    case noCustomer(String)
+    case customerExists(String)
+    case noStorefront(String)
+    case noProduct(String)
+    case notForSale(product: String)
+    case notReleased(app: String, platform: Platform, Date)
+    case noRelease(app: String, platform: Platform, named: String)
+    case hasNoApp(customer: String, app: String)
+    case hasApp(customer: String, app: String)
+    case neverBought(customer: String, product: String)
+    case hasSubscription(customer: String, product: String)
+    case noSubscription(customer: String, product: String)
+    case noOffer(product: String, offer: String)
+    case notEligible(customer: String, offer: String)
+    case noFamily(customer: String)
+    /// An operation that the purchase's state doesn't allow, with the state that it needs.
+    case unfit(customer: String, product: String, must: String)
+    case appNotBought(customer: String, app: String)
+}
+
+extension AppStoreStateError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .noApp(let id): "there is no app `\(id)` in this store"
+        case .whichApp: "this store does not have exactly one app; name one with `app`"
+        case .noCustomer(let name): "there is no customer `\(name)`; add one first"
+        case .customerExists(let name): "there already is a customer `\(name)`; use another name"
+        case .noStorefront(let code):
+            "`\(code)` isn't a storefront of this store; use one of \(Storefront.all.map(\.code).joined(separator: ", "))"
+        case .noProduct(let id): "there is no product `\(id)` in this store"
+        case .notForSale(let product): "`\(product)` isn't on sale anymore"
+        case .notReleased(let app, let platform, let date):
+            "`\(app)` had no release for \(platform.rawValue) at \(date.rfc3339)"
+        case .noRelease(let app, let platform, let name):
+            "`\(app)` never had a release `\(name)` for \(platform.rawValue)"
+        case .hasNoApp(let customer, let app): "`\(customer)` does not have `\(app)`; let them acquire it first"
+        case .hasApp(let customer, let app): "`\(customer)` has `\(app)` already"
+        case .neverBought(let customer, let product): "`\(customer)` never bought `\(product)`"
+        case .hasSubscription(let customer, let product):
+            "`\(customer)` has a subscription in the group of `\(product)` already; change its plan instead"
+        case .noSubscription(let customer, let product):
+            "`\(customer)` has no subscription in the group of `\(product)`"
+        case .noOffer(let product, let offer): "`\(product)` has no offer `\(offer)`"
+        case .notEligible(let customer, let offer): "`\(customer)` cannot have the offer `\(offer)`"
+        case .noFamily(let customer): "`\(customer)` isn't in a family"
+        case .unfit(let customer, let product, let must): "`\(product)` of `\(customer)` must \(must) for that"
+        case .appNotBought(let customer, let app): "`\(customer)` has nothing to be refunded for `\(app)`"
+        }
+    }
+}

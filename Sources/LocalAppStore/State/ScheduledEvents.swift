@@ -1,0 +1,60 @@
+import Foundation
+
+/// Events that happen by themselves, and when. Events of one instant happen in the order in which they were scheduled.
+struct ScheduledEvents: Sendable {
+    /// Each has the state that it was scheduled for. If that has changed, the event is skipped.
+    enum Event: Sendable, Hashable {
+        /// A subscription is charged shortly before its period ends.
+        case renewal(subscription: Int, transaction: Int)
+        case periodEnd(subscription: Int, transaction: Int)
+        case gracePeriodEnd(subscription: Int, transaction: Int)
+        /// The App Store stops trying to charge.
+        case billingRetryEnd(subscription: Int, transaction: Int)
+        /// Another attempt to deliver.
+        case delivery(notification: Int)
+    }
+
+    private struct Entry: Sendable {
+        let date: Date
+        let number: Int
+        let event: Event
+
+        func isBefore(_ other: Entry) -> Bool { (date, number) < (other.date, other.number) }
+    }
+
+    /// A binary heap: each entry comes before its two successors.
+    private var entries: [Entry] = []
+    private var count = 0
+
+    var nextDate: Date? { entries.first?.date }
+
+    mutating func schedule(_ event: Event, at date: Date) {
+        entries.append(Entry(date: date, number: count, event: event))
+        count += 1
+        var place = entries.count - 1
+        while place > 0, entries[place].isBefore(entries[(place - 1) / 2]) {
+            entries.swapAt(place, (place - 1) / 2)
+            place = (place - 1) / 2
+        }
+    }
+
+    /// Removes and returns the first event that is due by `date`.
+    mutating func next(by date: Date) -> (date: Date, event: Event)? {
+        guard let first = entries.first, first.date <= date else { return nil }
+        let last = entries.removeLast()
+        guard !entries.isEmpty else { return (first.date, first.event) }
+        entries[0] = last
+        var place = 0
+        while true {
+            var smallest = place
+            for child in [2 * place + 1, 2 * place + 2]
+            where child < entries.count && entries[child].isBefore(entries[smallest]) {
+                smallest = child
+            }
+            if smallest == place { break }
+            entries.swapAt(place, smallest)
+            place = smallest
+        }
+        return (first.date, first.event)
+    }
+}

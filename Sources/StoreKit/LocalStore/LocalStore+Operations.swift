@@ -1,0 +1,42 @@
+public import Foundation
+import Synchronization
+import TenureAppStore
+import TenureCore
+import TenureJSON
+
+/// What a test does outside of the device.
+extension LocalStore {
+    /// The local App Store's current time.
+    /// Throws a `StoreKitError` if the store can't be reached, even while the device is “offline”.
+    public var now: Date {
+        get async throws {
+            guard let now = try await askOutside(.now, JSONObject()).text("now").flatMap({ Date(rfc3339: $0) }) else {
+                throw StoreKitError.unknown
+            }
+            return now
+        }
+    }
+
+    /// Performs an operation: `perform("refund", ["product": "com.example.pro"])`, `perform("advance", ["by": "31d"])`.
+    /// `tenure local-store do --help` lists the operations and their parameters. An operation that needs a customer and
+    /// names none uses this device's customer. It works even if the device is offline.
+    /// Throws a `StoreKitError.systemError` with the reason if the operation isn't possible.
+    public func perform(_ operation: String, _ parameters: [String: String] = [:]) async throws(StoreKitError) {
+        var object = JSONObject(members: [.init(name: "operation", value: .string(operation))])
+        for (name, text) in parameters.sorted(by: { $0.key < $1.key }) { object[name] = .string(text) }
+        _ = try await askOutside(
+            .operations, JSONObject(members: [.init(name: "operations", value: .array([.object(object)]))]))
+    }
+
+    private func askOutside(_ question: Question, _ parameters: JSONObject) async throws(StoreKitError) -> JSONObject {
+        let body = state.withLock { self.body(parameters, $0.place) }
+        do throws(ConnectionFailure) {
+            return try await connection.ask(question, body)
+        } catch {
+            switch error {
+            case .refused(_, let detail): throw .systemError(Failure(detail))
+            case .network: throw error.storeKitError
+            }
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import TenureCore
+
+/// What was read from the App Store since the app started.
+struct AppStoreSnapshot: Sendable {
+    /// As it was signed, for the service.
+    var appTransaction: StoreAppTransaction?
+    /// All transactions that count, for the service; nil if the list is incomplete.
+    var transactions: [StoreTransaction]?
+    var renewals: [StoreRenewal] = []
+    /// Whether the state of the subscriptions was read, where there are any.
+    var knowsRenewals = false
+    var steps: [Tenure.AppStoreStep] = []
+
+    /// Whether all purchases were read, with the state of their subscriptions.
+    var knowsPurchases: Bool { transactions != nil && knowsRenewals }
+
+    var failed: Bool {
+        // The local state is written again, and the policy is fetched once a day. Reading the App Store again helps neither.
+        steps.contains { if case .failed = $0.outcome { ![.localState, .policy].contains($0.name) } else { false } }
+    }
+
+    mutating func note(_ name: Tenure.AppStoreStep.Name, _ outcome: Tenure.AppStoreStep.Outcome) {
+        let step = Tenure.AppStoreStep(name, outcome)
+        if let place = steps.firstIndex(where: { $0.name == name }) { steps[place] = step } else { steps.append(step) }
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+
+#if canImport(UIKit) && !os(watchOS)
+    import UIKit
+#elseif canImport(WatchKit)
+    import WatchKit
+#elseif canImport(AppKit)
+    import AppKit
+#endif
+#if canImport(Network)
+    import Network
+    import TenureCore
+    import TenureHTTP
+#endif
+
+extension DeviceEvent {
+    /// The events of the device on which the app runs. Linux has none.
+    static func ofThisDevice() -> AsyncStream<DeviceEvent> {
+        #if canImport(Network)
+            let (stream, continuation) = AsyncStream.makeStream(
+                of: DeviceEvent.self, bufferingPolicy: .bufferingNewest(3))
+            let path = NetworkObserver { continuation.yield(.networkReturned) }
+            let notifications = NotificationObserver()
+            // The names belong to classes of the main actor.
+            let subscribing = Task { @MainActor in
+                for (name, event) in names { notifications.observe(name) { continuation.yield(event) } }
+            }
+            continuation.onTermination = { _ in
+                subscribing.cancel()
+                path.stop()
+                notifications.stop()
+            }
+            return stream
+        #else
+            return AsyncStream { $0.finish() }
+        #endif
+    }
+
+    #if canImport(Network)
+        @MainActor private static var names: [(Notification.Name, DeviceEvent)] {
+            #if canImport(UIKit) && !os(watchOS)
+                [
+                    (UIApplication.didBecomeActiveNotification, .appBecameActive),
+                    (UIApplication.didEnterBackgroundNotification, .appEnteredBackground),
+                    (UIApplication.protectedDataDidBecomeAvailableNotification, .keychainUnlocked),
+                ]
+            #elseif canImport(WatchKit)
+                [
+                    (WKExtension.applicationDidBecomeActiveNotification, .appBecameActive),
+                    (WKExtension.applicationDidEnterBackgroundNotification, .appEnteredBackground),
+                ]
+            #elseif canImport(AppKit)
+                [(NSApplication.didBecomeActiveNotification, .appBecameActive)]
+            #else
+                []
+            #endif
+        }
+    #endif
+}
+
+#if canImport(Network)
+    /// Observes notifications until it is stopped.
+    private final class NotificationObserver: Sendable {
+        /// Unchecked: NotificationCenter returns tokens that aren't declared `Sendable`, and takes them back on any thread.
+        private struct State: @unchecked Sendable {
+            var tokens: [any NSObjectProtocol] = []
+            var isStopped = false
+        }
+
+        private let state = Locked(State())
+
+        func observe(_ name: Notification.Name, _ occurred: @escaping @Sendable () -> Void) {
+            state.withLock { state in
+                guard !state.isStopped else { return }
+                state.tokens.append(
+                    NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { _ in occurred() })
+            }
+        }
+
+        func stop() {
+            let stopped = state.withLock { state in
+                defer { state = State(isStopped: true) }
+                return state
+            }
+            for token in stopped.tokens { NotificationCenter.default.removeObserver(token) }
+        }
+    }
+
+    /// Calls back when the network returns after it was gone.
+    ///
+    /// Unchecked: `NWPathMonitor` may be used from any thread, which older SDKs do not declare.
+    private final class NetworkObserver: @unchecked Sendable {
+        private let monitor = NWPathMonitor()
+
+        init(_ returned: @escaping @Sendable () -> Void) {
+            let wasGone = Locked(false)
+            monitor.pathUpdateHandler = { path in
+                let isBack = wasGone.withLock { wasGone in
+                    defer { wasGone = path.status != .satisfied }
+                    return wasGone && path.status == .satisfied
+                }
+                if isBack { returned() }
+            }
+            monitor.start(queue: DispatchQueue(label: "tenure.network"))
+        }
+
+        func stop() { monitor.cancel() }
+    }
+#endif

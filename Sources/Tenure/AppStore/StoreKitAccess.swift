@@ -1,0 +1,287 @@
+public import Foundation
+public import StoreKit
+import TenureCore
+
+/// StoreKit itself: Apple's, and on Linux this package's. Nothing else in the client touches it, and here alone what
+/// StoreKit verified becomes evidence.
+package struct StoreKitAccess: AppStoreAccess {
+    package init() {}
+
+    /// Read from the app's files once, at first use.
+    package var distribution: Tenure.Distribution { Self.distributionOfThisApp }
+    private static let distributionOfThisApp = Tenure.Distribution.ofThisApp
+
+    package var isRehearsal: Bool {
+        #if os(Linux)
+            // A local App Store, which signs with a test authority.
+            true
+        #else
+            distribution == .development
+        #endif
+    }
+
+    package var bundleID: String? {
+        #if os(Linux)
+            // A process without a bundle is the app of the local App Store.
+            Bundle.main.bundleIdentifier ?? LocalStore.current?.bundleID
+        #else
+            Bundle.main.bundleIdentifier
+        #endif
+    }
+
+    package var deviceVerificationID: UUID? { AppStore.deviceVerificationID }
+
+    package var deviceIdentifier: String? {
+        get async { await DeviceIdentifier.ofReceipts }
+    }
+
+    package var receipt: Data? {
+        #if os(Linux)
+            (LocalStore.current?.receiptURL).flatMap { try? Data(contentsOf: $0) }
+        #else
+            // Deprecated in favor of StoreKit 2, and the only way to what only a receipt says.
+            ReceiptFile.url.flatMap { try? Data(contentsOf: $0) }
+        #endif
+    }
+
+    // MARK: Without a prompt
+
+    package func appTransaction() async throws -> StoreResult<StoreAppTransaction> {
+        Self.result(try await AppTransaction.shared)
+    }
+
+    package func transactions(productIDs: [String]) async throws -> [StoreResult<StoreTransaction>] {
+        var results: [StoreResult<StoreTransaction>] = []
+        for await result in Transaction.all { results.append(Self.result(result)) }
+        if results.isEmpty {
+            for await result in Transaction.currentEntitlements { results.append(Self.result(result)) }
+        }
+        // A sequence cannot throw: where the store does not answer it is as empty as where nothing was bought.
+        if results.isEmpty { try await Self.probe(productIDs) }
+        return results
+    }
+
+    /// Asks what can throw. Throws where the store does not answer.
+    private static func probe(_ productIDs: [String]) async throws {
+        guard !productIDs.isEmpty else { return }
+        let products = try await Product.products(for: productIDs)
+        if let group = products.lazy.compactMap({ $0.subscription?.subscriptionGroupID }).first {
+            _ = try await Product.SubscriptionInfo.status(for: group)
+        }
+    }
+
+    package func renewals(of transactions: [StoreTransaction]) async throws -> [StoreResult<StoreRenewal>] {
+        var results: [StoreResult<StoreRenewal>] = []
+        for group in Set(transactions.compactMap(\.subscriptionGroupID)).sorted() {
+            for status in try await Product.SubscriptionInfo.status(for: group) {
+                switch status.renewalInfo {
+                case .verified(let info):
+                    let renewal = Renewal(
+                        originalTransactionID: String(info.originalTransactionID), productID: info.currentProductID,
+                        gracePeriodExpiresDate: info.gracePeriodExpirationDate,
+                        isInBillingRetryPeriod: info.isInBillingRetry, signedDate: info.signedDate)
+                    results.append(
+                        .verified(StoreRenewal(jws: status.renewalInfo.jwsRepresentation, renewal: renewal)))
+                case .unverified(_, let error): results.append(.unverified(reason: "\(error)"))
+                }
+            }
+        }
+        return results
+    }
+
+    package func unfinished() async throws -> [StoreTransaction] {
+        var transactions: [StoreTransaction] = []
+        for await result in Transaction.unfinished {
+            if let transaction = Self.result(result).value { transactions.append(transaction) }
+        }
+        return transactions
+    }
+
+    package func updates() -> AsyncStream<StoreResult<StoreTransaction>> {
+        let (stream, continuation) = AsyncStream.makeStream(of: StoreResult<StoreTransaction>.self)
+        // Belongs to the stream: it ends when its listener stops.
+        let listening = Task {
+            for await result in Transaction.updates { continuation.yield(Self.result(result)) }
+            continuation.finish()
+        }
+        continuation.onTermination = { _ in listening.cancel() }
+        return stream
+    }
+
+    package func finish(_ transactionID: String) async throws {
+        for await result in Transaction.unfinished {
+            guard case .verified(let transaction) = result, String(transaction.id) == transactionID else { continue }
+            return await transaction.finish()
+        }
+    }
+
+    // MARK: On a tap
+
+    package func synchronize() async throws {
+        try await Self.prompting { try await AppStore.sync() }
+    }
+
+    package func refreshAppTransaction() async throws -> StoreResult<StoreAppTransaction> {
+        try await Self.prompting { Self.result(try await AppTransaction.refresh()) }
+    }
+
+    private static func prompting<Value>(_ call: () async throws -> Value) async throws -> Value {
+        do {
+            return try await call()
+        } catch StoreKitError.userCancelled {
+            throw SignInCanceled()
+        }
+    }
+
+    // MARK: Evidence
+
+    private static func result(_ result: VerificationResult<AppTransaction>) -> StoreResult<StoreAppTransaction> {
+        guard case .verified(let app) = result else { return .unverified(reason: result.reason) }
+        guard let environment = AppStoreEnvironment(rawValue: app.environment.rawValue) else {
+            return .unverified(reason: "StoreKit reported an unknown environment `\(app.environment.rawValue)`")
+        }
+        let fields = SignedFields(app.jsonRepresentation)
+        let proof = AppProof(
+            kind: .appTransaction, signedDate: app.signedDate,
+            id: fields.appTransactionID.map { .appTransaction($0) },
+            originalPlatform: fields.originalPlatform.flatMap { Platform(appStoreName: $0) },
+            originalAppVersion: app.originalAppVersion, originalPurchaseDate: app.originalPurchaseDate,
+            preorderDate: app.preorderDate, revocationDate: fields.revocationDate)
+        return .verified(
+            StoreAppTransaction(
+                jws: result.jwsRepresentation, bundleID: app.bundleID, environment: environment, proof: proof))
+    }
+
+    static func result(_ result: VerificationResult<Transaction>) -> StoreResult<StoreTransaction> {
+        guard case .verified(let transaction) = result else { return .unverified(reason: result.reason) }
+        guard let environment = AppStoreEnvironment(rawValue: transaction.environment.rawValue) else {
+            return .unverified(reason: "StoreKit reported an unknown environment `\(transaction.environment.rawValue)`")
+        }
+        let purchase = Purchase(
+            transactionID: String(transaction.id), originalTransactionID: String(transaction.originalID),
+            productID: transaction.productID, type: transaction.productType.meaning,
+            purchaseDate: transaction.purchaseDate, expiresDate: transaction.expirationDate,
+            revocationDate: transaction.revocationDate, isUpgraded: transaction.isUpgraded,
+            isFamilyShared: transaction.ownershipType == .familyShared, signedDate: transaction.signedDate)
+        return .verified(
+            StoreTransaction(
+                jws: result.jwsRepresentation, environment: environment,
+                appTransactionID: SignedFields(transaction.jsonRepresentation).appTransactionID,
+                subscriptionGroupID: transaction.subscriptionGroupID, purchase: purchase))
+    }
+}
+
+/// What newer systems sign and older SDKs have no property for, under the App Store's own names.
+private struct SignedFields: Decodable {
+    let appTransactionID: String?
+    let originalPlatform: String?
+    let revocationDate: Date?
+
+    private enum CodingKeys: String, CodingKey {
+        case appTransactionId, originalPlatform, revocationDate
+    }
+
+    init(_ json: Data) {
+        let fields = try? JSONDecoder().decode(SignedFields.self, from: json)
+        appTransactionID = fields?.appTransactionID
+        originalPlatform = fields?.originalPlatform
+        revocationDate = fields?.revocationDate
+    }
+
+    init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        let id = try? fields.decodeIfPresent(String.self, forKey: .appTransactionId)
+        appTransactionID = id.flatMap { $0.isEmpty ? nil : $0 }
+        originalPlatform = try? fields.decodeIfPresent(String.self, forKey: .originalPlatform)
+        revocationDate = (try? fields.decodeIfPresent(Double.self, forKey: .revocationDate))
+            .map { Date(timeIntervalSince1970: $0 / 1000) }
+    }
+}
+
+extension VerificationResult {
+    fileprivate var reason: String {
+        switch self {
+        case .unverified(_, let error): "\(error)"
+        case .verified: ""
+        }
+    }
+}
+
+extension Product.ProductType {
+    fileprivate var meaning: Purchase.ProductType {
+        switch self {
+        case .nonConsumable: .nonConsumable
+        case .consumable: .consumable
+        case .nonRenewable: .nonRenewing
+        case .autoRenewable: .autoRenewable
+        default: .unknown(rawValue)
+        }
+    }
+}
+
+// MARK: Terms
+
+extension Tenure {
+    /// `3 days free, then $24.99 per year`: what the customer should know before paying, in their language. It includes
+    /// an offer only if this customer may have it.
+    public func terms(of product: Product, in locale: Locale = .autoupdatingCurrent) async -> String {
+        await productTerms(of: product).text(in: locale)
+    }
+
+    /// The same as a value, to be sorted, compared and said in parts.
+    public func productTerms(of product: Product) async -> Tenure.ProductTerms {
+        let style = product.priceFormatStyle
+        var offer: Tenure.ProductTerms.Offer?
+        if let subscription = product.subscription, let introduction = subscription.introductoryOffer {
+            // Without an answer in time, promise no offer.
+            let isEligible = try? await withTimeout(setup.options.appStoreTimeout) {
+                await subscription.isEligibleForIntroOffer
+            }
+            if isEligible == true { offer = Tenure.ProductTerms.Offer(introduction) }
+        }
+        let period =
+            switch product.subscription {
+            case let subscription?: CalendarPeriod(subscription.subscriptionPeriod)
+            case nil: await catalog?.length(of: product.id)
+            }
+        return Tenure.ProductTerms(
+            id: product.id, kind: product.type.kind, price: product.price, currencyCode: style.currencyCode,
+            priceLocale: style.locale, period: period, offer: offer)
+    }
+}
+
+extension Tenure.ProductTerms.Offer {
+    fileprivate init?(_ offer: Product.SubscriptionOffer) {
+        let period = CalendarPeriod(offer.period)
+        switch offer.paymentMode {
+        case .freeTrial: self.init(.free, period: period, count: offer.periodCount)
+        case .payUpFront: self.init(.upFront(offer.price), period: period, count: offer.periodCount)
+        case .payAsYouGo:
+            self.init(.asYouGo(offer.price, period: period), period: period, count: offer.periodCount)
+        default: return nil
+        }
+    }
+}
+
+extension CalendarPeriod {
+    fileprivate init(_ period: Product.SubscriptionPeriod) {
+        if period.unit == .year {
+            self.init(months: 12 * period.value)
+        } else if period.unit == .month {
+            self.init(months: period.value)
+        } else {
+            self.init(days: period.unit == .week ? 7 * period.value : period.value)
+        }
+    }
+}
+
+extension Product.ProductType {
+    fileprivate var kind: Tenure.ProductTerms.Kind {
+        switch self {
+        case .nonConsumable: .nonConsumable
+        case .nonRenewable: .nonRenewing
+        case .autoRenewable: .autoRenewable
+        default: .consumable
+        }
+    }
+}

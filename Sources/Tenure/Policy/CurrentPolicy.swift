@@ -1,0 +1,117 @@
+package import Foundation
+package import TenureCore
+package import TenurePolicyFile
+
+/// The newest policy that this device knows: the bundled one, or one that a web server handed out, signed.
+///
+/// There always is one, without the network: the bundled policy is part of the app. What was kept is verified again
+/// each time it is read, so that it matters little who else can write there.
+package struct CurrentPolicy: Sendable {
+    private let keys: [PinnedKey]
+    private let bundled: Bundled
+    /// The newest that is signed; nil while the bundled policy applies.
+    private var newest: SignedPolicy?
+    /// What is to be kept for the next start.
+    package private(set) var kept: KeptPolicy?
+
+    /// What the app was shipped with: a policy as it compiles, or a signed one, which has a counter.
+    private enum Bundled: Sendable {
+        case compiled(Policy)
+        case signed(SignedPolicy)
+
+        var policy: Policy {
+            switch self {
+            case .compiled(let policy): policy
+            case .signed(let signed): signed.policy
+            }
+        }
+    }
+
+    /// - Parameters:
+    ///   - bundled: what `tenure policy compile` or `tenure policy sign` wrote. Only by the counter of a signed one can
+    ///     an app that was updated tell whether it brings a newer policy than the one that was fetched before.
+    ///   - keys: the public halves of the keys that may sign; two while one takes over from the other.
+    ///   - kept: `kept` of an earlier start. What cannot be verified, or is about another app, counts as not there.
+    /// - Throws: where the bundled policy cannot be read, or none of the keys signed it: its developer finds out at the
+    ///   first start.
+    package init(bundled: Data, keys: [PinnedKey], kept: KeptPolicy?) throws(SignedPolicyError) {
+        self.keys = keys
+        // JSON begins with a brace, and a JWS never does.
+        if bundled.first(where: { !" \t\r\n".utf8.contains($0) }) == UInt8(ascii: "{") {
+            do throws(PolicyFileError) {
+                self.bundled = .compiled(try Policy.compiled(bundled))
+            } catch {
+                throw .unsound(error)
+            }
+        } else {
+            let signed = try SignedPolicy.verify(bundled, keys: keys, bundleID: nil)
+            self.bundled = .signed(signed)
+            newest = signed
+        }
+        if let kept { restore(kept) }
+    }
+
+    /// Takes what an earlier start stored, if it can be verified and is newer than the bundled policy.
+    package mutating func restore(_ kept: KeptPolicy) {
+        self.kept = kept
+        guard
+            let signed = try? SignedPolicy.verify(kept.text.utf8, keys: keys, bundleID: bundled.policy.app.bundleID),
+            signed.counter > newest?.counter ?? 0
+        else { return }
+        newest = signed
+    }
+
+    package var policy: Policy { newest?.policy ?? bundled.policy }
+
+    /// Nil while the policy is a bundled one without a counter.
+    package var counter: Int64? { newest?.counter }
+
+    /// Of the text that lies here; nil where all of it is wanted, because it was lost or is not good any more.
+    package var tag: String? {
+        guard let kept, kept.text == newest?.text else { return nil }
+        return kept.tag
+    }
+
+    /// Takes what the server handed out, if it is newer. Whatever it is, `policy` is as before or better.
+    package mutating func take(_ text: Data, tag: String?) -> PolicyRefresh {
+        do throws(SignedPolicyError) {
+            let fetched = try SignedPolicy.verify(text, keys: keys, bundleID: bundled.policy.app.bundleID)
+            let known = max(kept?.highestCounter ?? 0, newest?.counter ?? 0)
+            guard fetched.counter >= known else { throw .older(counter: fetched.counter, known: known) }
+            let isNew = fetched.counter > newest?.counter ?? 0
+            if !isNew, fetched.policy != newest?.policy { throw .sameCounter(fetched.counter) }
+            newest = fetched
+            kept = KeptPolicy(text: fetched.text, tag: tag, highestCounter: fetched.counter)
+            return isNew ? .updated(counter: fetched.counter) : .unchanged
+        } catch {
+            return .refused(error)
+        }
+    }
+}
+
+/// What lies on the device between two starts.
+package struct KeptPolicy: Sendable, Hashable, Codable {
+    /// As it was signed.
+    package let text: String
+    /// As the server named it: its `ETag`.
+    package let tag: String?
+    /// The highest counter that this device ever took, even where the text was lost.
+    package let highestCounter: Int64
+
+    package init(text: String, tag: String?, highestCounter: Int64) {
+        self.text = text
+        self.tag = tag
+        self.highestCounter = highestCounter
+    }
+}
+
+/// What came of asking the server for a policy.
+package enum PolicyRefresh: Sendable, Hashable {
+    case updated(counter: Int64)
+    /// The server has what is known here.
+    case unchanged
+    /// It handed out something that is not taken, and why.
+    case refused(SignedPolicyError)
+    /// It did not answer, or with no policy.
+    case failed(PolicyFetchError)
+}

@@ -1,0 +1,44 @@
+import Foundation
+import TenureAPI
+import TenureCore
+
+extension SyncRequest {
+    /// What was read from the store; nil where nothing of it is signed.
+    ///
+    /// `receipt` only where there is no app transaction: that is what it could say more.
+    init?(_ snapshot: AppStoreSnapshot, from access: any AppStoreAccess) async {
+        self.init(appTransaction: snapshot.appTransaction?.jws)
+        if let listed = snapshot.transactions {
+            transactions = Self.mostTelling(listed).map(\.jws)
+            renewalInfos = Array(snapshot.renewals.prefix(Self.mostRenewals)).map(\.jws)
+        }
+        if appTransaction == nil, let bytes = access.receipt, !bytes.isEmpty, bytes.count <= Self.largestReceipt {
+            receipt = bytes.base64EncodedString()
+            // The service compares the receipt's hash with it; for nothing else does it leave the device.
+            if ReceiptAttributes(bytes)?.hasDeviceHash == true { deviceIdentifier = await access.deviceIdentifier }
+        }
+        guard appTransaction != nil || receipt != nil || transactions?.isEmpty == false else { return nil }
+        deviceVerificationID = access.deviceVerificationID?.uuidString
+    }
+
+    /// The service takes 2,000 of them and 4 MiB in all. Where there are more, old periods of subscriptions are left out.
+    static func mostTelling(_ transactions: [StoreTransaction]) -> [StoreTransaction] {
+        let total = transactions.reduce(0) { $0 + $1.jws.utf8.count }
+        guard transactions.count > mostTransactions || total > largestTransactions else { return transactions }
+        let ordered = transactions.sorted { left, right in
+            let isPeriod = (left.purchase.type == .autoRenewable, right.purchase.type == .autoRenewable)
+            if isPeriod.0 != isPeriod.1 { return !isPeriod.0 }
+            return (left.purchase.purchaseDate ?? .distantPast) > (right.purchase.purchaseDate ?? .distantPast)
+        }
+        var size = 0
+        return ordered.prefix(mostTransactions).filter { transaction in
+            size += transaction.jws.utf8.count
+            return size <= largestTransactions
+        }
+    }
+
+    private static let mostTransactions = 2000
+    private static let mostRenewals = 100
+    private static let largestTransactions = 3 * 1024 * 1024
+    private static let largestReceipt = 512 * 1024
+}

@@ -1,0 +1,59 @@
+import ArgumentParser
+import Foundation
+import TenureAPI
+import TenureCore
+import TenureJSON
+import TenureStore
+
+struct AdminKeyListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List all keys, also revoked ones. Their secrets aren't stored.",
+        discussion: """
+            Example:
+              tenure admin-key list --database var/tenure.sqlite
+            """
+    )
+
+    @OptionGroup var databaseOption: DatabaseOption
+
+    @Flag(help: "Write JSON: `keys` with `name`, `scope`, `createdAt`, `revokedAt`.")
+    var json = false
+
+    func run() async throws {
+        try await reportingErrors {
+            let keys = try await withDatabase(databaseOption.database) { store in try await store.read { try $0.keys() }
+            }
+            guard json else {
+                let width = keys.map(\.name.count).max() ?? 0
+                for key in keys {
+                    let end = key.revokedAt.map { "revoked \($0.rfc3339)" } ?? "valid"
+                    Terminal.standardOutput.write(
+                        [
+                            Terminal.clean(key.name).padding(toLength: width, withPad: " ", startingAt: 0),
+                            key.scope.rawValue.padding(toLength: 7, withPad: " ", startingAt: 0),
+                            "made \(key.createdAt.rfc3339)", end,
+                        ].joined(separator: "  "))
+                }
+                return
+            }
+            var writer = JSONWriter(.readable)
+            writer.object { writer in
+                writer.key("keys")
+                writer.array(keys) { writer, key in
+                    writer.object { writer in
+                        writer.key("name")
+                        writer.value(key.name)
+                        writer.key("scope")
+                        writer.value(key.scope.rawValue)
+                        writer.key("createdAt")
+                        writer.value(key.createdAt)
+                        writer.key("revokedAt")
+                        writer.value(key.revokedAt)
+                    }
+                }
+            }
+            Terminal.standardOutput.write(json: writer.bytes)
+        }
+    }
+}

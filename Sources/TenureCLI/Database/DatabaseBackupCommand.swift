@@ -1,0 +1,49 @@
+import ArgumentParser
+import Foundation
+import TenureStore
+
+struct DatabaseBackupCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract: "Copy an SQLite database into one file, also while the service runs.",
+        discussion: """
+            The copy is one state of the database: complete, flushed, read back, and readable only by its owner. It \
+            doesn't contain the keys beside the database (`signing-key.json`, `access-token.secret`): copy them to \
+            another place. To restore, stop the service, put the copy in the database's place, and remove the old \
+            `-wal` and `-shm`.
+
+            Example:
+              tenure database backup --database var/tenure.sqlite backups/2026-11-21.sqlite
+            """
+    )
+
+    @OptionGroup var options: DatabaseOption
+
+    @Argument(help: "The file to write.")
+    var file: String
+
+    @Flag(help: "Replace the file if it exists.")
+    var force = false
+
+    func run() async throws {
+        try await reportingErrors {
+            let database = options.database
+            guard !database.isPostgres else {
+                throw CommandError(
+                    """
+                    use PostgreSQL's tools: `pg_dump --format=custom --file=\(file) "$DATABASE_URL"`, and \
+                    `pg_restore` to restore it; or `tenure database migrate --to \(file)` for a copy in SQLite
+                    """)
+            }
+            var plan = FilePlan()
+            // The copy refuses the database itself, under any name.
+            for name in ["-wal", "-shm", "-journal"] { plan.reads(database.text + name) }
+            plan.writes(file)
+            try plan.check(replacing: true)
+            let receipt = try SQLiteBackup(of: database.text, to: file).run(replacing: force)
+            Terminal.standardOutput.write(
+                "copied \(receipt.customers) customers and \(receipt.artifacts) artifacts to \(file) (\(receipt.size) bytes)"
+            )
+        }
+    }
+}

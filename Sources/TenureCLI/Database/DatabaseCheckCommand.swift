@@ -1,0 +1,44 @@
+import ArgumentParser
+import TenureServer
+import TenureStore
+
+struct DatabaseCheckCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Report everything that is wrong with a database, and what to do.",
+        discussion: """
+            Checks the database file, the references between rows, each artifact's hash and signature, and whether the \
+            stored result for each customer matches the artifacts. Signatures are verified again, as on the day each \
+            artifact came: pass the --trust of `tenure serve`. The command reads one state of the database. A running \
+            service can continue to write.
+
+            Exit codes: 0 nothing is wrong, 1 findings (a line each) or the database can't be read, 64 wrong usage.
+
+            Example:
+              tenure database check --database var/tenure.sqlite
+            """
+    )
+
+    @OptionGroup var options: DatabaseOption
+    @OptionGroup var trust: TrustOptions
+
+    func run() async throws {
+        try await reportingErrors {
+            let trust = try trust.configuration()
+            try await withDatabase(options.database) { store in
+                let progress = Progress("customers")
+                let outcome = try await RecordCheck(of: store, trust: trust).run(progress: progress.show) { finding in
+                    progress.end()
+                    Terminal.standardOutput.write(Terminal.clean(finding.description))
+                }
+                progress.end()
+                let looked = "\(outcome.customers) customers, \(outcome.artifacts) artifacts"
+                guard outcome.findings == 0 else {
+                    Terminal.standardError.write("error: \(looked): \(outcome.findings) findings")
+                    throw ExitCode.error
+                }
+                Terminal.standardOutput.write("\(looked): nothing is wrong")
+            }
+        }
+    }
+}

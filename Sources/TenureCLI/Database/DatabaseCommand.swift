@@ -1,0 +1,33 @@
+import ArgumentParser
+import TenureStore
+
+struct DatabaseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "database",
+        abstract: "Dump, check, rebuild, back up and move the service's database.",
+        discussion: """
+            The database of `tenure serve` contains what the App Store signed, what support decided, and what each \
+            customer has as a result. Docs/database.md explains it.
+            """,
+        subcommands: [
+            DatabaseDumpCommand.self, DatabaseCheckCommand.self, DatabaseRebuildCommand.self,
+            DatabaseBackupCommand.self,
+            DatabaseMigrateCommand.self,
+        ]
+    )
+}
+
+/// Opens the database for one command, and closes it afterward, also after an error.
+func withDatabase<Result>(
+    _ database: DatabaseArgument, making: Bool = false, _ body: (Store) async throws -> Result
+) async throws -> Result {
+    let store = try await database.open(making: making)
+    do {
+        let result = try await body(store)
+        try await store.close()
+        return result
+    } catch {
+        try? await store.close()
+        throw error
+    }
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import Foundation
+import TenureCore
+import TenureJSON
+import TenureServer
+import TenureStore
+
+struct DatabaseMigrateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate",
+        abstract: "Move the content to another database: from SQLite to PostgreSQL, or back.",
+        discussion: """
+            Stop the service first: what it writes afterward isn't moved. Everything is copied in one transaction of the \
+            target, which must have no Tenure database yet. Rows keep their numbers and the database its ID, so access \
+            tokens and entitlement tokens stay valid. At the end, the counts and hashes of every table are compared. \
+            After a failure, the target is empty. The source stays as it is.
+
+            Example:
+              tenure database migrate --database var/tenure.sqlite --to postgres://tenure@db.example.com/tenure
+            """
+    )
+
+    @OptionGroup var options: DatabaseOption
+
+    @Option(
+        help: ArgumentHelp("The target: a new SQLite file, or the URL of an empty database.", valueName: "path or URL"))
+    var to: DatabaseArgument
+
+    func run() async throws {
+        try await reportingErrors {
+            guard !to.isSame(as: options.database) else {
+                throw CommandError("the target is the source; name another database with --to")
+            }
+            try await withDatabase(options.database) { source in
+                try await withDatabase(to, making: true) { target in
+                    let progress = Progress("rows")
+                    let sums = try await DatabaseCopy().run(
+                        from: source.database, to: target.database,
+                        summarize: { session throws(StoreError) in try RecordDump.sums(in: session) },
+                        progress: progress.show)
+                    progress.end()
+                    let terminal = Terminal.standardOutput
+                    for (table, sum) in sums.sorted(by: { $0.key < $1.key }) where sum.count > 0 {
+                        let hash = sum.sha256.prefix(8).hexadecimal
+                        terminal.write("\(table): \(sum.count), hash \(hash) on both sides")
+                    }
+                    terminal.write(
+                        """
+                        moved to \(to.name); start the service there with its present keys \
+                        (`signing-key.json`, `access-token.secret`)
+                        """)
+                }
+            }
+        }
+    }
+}

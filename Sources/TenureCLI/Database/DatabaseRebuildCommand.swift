@@ -1,0 +1,48 @@
+import ArgumentParser
+import TenureServer
+import TenureStore
+
+struct DatabaseRebuildCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rebuild",
+        abstract: "Derive again what is known about every customer, from the stored artifacts.",
+        discussion: """
+            Verifies each artifact again, as on the day it came: pass the --trust of `tenure serve`. If an artifact \
+            isn't valid, the command prints its customer and doesn't change them. Artifacts never change, and a healthy \
+            database stays the same. The service may run meanwhile.
+
+            Exit codes: 0 done, 1 a customer couldn't be rebuilt or the database can't be read, 64 wrong usage.
+
+            Example:
+              tenure database rebuild --database var/tenure.sqlite --dry-run
+            """
+    )
+
+    @OptionGroup var options: DatabaseOption
+    @OptionGroup var trust: TrustOptions
+
+    @Flag(help: "Print how many customers would change, and change none.")
+    var dryRun = false
+
+    func run() async throws {
+        try await reportingErrors {
+            let trust = try trust.configuration()
+            try await withDatabase(options.database) { store in
+                let progress = Progress("customers")
+                let outcome = try await RecordRebuild(of: store, trust: trust).run(
+                    isTrial: dryRun, progress: progress.show
+                ) { finding in
+                    progress.end()
+                    Terminal.standardOutput.write(Terminal.clean(finding.description))
+                }
+                progress.end()
+                Terminal.standardOutput.write(
+                    "\(outcome.customers) customers: \(outcome.changed) \(dryRun ? "would change" : "changed")")
+                guard outcome.stopped == 0 else {
+                    Terminal.standardError.write("error: \(outcome.stopped) customers couldn't be rebuilt")
+                    throw ExitCode.error
+                }
+            }
+        }
+    }
+}

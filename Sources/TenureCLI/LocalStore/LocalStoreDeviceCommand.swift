@@ -1,0 +1,59 @@
+import ArgumentParser
+import Foundation
+import LocalAppStore
+import TenureAppStore
+import TenureJSON
+
+struct LocalStoreDeviceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "device",
+        abstract: "Print what a customer's device would send, from a running local App Store.",
+        discussion: """
+            --out writes the app transaction, transactions and renewal infos, one JWS per line, as `tenure decide` reads \
+            them. The receipt is a file beside it with the suffix `.receipt`. Without --out, everything is JSON.
+
+            Example:
+              tenure local-store device Ada --out ada.jws && tenure decide --policy policy.yaml --trust var/local-store/authority ada.jws
+            """
+    )
+
+    @Argument(help: "The customer's name.")
+    var customer: String
+
+    @OptionGroup var place: LocalStoreOptions
+
+    @Option(help: ArgumentHelp("The file to write.", valueName: "file"))
+    var out: String?
+
+    @OptionGroup var replacing: ReplaceOption
+
+    func run() async throws {
+        try await reportingErrors {
+            var plan = FilePlan()
+            plan.writes(out)
+            plan.writes(out.map { $0 + ".receipt" })
+            try plan.check(replacing: replacing.force)
+            guard let name = customer.addingPercentEncoding(withAllowedCharacters: .alphanumerics) else {
+                throw CommandError("`\(customer)` can't be a name; use letters and digits")
+            }
+            let answer = try await place.send("GET", "/control/customers/\(name)", nil)
+            guard let out else {
+                Terminal.standardOutput.write(json: JSONValue.object(answer).bytes)
+                return
+            }
+            var lines: [String] = []
+            for name in ["appTransaction", "transactions", "renewalInfos"] {
+                switch answer[name] {
+                case .string(let text)?: lines.append(text)
+                case .array(let elements)?:
+                    lines += elements.compactMap { if case .string(let text) = $0 { text } else { nil } }
+                default: break
+                }
+            }
+            try OutputFile(path: out, replaces: replacing.force).write(Array(lines.joined(separator: "\n").utf8))
+            if case .string(let receipt)? = answer["receipt"] {
+                try OutputFile(path: out + ".receipt", replaces: replacing.force).write(Array(receipt.utf8))
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import ArgumentParser
+import Foundation
+import TenureAppStore
+import TenureJSON
+
+struct LocalStoreFaultCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fault",
+        abstract: "Make the App Store Server API of a running local store fail.",
+        discussion: """
+            Tests how a server handles errors. It may retry after 5000001, 4040002, 4040004 and 4040006. 4290000 has a \
+            `Retry-After` header.
+
+            Example:
+              tenure local-store fault 5000001 --requests 3
+            """
+    )
+
+    @Argument(help: "The error code of the response.")
+    var code: Int
+
+    @Option(help: "The number of requests that fail; 0 ends it.")
+    var requests = 1
+
+    @OptionGroup var place: LocalStoreOptions
+
+    func run() async throws {
+        try await reportingErrors {
+            let body = JSONObject(members: [
+                .init(name: "code", value: .number(String(code))),
+                .init(name: "requests", value: .number(String(requests))),
+            ])
+            let answer = try await place.send("POST", "/control/fault", JSONValue.object(body).bytes)
+            guard case .string(let message)? = answer["message"] else { return }
+            Terminal.standardOutput.write("the next \(requests) requests fail with \(code) \(message)")
+        }
+    }
+}

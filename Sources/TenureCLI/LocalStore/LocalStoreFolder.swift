@@ -1,0 +1,114 @@
+import Foundation
+import LocalAppStore
+import TenureMint
+import TenurePolicyFile
+import TenureServer
+
+/// The folder of a local store. Missing files are created, and existing ones are kept.
+///
+/// One process at a time uses it, because two processes would mix their entries in the journal.
+final class LocalStoreFolder: Sendable {
+    let path: String
+    private let lock: Int32
+
+    var authorityPath: String { path + "/authority" }
+    var keyPath: String { path + "/SubscriptionKey.p8" }
+    var clockPath: String { path + "/clock" }
+    private var journalPath: String { path + "/journal.sqlite" }
+
+    /// Throws if the folder can't be created, or another process uses it.
+    init(path: String) throws {
+        self.path = path
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw CommandError(
+                "the folder `\(path)` can't be created; make it writable, or choose another one with --folder")
+        }
+        // The system releases the lock when the process ends, even after a crash.
+        lock = Foundation.open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard lock >= 0 else {
+            throw CommandError(
+                "the folder `\(path)` can't be written; make it writable, or choose another one with --folder")
+        }
+        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+            _ = Foundation.close(lock)
+            throw CommandError("another local store runs in `\(path)`; stop it, or choose another folder with --folder")
+        }
+    }
+
+    deinit { _ = Foundation.close(lock) }
+
+    /// The store as the folder has it, or as it is after the scenario.
+    func open(scenario file: String?) async throws -> (store: LocalAppStore, key: ServerAPIKey) {
+        if !FileManager.default.fileExists(atPath: journalPath) {
+            guard let file else {
+                throw CommandError("there is no store in `\(path)` yet; name a scenario to begin with by --scenario")
+            }
+            try await begin(try ScenarioOnDisk(path: file).read())
+        }
+        let journal = try Journal(
+            path: journalPath, header: try { throw CommandError("`\(journalPath)` is empty; delete it") }())
+        let state = try journal.state()
+        try write("the clock", to: clockPath) { try RehearsalClock.set(clockPath, to: state.now) }
+        let store = try LocalAppStore(
+            journal, signer: StoreSigner(authority: try authority()),
+            clock: { [clockPath] in try? RehearsalClock.set(clockPath, to: $0) }, sender: HTTPNotificationSender().send)
+        let key = try ServerAPIKey(seed: state.seed)
+        try write("the key", to: keyPath) {
+            try SecretFile(path: keyPath).replace(with: Array(key.pem.utf8))
+        }
+        return (store, key)
+    }
+
+    /// Performs the scenario's operations in a new journal, which gets its name once all of them are performed. A process
+    /// that is stopped meanwhile begins again.
+    private func begin(_ scenario: Scenario) async throws {
+        let part = journalPath + ".part"
+        for file in [part, part + "-journal"] { try? FileManager.default.removeItem(atPath: file) }
+        let journal = try Journal(path: part, header: scenario.header)
+        let store = try LocalAppStore(
+            journal, signer: StoreSigner(authority: try authority()),
+            sender: HTTPNotificationSender().send)
+        try await scenario.perform(in: store)
+        try journal.close()
+        try write("the journal", to: journalPath) {
+            try FileManager.default.moveItem(atPath: part, toPath: journalPath)
+        }
+    }
+
+    private func authority() throws -> TestAuthority {
+        do {
+            return try TestAuthority(keptIn: URL(fileURLWithPath: authorityPath))
+        } catch let error as MintingError {
+            throw error
+        } catch {
+            throw CommandError(
+                "the test authority can't be written to `\(authorityPath)`; free some space, or make the folder writable"
+            )
+        }
+    }
+
+    /// Foundation's errors name neither the file nor what to do.
+    private func write(_ what: String, to file: String, _ work: () throws -> Void) throws {
+        do {
+            try work()
+        } catch {
+            throw CommandError("\(what) can't be written to `\(file)`; free some space, or make the folder writable")
+        }
+    }
+}
+
+/// A scenario file.
+struct ScenarioOnDisk {
+    let path: String
+
+    /// Throws `PolicyFileError` with every mistake, or if the file can't be read.
+    func read() throws -> Scenario {
+        try ScenarioReader.read(try InputFile(path: path).bytes(limit: 1 << 20), named: path)
+    }
+
+    /// The path of a file that the scenario names, beside its own.
+    func neighbor(_ name: String) -> String { PolicyFile.path(of: name, beside: path) }
+}

@@ -1,0 +1,58 @@
+import ArgumentParser
+import Foundation
+import TenureAppStore
+import TenureJSON
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The running store that a command uses.
+struct LocalStoreOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The running store. Default: TENURE_STORE_URL, or http://127.0.0.1:8090", valueName: "url"))
+    var store: String?
+
+    init() {}
+
+    /// The store at that address.
+    init(url: String) {
+        self.init()
+        store = url
+    }
+
+    private var url: String {
+        store ?? ProcessInfo.processInfo.environment["TENURE_STORE_URL"] ?? "http://127.0.0.1:8090"
+    }
+
+    /// Returns the store's response. Throws the reason if the store rejects the request, or if no store answers.
+    func send(_ method: String, _ path: String, _ body: [UInt8]?) async throws -> JSONObject {
+        guard let target = URL(string: url + path) else {
+            throw CommandError("`\(url)` isn't the address of a store; write one such as http://127.0.0.1:8090")
+        }
+        var request = URLRequest(url: target)
+        request.httpMethod = method
+        if let body {
+            request.httpBody = Data(body)
+            request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        }
+        let data: Data
+        let response: URLResponse
+        do {
+            (data, response) = try await URLSession.shared.data(for: request)
+        } catch {
+            throw CommandError("no store answers at `\(url)`; start one with `tenure local-store run`")
+        }
+        guard case .object(let object)? = try? JSONValue(parsing: Array(data)) else {
+            throw CommandError("the server at `\(url)` isn't a local App Store; check the address")
+        }
+        guard (response as? HTTPURLResponse)?.statusCode == 200 else {
+            guard case .string(let detail)? = object["error"] else {
+                throw CommandError("the server at `\(url)` isn't a local App Store; check the address")
+            }
+            throw CommandError(detail)
+        }
+        return object
+    }
+}

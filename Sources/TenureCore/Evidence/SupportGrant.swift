@@ -1,0 +1,28 @@
+public import Foundation
+
+/// A support person's decision to give an entitlement to a customer or to take it away. The latest one counts (Rule G3).
+public struct SupportGrant: Sendable, Hashable {
+    /// Whether support gave the entitlement or took it away.
+    public enum Kind: String, Sendable, Hashable {
+        /// Gives the entitlement, beside what purchases and eras give.
+        case grant
+        /// Overrides every purchase, era and promise until a later grant.
+        case revocation
+    }
+
+    /// Whether support gave the entitlement or took it away.
+    public let kind: Kind
+    /// The name of the entitlement in the policy.
+    public let entitlement: String
+    /// When support decided.
+    public let date: Date
+    /// When a grant ends, exclusive; nil if it is permanent.
+    public let until: Date?
+
+    package init(_ kind: Kind, of entitlement: String, date: Date, until: Date? = nil) {
+        self.kind = kind
+        self.entitlement = entitlement
+        self.date = date
+        self.until = until
+    }
+}

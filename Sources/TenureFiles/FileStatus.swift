@@ -1,0 +1,20 @@
+import Foundation
+
+/// The attributes of a regular file.
+package struct FileStatus: Sendable, Hashable {
+    /// In bytes.
+    package let size: Int64
+    /// The number of hard links.
+    package let names: Int
+    /// The inode: the same for all names of a file on one volume.
+    package let identifier: UInt64
+
+    /// Returns nil if there is no regular file. A symbolic link isn't followed.
+    package init?(path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        size = Int64(status.st_size)
+        names = Int(status.st_nlink)
+        identifier = UInt64(truncatingIfNeeded: status.st_ino)
+    }
+}

@@ -1,0 +1,126 @@
+package import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A small file that only its owner may use. It's read whole, and written whole or not at all.
+package struct WholeFile: Sendable {
+    package let path: String
+
+    package init(path: String) {
+        self.path = path
+    }
+
+    package struct Contents: Sendable {
+        package let bytes: [UInt8]
+    }
+
+    /// Returns the file's bytes; nil if there is no such file.
+    ///
+    /// Apps contain this code, and Apple requires a reason for `fstat` and similar calls. So the size comes from
+    /// `lseek`. Callers that need more attributes read them from the descriptor in `inspect`.
+    ///
+    /// - Parameters:
+    ///   - most: the largest valid size in bytes. One byte more shows that the file is larger; the rest isn't read.
+    ///   - inspect: is called with the open file before it's read.
+    package func read(most: Int, inspect: (_ descriptor: CInt) -> Void = { _ in }) throws(FileFailure) -> Contents? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw FileFailure(operation: "read", path: path)
+        }
+        defer { close(descriptor) }
+        inspect(descriptor)
+        // One byte more than the size, to notice the end. A pipe has no size.
+        let length = Int(lseek(descriptor, 0, SEEK_END))
+        if length >= 0 { lseek(descriptor, 0, SEEK_SET) }
+        let size = max(0, min(length > 0 ? length : most, most)) + 1
+        var isRead = true
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
+            while filled < size {
+                let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...])
+                let count = systemRead(descriptor, rest.baseAddress, rest.count)
+                if count > 0 {
+                    filled += count
+                } else if count == 0 {
+                    break
+                } else if errno != EINTR {
+                    isRead = false
+                    break
+                }
+            }
+        }
+        guard isRead else { throw FileFailure(operation: "read", path: path) }
+        return Contents(bytes: bytes)
+    }
+
+    /// Writes a temporary file beside it, flushes it and renames it.
+    ///
+    /// - Parameters:
+    ///   - replacing: if false, an existing file stays and these contents are dropped.
+    ///   - owner: the owner of the new file; nil: the user of this process.
+    package func write(
+        _ contents: some ContiguousBytes, replacing: Bool, owner: (user: UInt32, group: UInt32)? = nil
+    ) throws(FileFailure) {
+        let aside = "\(path).\(UInt64.random(in: .min ... .max))"
+        let descriptor = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw FileFailure(operation: "make", path: aside) }
+        defer { unlink(aside) }
+        if let owner, fchown(descriptor, owner.user, owner.group) != 0 {
+            let failure = FileFailure(operation: "keep the owner of", path: path)
+            close(descriptor)
+            throw failure
+        }
+        let isWritten = contents.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                guard count >= 0 || errno == EINTR else { return false }
+                rest = rest.dropFirst(max(0, count))
+            }
+            return fsync(descriptor) == 0
+        }
+        let failure = isWritten ? nil : FileFailure(operation: "write", path: path)
+        close(descriptor)
+        if let failure { throw failure }
+        let isNamed = replacing ? rename(aside, path) == 0 : (link(aside, path) == 0 || errno == EEXIST)
+        guard isNamed else { throw FileFailure(operation: "name", path: path) }
+        // The new name must survive a power failure, too.
+        let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let folderDescriptor = open(folder, O_RDONLY | O_CLOEXEC)
+        guard folderDescriptor >= 0 else { return }
+        fsync(folderDescriptor)
+        close(folderDescriptor)
+    }
+}
+
+/// A failed operation on a file.
+package struct FileFailure: Error, Sendable, CustomStringConvertible {
+    /// A verb such as `read`.
+    package let operation: String
+    package let path: String
+    /// The system's message.
+    package let reason: String
+
+    init(operation: String, path: String) {
+        self.operation = operation
+        self.path = path
+        reason = String(cString: strerror(errno)).lowercased()
+    }
+
+    package var description: String { "cannot \(operation) `\(path)` (\(reason))" }
+}
+
+// The methods of `WholeFile` hide the system's functions of the same names.
+private func systemRead(_ descriptor: CInt, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+    read(descriptor, buffer, count)
+}
+
+private func systemWrite(_ descriptor: CInt, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, buffer, count)
+}

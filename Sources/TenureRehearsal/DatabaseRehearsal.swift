@@ -1,0 +1,111 @@
+import Foundation
+package import TenureCore
+import TenurePolicyFile
+package import TenureStore
+
+/// Rehearses a comparison over the database of a service: every customer with their evidence and their promises.
+package struct DatabaseRehearsal: Sendable {
+    private let comparison: Comparison
+    private let realms: Set<UInt8>
+
+    /// - Parameter withTests: whether customers of a test authority count too. Otherwise they are skipped.
+    package init(_ comparison: Comparison, environments: [AppStoreEnvironment], withTests: Bool) {
+        self.comparison = comparison
+        realms = Set(
+            environments.flatMap { environment in
+                [Realm(environment)] + (withTests ? [Realm(environment, isTest: true)] : [])
+            }.map(\.code))
+    }
+
+    package struct Outcome: Sendable {
+        package let tally: Tally
+        /// The number of customers of other environments or test authorities, which don't count.
+        package let skipped: Int
+        package let isPartial: Bool
+    }
+
+    /// How many row numbers a page covers. Erased customers leave gaps, so a page may have fewer customers.
+    private static let pageSize: Int64 = 8192
+
+    private struct Page: Sendable {
+        let after: Int64
+        let through: Int64
+        /// The kinds of customers that earlier pages found, with their verdicts.
+        let known: KnownVerdicts
+        let ranks: ExampleRanks
+    }
+
+    /// Reads page by page, so that a service can write meanwhile. Counts no customer twice, and perhaps misses new ones.
+    package func run(
+        over store: Store, isStopped: @Sendable () -> Bool = { false },
+        progress: (EvidenceRehearsal.Progress) -> Void = { _ in }
+    ) async throws -> Outcome {
+        let newest: Int64
+        do throws(StoreError) {
+            newest = try await store.read { try $0.newestCustomer() }
+        } catch {
+            throw RehearsalError.database(error)
+        }
+        let policies = try await policies(in: store)
+        let evaluator = PageEvaluator(
+            comparison: comparison, realms: realms, policies: policies,
+            instants: CriticalInstants(of: [comparison.new] + [comparison.old].compactMap(\.self) + policies.values))
+        var tally = Tally(for: comparison)
+        var kinds = CountedKinds()
+        var skipped = 0
+        var state = EvidenceRehearsal.Progress()
+        var next: Int64 = 0
+        var done: Int64 = 0
+
+        func nextPage() -> Page? {
+            guard next < newest, !isStopped() else { return nil }
+            defer { next += Self.pageSize }
+            return Page(
+                after: next, through: min(next + Self.pageSize, newest), known: kinds.known,
+                ranks: ExampleRanks(of: tally))
+        }
+
+        let evaluatePage = {
+            @Sendable (page: Page, _: Int) async -> Result<(PageEvaluator.Outcome, Page), RehearsalError> in
+            do throws(RehearsalError) {
+                let outcome = try await evaluator.evaluate(knowing: page.known, ranks: page.ranks) {
+                    body throws(StoreError) in
+                    try await store.forEachCustomer(after: page.after, through: page.through, body)
+                }
+                return .success((outcome, page))
+            } catch {
+                return .failure(error)
+            }
+        }
+        try await inOrder(makeNext: nextPage, evaluatePage) { result in
+            let (outcome, page) = try result.get()
+            tally.add(outcome.tally)
+            kinds.add(outcome.own, times: outcome.times, in: &tally)
+            skipped += outcome.skipped
+            done = page.through
+            state.lines = tally.customers + kinds.customers + skipped
+            state.share = Double(done) / Double(max(1, newest))
+            progress(state)
+        }
+        kinds.add(to: &tally)
+        return Outcome(tally: tally, skipped: skipped, isPartial: isStopped() && done < newest)
+    }
+
+    /// All versions of the policy, by number. Promises refer to them.
+    private func policies(in store: Store) async throws -> [Int64: Policy] {
+        let recorded: [StoredPolicy]
+        do throws(StoreError) {
+            recorded = try await store.read { try $0.policies() }
+        } catch {
+            throw RehearsalError.database(error)
+        }
+        var policies: [Int64: Policy] = [:]
+        for version in recorded {
+            guard let policy = try? PolicyFile.read(version.compiled, named: "policy \(version.version)") else {
+                throw RehearsalError.brokenPolicy(version.version)
+            }
+            policies[version.version] = policy
+        }
+        return policies
+    }
+}

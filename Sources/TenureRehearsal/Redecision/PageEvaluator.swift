@@ -1,0 +1,166 @@
+import Foundation
+import TenureCore
+import TenureStore
+
+/// Decides for a page of stored customers. Customers with equal plain facts are one kind, which it decides only once.
+struct PageEvaluator: Sendable {
+    let comparison: Comparison
+    /// The codes of accepted environments.
+    let realms: Set<UInt8>
+    /// The policies of promises, by version.
+    let policies: [Int64: Policy]
+    let instants: CriticalInstants
+
+    struct Outcome: Sendable {
+        /// The counts of customers who were decided one by one, and the examples of all customers.
+        var tally: Tally
+        /// Customers of other environments or authorities.
+        var skipped = 0
+        /// The new kinds that this page found.
+        var own = KnownVerdicts()
+        /// The number of customers of each kind: first the known kinds, then the new ones.
+        var times: [Int]
+    }
+
+    /// Decides for the rows that `rows` passes.
+    ///
+    /// - Parameters:
+    ///   - known: the kinds that earlier pages found.
+    ///   - ranks: the ranks up to which customers can become examples. Most customers can't.
+    func evaluate(
+        knowing known: KnownVerdicts, ranks: ExampleRanks,
+        _ rows: ((UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void)
+            async throws(StoreError) -> Void
+    ) async throws(RehearsalError) -> Outcome {
+        var work = Work(evaluator: self, known: known, counted: ranks)
+        do throws(StoreError) {
+            try await rows { realm, publicID, facts throws(StoreError) in try work.add(realm, publicID, facts) }
+        } catch {
+            throw .database(error)
+        }
+        if let broken = work.broken { throw .brokenPolicy(broken) }
+        return work.outcome
+    }
+
+    private struct Work {
+        let evaluator: PageEvaluator
+        let counted: ExampleRanks
+        let known: KnownVerdicts
+        let realms: [Bool]
+        var outcome: Outcome
+        /// A version of the policy that doesn't exist.
+        var broken: Int64?
+        /// The rank up to which customers of a kind can become examples, by the index in `times`; nil if not computed yet.
+        private var ranks: [UInt64?]
+        /// A buffer for the key of the current customer.
+        private var room = [UInt8](repeating: 0, count: 1024)
+
+        init(evaluator: PageEvaluator, known: KnownVerdicts, counted: ExampleRanks) {
+            self.evaluator = evaluator
+            self.known = known
+            self.counted = counted
+            var realms = Array(repeating: false, count: 256)
+            for realm in evaluator.realms { realms[Int(realm)] = true }
+            self.realms = realms
+            outcome = Outcome(
+                tally: Tally(for: evaluator.comparison), times: Array(repeating: 0, count: known.count))
+            ranks = Array(repeating: nil, count: known.count)
+        }
+
+        mutating func add(
+            _ realm: UInt8, _ publicID: UnsafeRawBufferPointer, _ facts: UnsafeRawBufferPointer
+        ) throws(StoreError) {
+            guard realms[Int(realm)] else {
+                outcome.skipped += 1
+                return
+            }
+            let instants = evaluator.instants
+            let size = room.withUnsafeMutableBytes { room in
+                PlainFacts.writeKey(of: facts, in: realm, to: room) { instants.class(of: $0) }
+            }
+            guard let size else { return try decide(realm, publicID, facts) }
+            let found = room.withUnsafeBytes { room -> (hash: UInt64, index: Int?) in
+                let key = UnsafeRawBufferPointer(rebasing: room[..<size])
+                let hash = StableHash.of(key)
+                return (hash, self.index(of: key, hash: hash))
+            }
+            guard let index = found.index else {
+                guard known.count + outcome.own.count < KnownVerdicts.most else {
+                    return try decide(realm, publicID, facts)
+                }
+                return try decideFirst(realm, publicID, facts, keySize: size, hash: found.hash)
+            }
+            outcome.times[index] += 1
+            let highest = ranks[index] ?? rank(at: index)
+            guard StableHash.of(publicID) <= highest else { return }
+            guard let (customer, judgment) = try evaluated(realm, publicID, facts) else { return }
+            outcome.tally.offer(customer, judgment.written)
+            // Each example lowers the rank that the next one needs.
+            ranks[index] = min(highest, ExampleRanks(of: outcome.tally).highest(of: kind(at: index).chances))
+        }
+
+        private func index(of key: UnsafeRawBufferPointer, hash: UInt64) -> Int? {
+            known.index(of: key, hash: hash) ?? outcome.own.index(of: key, hash: hash).map { known.count + $0 }
+        }
+
+        private func kind(at index: Int) -> KnownVerdicts.Known {
+            index < known.count ? known.all[index] : outcome.own.all[index - known.count]
+        }
+
+        private mutating func rank(at index: Int) -> UInt64 {
+            let highest = counted.highest(of: kind(at: index).chances)
+            ranks[index] = highest
+            return highest
+        }
+
+        /// Decides for the first customer of a kind. The others get the same verdicts.
+        private mutating func decideFirst(
+            _ realm: UInt8, _ publicID: UnsafeRawBufferPointer, _ facts: UnsafeRawBufferPointer, keySize: Int,
+            hash: UInt64
+        ) throws(StoreError) {
+            guard let (customer, judgment) = try evaluated(realm, publicID, facts) else { return }
+            let kind = KnownVerdicts.Known(
+                judgment: judgment, place: customer.place,
+                chances: ExampleRanks.Chances(
+                    judgment.written, on: customer.place.platform, among: outcome.tally.byEntitlement.count))
+            room.withUnsafeBytes { room in
+                outcome.own.add(kind, as: UnsafeRawBufferPointer(rebasing: room[..<keySize]), hash: hash)
+            }
+            outcome.times.append(1)
+            ranks.append(nil)
+            outcome.tally.offer(customer, judgment.written)
+        }
+
+        private mutating func decide(
+            _ realm: UInt8, _ publicID: UnsafeRawBufferPointer, _ facts: UnsafeRawBufferPointer
+        ) throws(StoreError) {
+            if let (customer, judgment) = try evaluated(realm, publicID, facts) {
+                outcome.tally.add(customer, judgment)
+            }
+        }
+
+        /// Returns nil if a promise refers to a version of the policy that doesn't exist.
+        private mutating func evaluated(
+            _ realm: UInt8, _ publicID: UnsafeRawBufferPointer, _ facts: UnsafeRawBufferPointer
+        ) throws(StoreError) -> (RehearsedCustomer, Judgment)? {
+            guard let realm = Realm(code: realm) else { throw .damaged("no environment has the number \(realm)") }
+            let facts = try CustomerFacts(decoding: facts)
+            var promises: [Promise] = []
+            for promise in facts.promises {
+                guard let policy = evaluator.policies[promise.policyVersion] else {
+                    broken = promise.policyVersion
+                    return nil
+                }
+                promises.append(
+                    Promise(
+                        entitlement: promise.entitlement, acquisition: promise.acquisition, policy: policy,
+                        until: promise.until))
+            }
+            let evidence = facts.evidence(in: realm.environment)
+            return (
+                RehearsedCustomer(id: String(decoding: publicID, as: UTF8.self), evidence),
+                evaluator.comparison.judgment(on: evidence, promises: promises)
+            )
+        }
+    }
+}

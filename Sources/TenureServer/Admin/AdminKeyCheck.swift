@@ -1,0 +1,65 @@
+import Crypto
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import TenureAPI
+import TenureStore
+
+/// The name and scope of a valid key. The audit trail shows the name.
+struct KeyHolder: Sendable, Hashable {
+    let name: String
+    let scope: StoredAdminKey.Scope
+}
+
+/// Checks that `Authorization: Bearer …` contains a valid admin key with the needed right.
+package struct AdminKeyCheck: Sendable {
+    private let store: Store
+    private let configured: AdminKey?
+    private let now: @Sendable () -> Date
+    private let tries = WrongKeyLimit()
+
+    /// The name of the configured admin key in the audit trail.
+    package static let configuredName = "adminKey"
+
+    init(store: Store, configuredKey: String?, now: @escaping @Sendable () -> Date) {
+        self.store = store
+        configured = AdminKey(configuredKey)
+        self.now = now
+    }
+
+    /// Throws `notAuthenticated`, `tooManyRequests`, or `forbidden`, which leaves a line in the audit trail.
+    func holder(
+        of request: Request, _ context: ServiceContext, needing right: Right, on customer: String? = nil
+    ) async throws -> KeyHolder {
+        let now = now()
+        let address = WrongKeyLimit.name(of: context.peer)
+        // A request without a key guesses none. A browser or a probe must not lock out others behind its address.
+        guard request.hasAuthorization else {
+            throw Problem(.notAuthenticated, "the key is missing; send `Authorization: Bearer …`")
+        }
+        // A valid key always works, even after wrong keys from its address.
+        guard let secret = request.adminKey, let holder = try await holder(of: secret) else {
+            try tries.check(address, now: now)
+            let count = tries.add(address, now: now)
+            context.logger.warning(
+                "wrong key", metadata: ["address": "\(address)", "count": "\(count)", "right": "\(right.rawValue)"])
+            throw Problem(.notAuthenticated, "the key is wrong or revoked; send another one")
+        }
+        guard holder.scope.rights.contains(right) else {
+            let entry = AuditEntry(
+                at: now, actor: holder.name, action: right.rawValue, customer: customer,
+                detail: ["refused": Problem.Code.forbidden.rawValue])
+            try await store.write { try $0.audit(entry) }
+            throw Problem(.forbidden, "a key of scope `\(holder.scope.rawValue)` may not do this")
+        }
+        return holder
+    }
+
+    private func holder(of secret: KeySecret) async throws(StoreError) -> KeyHolder? {
+        if let configured, configured.opens(secret) { return KeyHolder(name: Self.configuredName, scope: .admin) }
+        return try await store.read { try $0.key(withSecret: secret.hash) }.map {
+            KeyHolder(name: $0.name, scope: $0.scope)
+        }
+    }
+}

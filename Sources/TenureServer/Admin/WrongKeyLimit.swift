@@ -1,0 +1,58 @@
+import Foundation
+import TenureAPI
+import TenureCore
+
+/// Limits the wrong admin keys from one address, so that keys can't be guessed.
+final class WrongKeyLimit: Sendable {
+    private let windows = Locked<[String: Window]>([:])
+
+    private struct Window {
+        let end: Date
+        var count: Int
+
+        /// False after the clock was set back. A request that is late by less than a window belongs to it.
+        func holds(_ now: Date) -> Bool { now < end && end.timeIntervalSince(now) <= 2 * WrongKeyLimit.length }
+    }
+
+    static let limit = 10
+    static let length: TimeInterval = 60
+    /// The most addresses to remember.
+    static let capacity = 4096
+
+    static func name(of peer: Peer?) -> String { peer?.address?.ofClient.description ?? "unknown" }
+
+    /// Throws `tooManyRequests` if the address must wait.
+    func check(_ address: String, now: Date) throws(Problem) {
+        guard let seconds = wait(for: address, now: now) else { return }
+        throw Problem(
+            .tooManyRequests, "too many wrong keys came from your address; wait \(seconds) seconds",
+            retryAfter: seconds)
+    }
+
+    /// Returns the seconds until the address may try again, or nil if it may now.
+    func wait(for address: String, now: Date) -> Int? {
+        guard let window = windows.withLock({ $0[address] }), window.count >= Self.limit, window.holds(now) else {
+            return nil
+        }
+        return max(1, Int(window.end.timeIntervalSince(now).rounded(.up)))
+    }
+
+    /// The number of remembered addresses.
+    var count: Int { windows.withLock { $0.count } }
+
+    /// Counts a wrong key and returns the number in this window.
+    func add(_ address: String, now: Date) -> Int {
+        windows.withLock { windows in
+            if windows[address] == nil, windows.count >= Self.capacity {
+                windows = windows.filter { $0.value.holds(now) }
+                // Counting can't stop a client with so many addresses.
+                if windows.count >= Self.capacity { windows = [:] }
+            }
+            var window = windows[address] ?? Window(end: now.addingTimeInterval(Self.length), count: 0)
+            if !window.holds(now) { window = Window(end: now.addingTimeInterval(Self.length), count: 0) }
+            window.count += 1
+            windows[address] = window
+            return window.count
+        }
+    }
+}

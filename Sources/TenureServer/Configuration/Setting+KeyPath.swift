@@ -1,0 +1,73 @@
+import TenureCore
+
+/// Rows of the table whose value goes straight to a property of the configuration, which has the default too.
+extension Setting {
+    typealias Path<Value> = any WritableKeyPath<ServiceConfiguration, Value> & Sendable
+
+    /// A number.
+    init(
+        _ name: String, _ range: ClosedRange<Int>, _ path: Path<Int>, isOfApp: Bool = false, _ sentence: String
+    ) {
+        self.init(name, .number(range), fallback: Self.fallback(path), isOfApp: isOfApp, sentence) {
+            if let value = $0.text(named: name).flatMap({ Int($0) }) { $1[keyPath: path] = value }
+        }
+    }
+
+    /// A whole number whose property is a `Double`.
+    init(_ name: String, _ range: ClosedRange<Int>, _ path: Path<Double>, _ sentence: String) {
+        let fallback = Self.defaults.map { "\(Int($0[keyPath: path]))" }
+        self.init(name, .number(range), fallback: fallback, sentence) {
+            if let value = $0.text(named: name).flatMap({ Double($0) }) { $1[keyPath: path] = value }
+        }
+    }
+
+    /// A text.
+    init(_ name: String, _ kind: Kind, _ path: Path<String>, _ sentence: String) {
+        self.init(name, kind, fallback: Self.fallback(path), sentence) {
+            if let text = $0.text(named: name) { $1[keyPath: path] = text }
+        }
+    }
+
+    /// A text without default.
+    init(_ name: String, _ kind: Kind, _ path: Path<String?>, isOfApp: Bool = false, _ sentence: String) {
+        self.init(name, kind, isOfApp: isOfApp, sentence) { $1[keyPath: path] = $0.text(named: name) }
+    }
+
+    /// `true` or `false`.
+    init(_ name: String, _ path: Path<Bool>, _ sentence: String) {
+        self.init(name, .flag, fallback: Self.fallback(path), sentence) {
+            $1[keyPath: path] = $0.text(named: name) == "true"
+        }
+    }
+
+    /// One of several names.
+    init<Choice: RawRepresentable<String> & CaseIterable & SendableMetatype>(
+        _ name: String, _ path: Path<Choice>, isOfApp: Bool = false, _ sentence: String
+    ) {
+        let fallback = Self.defaults?[keyPath: path].rawValue
+        self.init(name, .choice(Choice.allCases.map(\.rawValue)), fallback: fallback, isOfApp: isOfApp, sentence) {
+            if let choice = $0.text(named: name).flatMap({ Choice(rawValue: $0) }) { $1[keyPath: path] = choice }
+        }
+    }
+
+    private static func fallback<Value>(_ path: Path<Value>) -> String? {
+        defaults.map { "\($0[keyPath: path])" }
+    }
+
+    private static let defaults = ServiceConfiguration.withoutPolicy
+}
+
+extension ServiceConfiguration {
+    /// The defaults, with a policy that counts for no app. Where the policy can't be read, the other settings are
+    /// checked all the same, so that one run reports everything.
+    package static let withoutPolicy = try? ServiceConfiguration(
+        databasePath: "",
+        policy: Policy(
+            app: Policy.App(bundleID: "com.example.unknown", appleID: 1),
+            eras: [Era(name: "unknown", model: .free)], entitlements: [Entitlement(name: "unknown")]))
+
+    /// Sets everything that needs no file and no second setting.
+    package mutating func set(from values: SettingValues) {
+        for setting in Setting.all { setting.apply?(values, &self) }
+    }
+}

@@ -1,0 +1,175 @@
+import Crypto
+import Foundation
+import TenureAPI
+import TenureCore
+import TenurePolicyFile
+import TenureStore
+
+/// The policy in effect, and every earlier version that promises refer to.
+///
+/// The policy in effect is the last one that any process published in the database.
+struct ActivePolicy: Sendable {
+    /// The policy in effect as one value, so that a decision never mixes two policies.
+    struct Present: Sendable {
+        let publication: Int64
+        let version: Int64
+        let sha256: [UInt8]
+        let policy: Policy
+
+        /// The same publication with an equal policy that was read before.
+        func deciding(by policy: Policy) -> Present {
+            Present(publication: publication, version: version, sha256: sha256, policy: policy)
+        }
+    }
+
+    private let versions: PolicyVersions
+    private let store: Store
+    /// For so long what another process publishes may go unnoticed here; what is written notices it at once.
+    private let staleness: Swift.Duration
+
+    static let usualStaleness = Swift.Duration.seconds(1)
+
+    var present: Present { versions.present }
+    var current: Policy { present.policy }
+    var currentVersion: Int64 { present.version }
+
+    /// The SHA-256 of the compiled policy, which identifies it.
+    static func digest(of policy: Policy) -> [UInt8] { digest(of: PolicyFile.compile(policy)) }
+
+    static func digest(of compiled: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: compiled)) }
+
+    /// In a record that knows no policy yet, this one decides from now on; otherwise the last that was published.
+    init(
+        _ policy: Policy, in store: Store, at now: Date, staleness: Swift.Duration = Self.usualStaleness
+    ) async throws(ServiceError) {
+        let compiled: [UInt8]
+        do throws(PolicyFileError) {
+            // What the record keeps, it keeps: nothing that could not be read again.
+            compiled = try PolicyFile.compileChecked(policy, named: "policy")
+        } catch {
+            throw .brokenPolicy(error.mistakes.map(\.description))
+        }
+        self.store = store
+        self.staleness = staleness
+        let asked = ContinuousClock.now
+        do {
+            let publication = try await store.write(at: now, locking: [.policies]) {
+                try $0.start(with: compiled, sha256: Self.digest(of: compiled))
+            }
+            let recorded = try await store.read { try $0.policies() }
+            versions = PolicyVersions(try Self.present(publication, among: recorded), asked: asked)
+            try versions.add(recorded)
+        } catch let error as StoreError {
+            throw ServiceError(error)
+        } catch let error as ServiceError {
+            throw error
+        } catch {
+            throw .failed("\(error)")
+        }
+    }
+
+    private static func present(
+        _ publication: StoredPublication, among recorded: [StoredPolicy]
+    ) throws(ServiceError) -> Present {
+        guard let version = recorded.first(where: { $0.version == publication.version }) else {
+            throw .record("the record did not keep the policy")
+        }
+        return Present(
+            publication: publication.id, version: version.version, sha256: version.sha256, policy: try version.read())
+    }
+
+    /// Whether the record was asked a moment ago what decides.
+    var isFresh: Bool { ContinuousClock.now - versions.lastAsked < staleness }
+
+    func refresh() async throws {
+        if !isFresh { try await refreshNow() }
+    }
+
+    func refreshNow() async throws {
+        let asked = ContinuousClock.now
+        let publication = try await store.read { try $0.publication() }
+        guard let publication, publication.id != versions.present.publication else {
+            return versions.adopt(nil, asked: asked)
+        }
+        let recorded = try await store.read { try $0.policies() }
+        try versions.add(recorded)
+        versions.adopt(try Self.present(publication, among: recorded), asked: asked)
+    }
+
+    /// Runs `body` under what decides now, and again where another process published, or recorded a policy that it rests
+    /// on, since this one looked.
+    ///
+    /// `body` must be such that a second run adds nothing to a first.
+    func upToDate<Value>(_ body: () async throws -> Value) async throws -> Value {
+        try await refresh()
+        for _ in 0..<3 {
+            do {
+                return try await body()
+            } catch let problem as Problem where problem == Self.unknownVersion {
+                try versions.add(try await store.read { try $0.policies() })
+            } catch StoreError.policyChanged {
+                try await refreshNow()
+            }
+        }
+        return try await body()
+    }
+
+    /// Whether this process has seen all versions on which these rest.
+    func know(_ promises: [StoredPromise]) -> Bool {
+        promises.allSatisfy { versions[$0.policyVersion] != nil }
+    }
+
+    private static let unknownVersion = Problem(
+        .busy, "a promise rests on a policy that another process recorded just now; try again", retryAfter: 1)
+
+    /// Throws a problem where a promise rests on a version that another process recorded since; see `upToDate`.
+    func promises(_ recorded: [StoredPromise]) throws(Problem) -> [Promise] {
+        var promises: [Promise] = []
+        for promise in recorded {
+            guard let policy = versions[promise.policyVersion] else {
+                throw Self.unknownVersion
+            }
+            promises.append(
+                Promise(
+                    entitlement: promise.entitlement, acquisition: promise.acquisition, policy: policy,
+                    until: promise.until))
+        }
+        return promises
+    }
+
+    func decide(_ facts: CustomerFacts, _ evidence: Evidence, at now: Date) throws(Problem) -> [Decision] {
+        try decide(facts, evidence, under: present, at: now)
+    }
+
+    private func decide(
+        _ facts: CustomerFacts, _ evidence: Evidence, under present: Present, at now: Date
+    ) throws(Problem) -> [Decision] {
+        TenureCore.decide(evidence, promises: try promises(facts.promises), under: present.policy, at: now)
+    }
+
+    /// What a decision under the present policy promises.
+    func promises(of decision: Decision, at now: Date) -> [StoredPromise] {
+        promises(of: decision, under: present, at: now)
+    }
+
+    private func promises(of decision: Decision, under present: Present, at now: Date) -> [StoredPromise] {
+        decision.eraRights.map {
+            StoredPromise(
+                entitlement: decision.entitlement, acquisition: $0.acquisition, policyVersion: present.version,
+                until: $0.until, recordedAt: now)
+        }
+    }
+
+    /// Decides on what an act leaves, and adds the promises that follow to it.
+    func decide(
+        _ update: inout CustomerUpdate, in environment: AppStoreEnvironment, at now: Date
+    ) throws(Problem) -> (evidence: Evidence, decisions: [Decision]) {
+        let present = present
+        let evidence = update.facts.evidence(in: environment)
+        var decisions = try decide(update.facts, evidence, under: present, at: now)
+        update.policyVersion = present.version
+        update.promise(decisions.flatMap { promises(of: $0, under: present, at: now) })
+        for index in decisions.indices { decisions[index].recordPromises() }
+        return (evidence, decisions)
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import TenureCore
+import TenurePolicyFile
+import TenureStore
+
+/// The versions of the policy that this process has read, and the last one that it knows to be in effect.
+///
+/// Versions never change. Other processes add and publish them.
+final class PolicyVersions: Sendable {
+    private let state: Locked<State>
+
+    private struct State {
+        var policies: [Int64: Policy]
+        var latest: ActivePolicy.Present
+        var asked: ContinuousClock.Instant
+    }
+
+    init(_ present: ActivePolicy.Present, asked: ContinuousClock.Instant) {
+        state = Locked(State(policies: [present.version: present.policy], latest: present, asked: asked))
+    }
+
+    var present: ActivePolicy.Present { state.withLock { $0.latest } }
+
+    /// When this process last read from the database which version is in effect.
+    var lastAsked: ContinuousClock.Instant { state.withLock { $0.asked } }
+
+    subscript(version: Int64) -> Policy? { state.withLock { $0.policies[version] } }
+
+    /// Stores what the database reported at that instant. An older report than the stored one changes nothing.
+    func adopt(_ present: ActivePolicy.Present?, asked: ContinuousClock.Instant) {
+        state.withLock { state in
+            if let present, present.publication > state.latest.publication {
+                // The version as it was read first, so that it is one value for promises and for what decides.
+                state.latest = present.deciding(by: state.policies[present.version] ?? present.policy)
+            }
+            state.asked = max(state.asked, asked)
+        }
+    }
+
+    func add(_ recorded: [StoredPolicy]) throws(ServiceError) {
+        for version in recorded where self[version.version] == nil {
+            let policy = try version.read()
+            state.withLock { $0.policies[version.version] = policy }
+        }
+    }
+}
+
+extension StoredPolicy {
+    /// Throws `brokenPolicy` with every mistake.
+    func read() throws(ServiceError) -> Policy {
+        do {
+            return try PolicyFile.read(compiled, named: "policy \(version) of the record")
+        } catch {
+            throw .brokenPolicy(error.mistakes.map(\.description))
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import TenureAPI
+import TenureCore
+import TenureRehearsal
+import TenureStore
+
+/// Evaluates what a policy does to one customer, with promises and without.
+struct PublicationEvaluator: Sendable {
+    let comparison: Comparison
+    let policies: ActivePolicy
+
+    init(of new: Policy, instead old: Policy, policies: ActivePolicy, at instant: Date) {
+        comparison = Comparison(of: new, against: old, at: instant)
+        self.policies = policies
+    }
+
+    /// Throws if a promise rests on a version that this process doesn't know.
+    func result(for surveyed: SurveyedCustomer) throws(Problem) -> Judgment {
+        comparison.judgment(
+            on: surveyed.customer.evidence, promises: try policies.promises(surveyed.customer.facts.promises),
+            restored: try policies.promises(surveyed.restored))
+    }
+
+    /// Returns what a publication needs to know, which keeps promises or ends them.
+    func verdict(
+        on surveyed: SurveyedCustomer, _ judgment: Judgment, keepingPromises: Bool
+    ) -> PublicationVerdict {
+        let verdicts = keepingPromises ? judgment.kept : judgment.written
+        let lost = verdicts.filter { $0.change == .loses }.map(\.entitlement)
+        var verdict = PublicationVerdict()
+        if !surveyed.isUnbound {
+            verdict.gains = verdicts.contains { $0.change == .gains }
+            verdict.loses = !lost.isEmpty
+        }
+        if !keepingPromises {
+            verdict.ending = Set(surveyed.customer.facts.promises.map(\.entitlement)).intersection(lost)
+        }
+        return verdict
+    }
+}

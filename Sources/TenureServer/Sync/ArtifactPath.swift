@@ -1,0 +1,18 @@
+/// The position of an artifact in the body of a sync.
+enum ArtifactPath: Sendable, Hashable, Comparable {
+    case appTransaction
+    case receipt
+    case transaction(Int)
+    case renewalInfo(Int)
+    case persona
+
+    var name: String {
+        switch self {
+        case .appTransaction: "appTransaction"
+        case .receipt: "receipt"
+        case .transaction(let index): "transactions[\(index)]"
+        case .renewalInfo(let index): "renewalInfos[\(index)]"
+        case .persona: "persona"
+        }
+    }
+}

@@ -1,0 +1,261 @@
+import Crypto
+import Foundation
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureJSON
+import TenureStore
+
+/// The artifacts of a sync that belong to one customer, and what they prove together.
+struct LinkedArtifacts: Sendable {
+    private(set) var artifacts: [Artifact] = []
+    private(set) var proofs: [AppProof] = []
+    private(set) var purchases: [Purchase] = []
+    private(set) var renewals: [Renewal] = []
+    private(set) var names = NamedIdentities()
+    /// The artifacts that don't count, because they aren't linked or weren't verified.
+    private(set) var rejected: [RejectedArtifact]
+    /// Whether these are all of the customer's purchases: the client sent a list of all, and each entry counts.
+    private(set) var isComplete = false
+    /// Whether one of them was signed for the device that sent it. Otherwise anyone may have copied them.
+    private(set) var isBound = false
+    /// IDs of transactions and subscriptions with an `appTransactionId` in their artifacts.
+    private var accountPurchases: Set<String> = []
+
+    /// `known`: the stored customer whom the identities name. Their proofs and purchases are links too.
+    init(_ verified: VerifiedArtifacts, known: Customer? = nil) {
+        rejected = verified.rejected
+        let leader = ArtifactLinks.Leader(of: verified)
+        var links = ArtifactLinks(leading: leader, known: known)
+        var receipt = verified.receipt
+        switch leader {
+        case .appTransaction(let appTransaction): add(appTransaction, on: verified.hashedDevice)
+        case .receipt(let leading):
+            add(leading)
+            receipt = nil
+        case .transaction, .none: break
+        }
+        var transactions = verified.transactions
+        // A linked artifact may link others. Three rounds are enough for a receipt and the subscriptions in it.
+        for _ in 0..<3 where receipt != nil || !transactions.isEmpty {
+            if let candidate = receipt, links.accepts(candidate) {
+                add(candidate)
+                receipt = nil
+            }
+            transactions.removeAll { artifact, purchase in
+                guard links.accepts(artifact, purchase) else { return false }
+                add(artifact, purchase)
+                return true
+            }
+        }
+        if let receipt {
+            reject(
+                receipt.path, .unrelated,
+                """
+                no transaction ties it to the rest; send a transaction that it holds, or `deviceIdentifier` where it was \
+                made on this device
+                """)
+        }
+        for (artifact, _) in transactions {
+            reject(artifact.path, .unrelated, Self.detail(of: artifact, links))
+        }
+        for (artifact, renewal) in verified.renewals {
+            let theirs = artifact.payload.appTransactionID
+            if let theirs, let ours = links.appTransactionID, theirs != ours {
+                reject(artifact.path, .unrelated, "it belongs to another acquisition of the app")
+            } else if links.holds(subscription: renewal.originalTransactionID) {
+                artifacts.append(artifact.stored)
+                renewals.append(renewal)
+                names.add(artifact.payload, renewal)
+                if theirs != nil { accountPurchases.insert(renewal.originalTransactionID) }
+            } else {
+                reject(artifact.path, .noTransaction, "no verified transaction is of its subscription")
+            }
+        }
+        isComplete =
+            verified.listsAllPurchases && !rejected.contains { if case .transaction = $0.path { true } else { false } }
+        isBound = links.isOnDevice
+        // Without a better identity, the first artifact names the customer.
+        if identities.isEmpty, let artifact = artifacts.first {
+            names.add(Identity(.artifact, artifact.name))
+        }
+    }
+
+    /// The identities that find the customer again.
+    var identities: [Identity] { names.identities }
+
+    private mutating func reject(_ path: ArtifactPath, _ relation: ArtifactProblem.Relation, _ detail: String) {
+        rejected.append(RejectedArtifact(path, relation, detail))
+    }
+
+    private static func detail(of artifact: SyncArtifact<TransactionPayload>, _ links: ArtifactLinks) -> String {
+        artifact.payload.appTransactionID != nil && links.appTransactionID != nil
+            ? "it belongs to another acquisition of the app" : "nothing signed ties it to the rest"
+    }
+
+    private mutating func add(_ artifact: SyncArtifact<AppTransactionPayload>, on device: String?) {
+        let proof = artifact.verified.proof
+        artifacts.append(artifact.stored)
+        proofs.append(proof)
+        names.add(artifact.payload)
+        // Several accounts may use one device, so only an acquisition on a device names a customer. It finds those
+        // with earlier artifacts without an ID. In test environments, all acquisitions have the same date.
+        if artifact.isOnDevice, identities.isEmpty || artifact.realm.environment.isProduction, let device,
+            let date = proof.originalPurchaseDate
+        {
+            let acquisition = [device, String(date.millisecondsSince1970), proof.originalAppVersion ?? ""]
+            names.add(Identity(.device, acquisition.joined(separator: " ")))
+        }
+        // So that it names the same customer if another device sends it.
+        if artifact.payload.appTransactionID == nil { names.add(Identity(.artifact, artifact.stored.name)) }
+    }
+
+    private mutating func add(_ artifact: SyncArtifact<ReceiptPayload>) {
+        artifacts.append(artifact.stored)
+        proofs.append(artifact.verified.proof)
+        purchases += artifact.verified.purchases
+        names.add(artifact.verified)
+    }
+
+    private mutating func add(_ artifact: SyncArtifact<TransactionPayload>, _ purchase: Purchase) {
+        artifacts.append(artifact.stored)
+        purchases.append(purchase)
+        names.add(artifact.payload, purchase)
+        guard artifact.payload.appTransactionID != nil else { return }
+        accountPurchases.formUnion([purchase.transactionID, purchase.originalTransactionID])
+    }
+
+    /// What they prove about the acquisition of the app.
+    var acquisition: ProvenAcquisition { ProvenAcquisition(proofs, accountPurchases: accountPurchases) }
+
+    /// The identity of the unbound customer for exactly these artifacts.
+    func unboundIdentity(of verified: VerifiedArtifacts) -> Identity {
+        let lead: Identity.Lead =
+            verified.appTransaction != nil ? .app : verified.receipt != nil ? .receipt : .transactions
+        let strongest = identities.min { $0.kind < $1.kind }
+        var hash = SHA256()
+        for digest in artifacts.map(\.sha256).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            hash.update(data: digest)
+        }
+        hash.update(data: [isComplete ? 1 : 0])
+        return Identity(
+            unboundLedBy: lead, naming: strongest, showing: Base64.urlSafe.text(Array(hash.finalize())))
+    }
+}
+
+extension Artifact {
+    fileprivate var name: String { Base64.urlSafe.text(sha256) }
+}
+
+/// The signed facts that link the artifacts of one sync to one customer.
+///
+/// Signed artifacts circulate, so an artifact without a link to the others doesn't count.
+private struct ArtifactLinks {
+    /// The ID of one account's acquisition of the app. Different IDs are different customers.
+    private(set) var appTransactionID: String?
+    /// Whether a linked artifact was signed for the device that sent it. Otherwise anyone may have copied all of them.
+    private(set) var isOnDevice: Bool
+    private let originalPurchaseDate: Date?
+    /// The transaction IDs and original transaction IDs of linked purchases.
+    private var transactionIDs: Set<String> = []
+    /// The proofs that are stored for this customer already.
+    private let knownProofs: [AppProof]
+
+    /// The artifact that the others are compared with: the app transaction, otherwise a transaction for this device,
+    /// otherwise the receipt, otherwise any transaction.
+    enum Leader {
+        case appTransaction(SyncArtifact<AppTransactionPayload>)
+        case receipt(SyncArtifact<ReceiptPayload>)
+        case transaction(SyncArtifact<TransactionPayload>, Purchase)
+        case none
+
+        init(of verified: VerifiedArtifacts) {
+            let transactions = verified.transactions
+            if let appTransaction = verified.appTransaction {
+                self = .appTransaction(appTransaction)
+            } else if let (artifact, purchase) = transactions.first(where: \.artifact.isOnDevice) {
+                self = .transaction(artifact, purchase)
+            } else if let receipt = verified.receipt {
+                self = .receipt(receipt)
+            } else if let (artifact, purchase) =
+                transactions.first(where: { $0.artifact.payload.appTransactionID != nil }) ?? transactions.first
+            {
+                self = .transaction(artifact, purchase)
+            } else {
+                self = .none
+            }
+        }
+    }
+
+    /// `known`: the stored customer whom the leading artifacts name.
+    init(leading leader: Leader, known: Customer?) {
+        knownProofs = known?.facts.proofs ?? []
+        switch leader {
+        case .appTransaction(let artifact):
+            appTransactionID = artifact.payload.appTransactionID
+            isOnDevice = artifact.isOnDevice
+            originalPurchaseDate = artifact.payload.originalPurchaseDate
+        case .receipt(let artifact):
+            // Other apps of the vendor know the device ID in a receipt's hash too, so the hash alone proves no device.
+            isOnDevice = false
+            originalPurchaseDate = artifact.payload.originalPurchaseDate
+            add(artifact.verified.purchases)
+        case .transaction(let artifact, let purchase):
+            isOnDevice = artifact.isOnDevice
+            originalPurchaseDate = nil
+            appTransactionID = artifact.payload.appTransactionID
+            add([purchase])
+        case .none:
+            isOnDevice = false
+            originalPurchaseDate = nil
+        }
+        if let known { add(known.facts.purchases) }
+    }
+
+    mutating func accepts(_ transaction: SyncArtifact<TransactionPayload>, _ purchase: Purchase) -> Bool {
+        if let theirs = transaction.payload.appTransactionID, let ours = appTransactionID {
+            guard theirs == ours else { return false }
+            // Both are of one account, so one artifact for this device is enough.
+            isOnDevice = isOnDevice || transaction.isOnDevice
+        } else if !(isOnDevice && transaction.isOnDevice), !holds(purchase) {
+            return false
+        }
+        appTransactionID = appTransactionID ?? transaction.payload.appTransactionID
+        add([purchase])
+        return true
+    }
+
+    /// Equal dates alone are no link: many people bought the app in the same second, and their receipts circulate.
+    mutating func accepts(_ receipt: SyncArtifact<ReceiptPayload>) -> Bool {
+        let purchases = receipt.verified.purchases
+        guard
+            purchases.contains(where: { holds($0) }) || isKnown(receipt.verified.proof)
+                || (receipt.isOnDevice && agrees(receipt.payload.originalPurchaseDate))
+        else { return false }
+        add(purchases)
+        return true
+    }
+
+    func holds(subscription originalTransactionID: String) -> Bool { transactionIDs.contains(originalTransactionID) }
+
+    private func holds(_ purchase: Purchase) -> Bool {
+        transactionIDs.contains(purchase.transactionID) || transactionIDs.contains(purchase.originalTransactionID)
+    }
+
+    /// Whether this receipt, or an earlier one for the same acquisition, was linked to the customer before.
+    private func isKnown(_ proof: AppProof) -> Bool {
+        knownProofs.contains { $0 == proof || ($0.id != nil && $0.id == proof.id) }
+    }
+
+    private func agrees(_ date: Date?) -> Bool {
+        guard let date, let originalPurchaseDate else { return false }
+        return abs(date.timeIntervalSince(originalPurchaseDate)) <= Tolerance.seconds
+    }
+
+    private mutating func add(_ purchases: [Purchase]) {
+        for purchase in purchases {
+            transactionIDs.insert(purchase.transactionID)
+            transactionIDs.insert(purchase.originalTransactionID)
+        }
+    }
+}

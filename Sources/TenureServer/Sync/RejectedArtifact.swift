@@ -1,0 +1,32 @@
+import TenureAPI
+import TenureAppStore
+
+/// An artifact that doesn't count, and why.
+struct RejectedArtifact: Sendable, Hashable {
+    let path: ArtifactPath
+    let code: String
+    let detail: String
+    /// Whether the same artifact may be accepted later.
+    let isRetryable: Bool
+
+    init(_ path: ArtifactPath, _ rejection: Rejection) {
+        self.path = path
+        code = rejection.code.rawValue
+        detail = rejection.detail
+        isRetryable = rejection.isRetryable
+    }
+
+    init(_ path: ArtifactPath, _ relation: ArtifactProblem.Relation, _ detail: String) {
+        self.path = path
+        code = relation.rawValue
+        self.detail = detail
+        isRetryable = false
+    }
+
+    var problem: ArtifactProblem { ArtifactProblem(artifact: path.name, code: code, detail: detail) }
+}
+
+extension [RejectedArtifact] {
+    /// The problems in the order of the request.
+    var problems: [ArtifactProblem] { sorted { $0.path < $1.path }.map(\.problem) }
+}

@@ -1,0 +1,31 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureStore
+
+/// A verified artifact that a client sent, or that the App Store answered.
+///
+/// A class, because a payload holds dozens of strings that a copy would have to retain.
+final class SyncArtifact<Payload: Sendable & Hashable>: Sendable {
+    let path: ArtifactPath
+    /// The artifact as the database keeps it.
+    let stored: Artifact
+    let verified: Verified<Payload>
+    let realm: Realm
+    /// Whether it was signed for the device ID that was sent with it.
+    let isOnDevice: Bool
+
+    var payload: Payload { verified.payload }
+
+    init(
+        _ verified: Verified<Payload>, _ kind: Artifact.Kind, _ bytes: [UInt8], at path: ArtifactPath, isOnDevice: Bool
+    ) {
+        self.path = path
+        self.verified = verified
+        self.isOnDevice = isOnDevice
+        // The digest of the signed content: anyone can change the bytes around it.
+        stored = Artifact(
+            kind, bytes: bytes, sha256: verified.signedContentDigest, signedDate: verified.signedDate)
+        realm = Realm(verified.environment, isTest: !AppleAnchors.signed(verified.certificates))
+    }
+}

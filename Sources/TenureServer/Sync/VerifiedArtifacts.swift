@@ -1,0 +1,125 @@
+import Foundation
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureStore
+
+/// The artifacts of a sync that were verified, each by itself, and the rejected ones.
+struct VerifiedArtifacts: Sendable {
+    var appTransaction: SyncArtifact<AppTransactionPayload>?
+    var receipt: SyncArtifact<ReceiptPayload>?
+    var transactions: [(artifact: SyncArtifact<TransactionPayload>, purchase: Purchase)] = []
+    var renewals: [(artifact: SyncArtifact<RenewalInfoPayload>, renewal: Renewal)] = []
+    var rejected: [RejectedArtifact] = []
+    /// Whether the client sent a list of all transactions.
+    let listsAllPurchases: Bool
+    let deviceVerificationID: UUID?
+    /// The same as the database and entitlement tokens contain it.
+    let hashedDevice: String?
+    private let deviceIdentifier: [UInt8]?
+
+    init(_ request: SyncRequest, on device: ClaimedDevice, by verifier: AppStoreVerifier, now: Date) async {
+        deviceVerificationID = device.verificationID
+        hashedDevice = device.verificationID?.hashed
+        deviceIdentifier = device.identifier
+        listsAllPurchases = request.transactions != nil
+        if let jws = request.appTransaction { readAppTransaction(Array(jws.utf8), by: verifier, now: now) }
+        if let base64 = request.receipt { readReceipt(base64, by: verifier, now: now) }
+        for (index, jws) in (request.transactions ?? []).enumerated() {
+            // A long list takes as long as many short requests, so other requests get their turn.
+            if index % 32 == 31 { await Task.yield() }
+            readTransaction(Array(jws.utf8), at: .transaction(index), by: verifier, now: now)
+        }
+        for (index, jws) in (request.renewalInfos ?? []).enumerated() {
+            if index % 32 == 31 { await Task.yield() }
+            readRenewal(Array(jws.utf8), at: .renewalInfo(index), by: verifier, now: now)
+        }
+        keepOneRealm()
+    }
+
+    /// The realm of the app transaction, otherwise of the receipt, otherwise of the first transaction.
+    var realm: Realm? { appTransaction?.realm ?? receipt?.realm ?? transactions.first?.artifact.realm }
+
+    /// How many artifacts, purchases and renewals it has.
+    var size: Int { 2 * (transactions.count + renewals.count) + (receipt?.verified.purchases.count ?? 0) + 2 }
+
+    /// Whether one of the rejected artifacts may be accepted later.
+    var mayCountLater: Bool { rejected.contains(where: \.isRetryable) }
+
+    private mutating func readAppTransaction(_ bytes: [UInt8], by verifier: AppStoreVerifier, now: Date) {
+        do throws(Rejection) {
+            let verified = try verifier.verifyAppTransaction(bytes, from: .client, now: now)
+            let isOnDevice = matches(try verified.payload.deviceBinding())
+            appTransaction = SyncArtifact(
+                verified, .appTransaction, bytes, at: .appTransaction, isOnDevice: isOnDevice)
+        } catch {
+            rejected.append(RejectedArtifact(.appTransaction, error))
+        }
+    }
+
+    private mutating func readReceipt(_ base64: String, by verifier: AppStoreVerifier, now: Date) {
+        do throws(Rejection) {
+            let bytes = try receiptBytes(base64: base64.utf8)
+            let verified = try verifier.verifyReceipt(bytes, now: now)
+            let isOnDevice = deviceIdentifier.map { verified.payload.matches(deviceIdentifier: $0) } ?? false
+            receipt = SyncArtifact(verified, .receipt, bytes, at: .receipt, isOnDevice: isOnDevice)
+        } catch {
+            rejected.append(RejectedArtifact(.receipt, error))
+        }
+    }
+
+    private mutating func readTransaction(
+        _ bytes: [UInt8], at path: ArtifactPath, by verifier: AppStoreVerifier, now: Date
+    ) {
+        do throws(Rejection) {
+            let verified = try verifier.verifyTransaction(bytes, now: now)
+            let isOnDevice = matches(try verified.payload.deviceBinding())
+            let purchase = try verified.purchase
+            transactions.append(
+                (SyncArtifact(verified, .transaction, bytes, at: path, isOnDevice: isOnDevice), purchase))
+        } catch {
+            rejected.append(RejectedArtifact(path, error))
+        }
+    }
+
+    private mutating func readRenewal(_ bytes: [UInt8], at path: ArtifactPath, by verifier: AppStoreVerifier, now: Date)
+    {
+        do throws(Rejection) {
+            let verified = try verifier.verifyRenewalInfo(bytes, now: now)
+            let renewal = try verified.renewal
+            renewals.append((SyncArtifact(verified, .renewalInfo, bytes, at: path, isOnDevice: false), renewal))
+        } catch {
+            rejected.append(RejectedArtifact(path, error))
+        }
+    }
+
+    private func matches(_ binding: DeviceVerification?) -> Bool {
+        guard let binding, let deviceVerificationID else { return false }
+        return binding.matches(deviceVerificationID: deviceVerificationID)
+    }
+
+    /// Rejects artifacts of another environment or authority: these never mix.
+    private mutating func keepOneRealm() {
+        guard let realm else { return }
+        func rejection(of path: ArtifactPath, in other: Realm) -> RejectedArtifact? {
+            guard other != realm else { return nil }
+            let detail =
+                other.environment == realm.environment
+                ? "it was signed under another authority than the rest"
+                : "it was signed in \(other.environment.rawValue), and the rest in \(realm.environment.rawValue)"
+            return RejectedArtifact(path, .wrongEnvironment, detail)
+        }
+        if let artifact = receipt, let rejection = rejection(of: artifact.path, in: artifact.realm) {
+            receipt = nil
+            rejected.append(rejection)
+        }
+        for (artifact, _) in transactions {
+            if let rejection = rejection(of: artifact.path, in: artifact.realm) { rejected.append(rejection) }
+        }
+        transactions.removeAll { $0.artifact.realm != realm }
+        for (artifact, _) in renewals {
+            if let rejection = rejection(of: artifact.path, in: artifact.realm) { rejected.append(rejection) }
+        }
+        renewals.removeAll { $0.artifact.realm != realm }
+    }
+}

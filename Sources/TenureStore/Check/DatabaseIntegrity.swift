@@ -1,0 +1,164 @@
+/// What a database can say of itself, and what its rows say of each other.
+struct DatabaseIntegrity {
+    let session: any DatabaseSession
+    let report: (DatabaseFinding) -> Void
+
+    /// So that one broken page does not fill the screen.
+    private static let mostOfAKind = 100
+
+    func check() throws(StoreError) {
+        try checkDatabase()
+        try checkReferences()
+        try checkIdentities()
+        try checkMerges()
+        try checkHeaders()
+        try checkAudit()
+    }
+
+    private func checkDatabase() throws(StoreError) {
+        switch session.dialect {
+        case .sqlite:
+            for row in try session.rows("PRAGMA integrity_check(\(Self.mostOfAKind))") {
+                let complaint = try row.text(0)
+                if complaint != "ok" { report(DatabaseFinding("SQLite says: \(complaint)", .restore)) }
+            }
+        case .postgres:
+            let constraints = try session.rows(
+                """
+                SELECT conname::text FROM pg_constraint
+                WHERE NOT convalidated AND connamespace = current_schema()::regnamespace
+                """)
+            for row in constraints {
+                report(DatabaseFinding("the constraint `\(try row.text(0))` is not valid", .restore))
+            }
+            let indexes = try session.rows(
+                """
+                SELECT relname::text FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+                WHERE NOT indisvalid AND relnamespace = current_schema()::regnamespace
+                """)
+            for row in indexes { report(DatabaseFinding("the index `\(try row.text(0))` is not valid", .restore)) }
+        }
+    }
+
+    /// No row names another that is not there.
+    private func checkReferences() throws(StoreError) {
+        let tables = try DatabaseTable.all()
+        for table in tables {
+            for column in table.columns {
+                guard let parent = tables.first(where: { $0.name == column.references }), parent.key.count == 1 else {
+                    continue
+                }
+                let key = parent.columns[parent.key[0]].name
+                let rows = try session.rows(
+                    """
+                    SELECT child."\(column.name)", count(*) FROM \(table.name) child
+                    LEFT JOIN \(parent.name) parent ON parent."\(key)" = child."\(column.name)"
+                    WHERE child."\(column.name)" IS NOT NULL AND parent."\(key)" IS NULL
+                    GROUP BY child."\(column.name)" ORDER BY child."\(column.name)" LIMIT \(Self.mostOfAKind)
+                    """)
+                for row in rows {
+                    report(
+                        DatabaseFinding(
+                            """
+                            \(try row.integer(1)) rows of `\(table.name)` name number \(try row.integer(0)) of \
+                            `\(parent.name)`, which is not there
+                            """, .restore))
+                }
+            }
+        }
+    }
+
+    private func checkIdentities() throws(StoreError) {
+        let foreign = try session.rows(
+            """
+            SELECT public_id, kind, value FROM identities JOIN customers ON customers.id = identities.customer
+            WHERE identities.realm <> customers.realm ORDER BY customers.id LIMIT \(Self.mostOfAKind)
+            """)
+        for row in foreign {
+            report(
+                DatabaseFinding(
+                    "the identity `\(try row.text(2))` is of another realm than the customer", of: try row.text(0),
+                    .support))
+        }
+        let kinds = Identity.Kind.allCases.map { String($0.rawValue) }.joined(separator: ", ")
+        let unknown = try session.rows(
+            """
+            SELECT public_id, kind, value FROM identities JOIN customers ON customers.id = identities.customer
+            WHERE kind NOT IN (\(kinds)) ORDER BY customers.id LIMIT \(Self.mostOfAKind)
+            """)
+        for row in unknown {
+            report(
+                DatabaseFinding(
+                    "the identity `\(try row.text(2))` is of the unknown kind \(try row.integer(1))",
+                    of: try row.text(0), .support))
+        }
+    }
+
+    /// Whoever turned out to be another leads to one who is themselves, in the same realm. An erasure may be under way,
+    /// which the next start finishes.
+    private func checkMerges() throws(StoreError) {
+        var last = Int64.min
+        while true {
+            let rows = try session.rows(
+                """
+                SELECT id, public_id, realm FROM customers
+                WHERE id > $1 AND merged_into IS NOT NULL AND NOT EXISTS (
+                    SELECT 1 FROM unfinished_updates WHERE customer = customers.id AND update_id = \(DatabaseTransaction.erasing)
+                ) ORDER BY id LIMIT 500
+                """, [.integer(last)])
+            for row in rows {
+                last = try row.integer(0)
+                if let problem = try problem(ofMerged: last, in: try row.integer(2)) {
+                    report(DatabaseFinding(problem, of: try row.text(1), .support))
+                }
+            }
+            if rows.count < 500 { return }
+        }
+    }
+
+    private func problem(ofMerged id: Int64, in realm: Int64) throws(StoreError) -> String? {
+        var met: Set<Int64> = []
+        var next = id
+        while met.insert(next).inserted {
+            guard
+                let row = try session.row("SELECT merged_into, realm FROM customers WHERE id = $1", [.integer(next)])
+            else { return "it was merged into a customer who is not there, so that its identities lead to nobody" }
+            guard try row.integer(1) == realm else { return "it was merged into a customer of another realm" }
+            guard let into = try row.integerIfPresent(0) else { return nil }
+            next = into
+        }
+        return "it was merged in a circle, so that its identities lead to nobody"
+    }
+
+    private func checkHeaders() throws(StoreError) {
+        let rows = try session.rows(
+            """
+            SELECT public_id, count(*) FROM artifacts JOIN customers ON customers.id = artifacts.customer
+            WHERE header IS NULL AND kind <> \(Artifact.Kind.receipt.rawValue)
+            GROUP BY public_id ORDER BY public_id LIMIT \(Self.mostOfAKind)
+            """)
+        for row in rows {
+            report(
+                DatabaseFinding(
+                    "\(try row.integer(1)) artifacts have no header and no certificates", of: try row.text(0), .restore)
+            )
+        }
+    }
+
+    /// That nobody took away what keeps the audit trail from being changed.
+    private func checkAudit() throws(StoreError) {
+        let count: String
+        switch session.dialect {
+        case .sqlite: count = "SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'audit'"
+        case .postgres:
+            count = """
+                SELECT count(*) FROM pg_trigger
+                WHERE tgrelid = 'audit'::regclass AND NOT tgisinternal AND tgenabled <> 'D'
+                """
+        }
+        if try session.row(count)?.integer(0) != 2 {
+            report(
+                DatabaseFinding("the triggers that keep the audit trail append-only are not both there", .restore))
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package import Foundation
+import TenureCore
+
+/// Names the customer that an update is about, and says what must be true when it's saved.
+package struct CustomerUpdatePlan: Sendable {
+    /// They name the customer.
+    let identities: [Identity]
+    let realm: Realm
+    let now: Date
+    /// About how many artifacts, purchases and renewals the update adds.
+    let size: Int
+    /// What a sync proves about the acquisition of the app. Nil if the App Store itself said who the customer is.
+    let acquisition: ProvenAcquisition?
+    var source = UpdateSource.signedArtifacts
+
+    package init(
+        naming identities: [Identity], in realm: Realm, at now: Date, adding size: Int = 0,
+        proving acquisition: ProvenAcquisition? = nil
+    ) {
+        self.identities = identities
+        self.realm = realm
+        self.now = now
+        self.size = size
+        self.acquisition = acquisition
+    }
+
+    /// What the transaction that saves the update locks.
+    package var lockKeys: [LockKey] { identities.keys(in: realm) + otherKeys }
+
+    /// The keys to lock besides those of the identities.
+    var otherKeys: [LockKey] {
+        if case .notification(let notification) = source {
+            [.notification(uuid: notification.uuid, notification.realm)]
+        } else {
+            []
+        }
+    }
+
+    /// Whether one transaction may be enough. A larger one would keep other customers waiting.
+    package var mayFitOneTransaction: Bool {
+        lockKeys.count <= DatabaseTransaction.mostKeys && size <= DatabaseTransaction.mostEntriesInOnePiece
+    }
+}
+
+/// Where an update comes from.
+///
+/// It decides what must be true when the update is saved, and what is saved with it.
+enum UpdateSource: Sendable {
+    case signedArtifacts
+    /// The App Store, which was asked about a customer. The customer may have been erased in the meantime.
+    case customer(member: Int64)
+    case notification(StoredNotification)
+    /// Artifacts without proof that they belong to the sender, and the customers whom they name.
+    case unbound(members: [Int64])
+    /// The same, if earlier transactions created and linked the unbound customer.
+    case linkedUnbound(Identity)
+}
+
+extension DatabaseTransaction {
+    /// Returns false if the reason for the update is gone.
+    func mayHappen(_ plan: CustomerUpdatePlan) throws(StoreError) -> Bool {
+        switch plan.source {
+        case .signedArtifacts: true
+        case .customer(let number): try member(.number(number)) != nil
+        case .notification(let notification): try !isKnown(notification, about: plan.identities)
+        case .unbound(let members): try !lockExisting(members).isEmpty
+        case .linkedUnbound(let unbound): try member(by: unbound, in: plan.realm) != nil
+        }
+    }
+
+    /// Saves what belongs to the update besides the customer.
+    func complete(_ plan: CustomerUpdatePlan, for customer: Customer) throws(StoreError) {
+        switch plan.source {
+        case .signedArtifacts, .customer, .linkedUnbound: break
+        case .notification(let notification): try insert(notification, about: customer)
+        case .unbound(let members):
+            try unlink(customer.id, from: Set(try links(of: customer.id)).subtracting(members))
+            try link(customer.id, to: Set(members).subtracting(try links(of: customer.id)))
+        }
+    }
+}

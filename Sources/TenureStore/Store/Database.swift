@@ -1,0 +1,56 @@
+/// A database that runs transactions. `Store` adds everything that the service asks.
+package protocol Database: Sendable {
+    /// 16 random bytes that were created with the database. Tokens that were signed for another database are invalid
+    /// here.
+    var id: [UInt8] { get }
+
+    /// Runs one transaction that reads one state of the database. It waits for no writer.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value
+
+    /// Runs one transaction that writes. When this returns, the database has flushed all of it; when it throws, nothing
+    /// changed.
+    ///
+    /// Transactions with a key in common run one after the other. `body` may run again if the database asks for it.
+    func write<Value: Sendable>(
+        locking keys: [LockKey], _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value
+
+    /// Returns the customer with this number without `sentEntitlements`, or nil if there is none.
+    ///
+    /// Every request asks for it, so databases answer it on connections of its own.
+    func lookUp(_ id: Int64) async throws(StoreError) -> Customer?
+
+    /// The same look-up without suspension; nil if the database is a server.
+    var lookUpNow: (@Sendable (Int64) throws(StoreError) -> Customer?)? { get }
+
+    /// Calls `body` for the customers in a range of numbers, which begins after `id`, in their order.
+    ///
+    /// It skips customers that were merged into others, and unbound customers. `body` gets the code of the realm, the
+    /// public ID, and the encoded facts. The pointers are valid until it returns.
+    func forEachCustomer(
+        after id: Int64, through last: Int64,
+        _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
+    ) async throws(StoreError)
+
+    /// Closes all connections. The database can't be used afterward.
+    func close() async throws(StoreError)
+}
+
+extension Database {
+    package func lookUp(_ id: Int64) async throws(StoreError) -> Customer? {
+        try await read { session throws(StoreError) in try DatabaseTransaction(session).customer(id) }
+    }
+
+    package var lookUpNow: (@Sendable (Int64) throws(StoreError) -> Customer?)? { nil }
+
+    package func forEachCustomer(
+        after id: Int64, through last: Int64,
+        _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
+    ) async throws(StoreError) {
+        try await read { session throws(StoreError) in
+            try DatabaseTransaction(session).customerPage(after: id, through: last)
+        }.forEach(body)
+    }
+}

@@ -1,0 +1,316 @@
+import Foundation
+import TenureCore
+
+/// An update that names thousands of identities, adds thousands of artifacts, or concerns a customer with thousands of
+/// purchases.
+///
+/// It is decided between transactions. Identities and artifacts are written in pieces, between which other updates are
+/// written. The artifacts count with the last transaction, which writes the facts. If the customer changed in the
+/// meantime, the update is decided again.
+struct LargeUpdate<Outcome: Sendable>: Sendable {
+    let store: Store
+    let plan: CustomerUpdatePlan
+    let decide: @Sendable (Customer?) -> (CustomerUpdate, Outcome)
+
+    /// Returns nil if the reason for the update is gone.
+    func run() async throws(StoreError) -> (customer: Customer, outcome: Outcome)? {
+        guard let strongest = plan.identities.min(by: { $0.kind < $1.kind }) else {
+            throw .failed("an update names no customer")
+        }
+        // Large updates of one customer would make each other start again.
+        return try await store.turns.take(LockKey.identity(strongest, plan.realm).text) { () throws(StoreError) in
+            var pieces = Pieces()
+            for number in 0..<Self.tries {
+                // Turns exist within one process only.
+                if number > 2 { try? await Task.sleep(for: .milliseconds(Int.random(in: 1...10 * number))) }
+                switch try await attempt(&pieces) {
+                case .done(let done):
+                    if pieces.haveLeftovers { try await store.removeLeftovers(at: plan.now) }
+                    return done
+                case .ended: return nil
+                case .unfinished: continue
+                }
+            }
+            throw .busy
+        }
+    }
+
+    private static var tries: Int { 20 }
+
+    /// The state that attempts share.
+    private struct Pieces {
+        /// Marks the artifacts that this update wrote.
+        var updateID = Int64.random(in: 1 ... .max)
+        /// The member that they belong to; nil before the first piece.
+        var member: Int64?
+        var written: Set<[UInt8]> = []
+        /// The customer that this update created.
+        var newcomer: Int64?
+        var haveLeftovers = false
+
+        /// Abandons the artifacts written so far: a later update takes them, or they are removed.
+        mutating func restart() {
+            haveLeftovers = haveLeftovers || member != nil
+            (updateID, member, written) = (.random(in: 1 ... .max), nil, [])
+        }
+    }
+
+    private func attempt(_ pieces: inout Pieces) async throws(StoreError) -> Attempt<
+        (customer: Customer, outcome: Outcome)
+    > {
+        var subject: Subject
+        switch try await self.subject(newcomer: pieces.newcomer) {
+        case .done(let found?): subject = found
+        case .done(nil):
+            switch try await newSubject() {
+            case .done(let made): subject = made
+            case .ended: return .ended
+            case .unfinished: return .unfinished
+            }
+            pieces.newcomer = subject.customer.id
+        case .ended: return .ended
+        case .unfinished:
+            // The IDs of a customer who is being erased identify no customer afterward.
+            try await store.removeLeftovers(at: plan.now)
+            return .unfinished
+        }
+        if !subject.others.isEmpty {
+            guard let joined = try await join(subject) else { return .unfinished }
+            subject.customer = joined
+        }
+        let prepared = try await prepare(subject)
+        guard try await claim(subject.unknown, for: prepared) else { return .unfinished }
+        guard let artifacts = try await writeArtifacts(of: prepared, &pieces) else {
+            pieces.restart()
+            return .unfinished
+        }
+        let attempt = try await finish(prepared, artifacts, pieces)
+        if case .unfinished = attempt, pieces.member != nil, try await !isUnderWay(pieces) { pieces.restart() }
+        return attempt
+    }
+
+    // MARK: The customer
+
+    private struct Subject {
+        var customer: Customer
+        /// The identity that names them; nil for a new customer.
+        let identity: Identity?
+        /// The strongest identity of each other customer whom the identities name.
+        let others: [Identity]
+        /// Identities that name no customer yet.
+        let unknown: [Identity]
+    }
+
+    private func read<Value: Sendable>(
+        _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await store.turns.take(Turns.reading) { () throws(StoreError) in
+            try await store.read(at: plan.now, body)
+        }
+    }
+
+    private func write<Value: Sendable>(
+        locking identities: some Collection<Identity>, _ keys: [LockKey] = [],
+        _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await store.writePiece(at: plan.now, locking: identities.keys(in: plan.realm) + keys, body)
+    }
+
+    /// Returns the customer that the identities name; nil if they name no customer, unfinished while one of them is being erased.
+    private func subject(newcomer: Int64?) async throws(StoreError) -> Attempt<Subject?> {
+        let plan = plan
+        return try await read { transaction in
+            let named = try transaction.resolve(plan.identities, in: plan.realm)
+            guard !named.areSomeErased else { return .unfinished }
+            let found = try transaction.find(named, proving: plan.acquisition, forUpdate: false, limit: 1).known.first
+            var customer = found
+            if found == nil, let newcomer { customer = try transaction.customer(newcomer) }
+            guard let customer else { return .done(nil) }
+            let leading = named.known.first { $0.root == customer.id }
+            return .done(
+                Subject(
+                    customer: customer, identity: found == nil ? nil : leading?.identity,
+                    others: named.strongestOfEach(but: customer.id), unknown: named.unknown))
+        }
+    }
+
+    /// Creates a customer with the strongest identities, so that no other transaction does.
+    private func newSubject() async throws(StoreError) -> Attempt<Subject> {
+        let plan = plan
+        let identities = plan.identities.sorted { $0.kind < $1.kind }
+        let first = Array(identities.prefix(DatabaseTransaction.mostKeys - plan.otherKeys.count))
+        return try await write(locking: first, plan.otherKeys) { transaction in
+            guard try transaction.mayHappen(plan) else { return .ended }
+            let named = try transaction.resolve(first, in: plan.realm)
+            guard !named.areSomeErased else { return .unfinished }
+            let found = try transaction.findCustomer(named, proving: plan.acquisition)
+            var update = CustomerUpdate(of: found.customer)
+            if first.contains(where: { $0.kind == .unbound }) {
+                update.leaveUnbound()
+                update.entitlementChange = .never
+            }
+            let customer = try transaction.save(update, of: found)
+            return .done(
+                Subject(
+                    customer: customer, identity: nil, others: [], unknown: Array(identities.dropFirst(first.count))))
+        }
+    }
+
+    // MARK: Joining customers
+
+    /// How many customers one piece joins.
+    private static var customersPerPiece: Int { 20 }
+
+    /// Joins the customers whom the identities name. Returns nil if one of them changed in the meantime.
+    private func join(_ subject: Subject) async throws(StoreError) -> Customer? {
+        let (plan, others) = (plan, subject.others)
+        var customer = subject.customer
+        let count = try await read { [customer] transaction in try transaction.group(of: customer.id).count }
+        // One customer can't have more members.
+        let candidates = Array(others.prefix(max(0, DatabaseTransaction.mostMembers - count)))
+        for chunk in candidates.chunks(of: Self.customersPerPiece) {
+            let lead = [plan.identities.min { $0.kind < $1.kind }, subject.identity].compactMap(\.self)
+            let identities = Array(Set(lead + chunk)).sorted { ($0.kind, $0.value) < ($1.kind, $1.value) }
+            var attempt = try await write(locking: identities) { transaction -> Attempt<Customer?> in
+                let named = try transaction.resolve(identities, in: plan.realm)
+                guard named.factsSize <= DatabaseTransaction.mostFactsInOnePiece else { return .unfinished }
+                return .done(try transaction.joined(try transaction.find(named, proving: plan.acquisition).known))
+            }
+            if case .unfinished = attempt { attempt = .done(try await joinLarge(identities, customer)) }
+            guard case .done(let joined?) = attempt, joined.id == customer.id else { return nil }
+            customer = joined.named(as: customer.member)
+        }
+        return customer
+    }
+
+    /// Joins large customers. Their facts are put together before the transaction. Returns nil if one of them changed.
+    private func joinLarge(_ identities: [Identity], _ customer: Customer) async throws(StoreError) -> Customer? {
+        let plan = plan
+        let prepared = try await read { transaction -> PreparedJoining? in
+            let named = try transaction.resolve(identities, in: plan.realm)
+            let known = try transaction.find(named, proving: plan.acquisition, forUpdate: false).known
+            return try transaction.joining(known).map { PreparedJoining($0) }
+        }
+        guard let prepared else { return customer }
+        return try await write(locking: identities) { transaction -> Customer? in
+            var transaction = transaction
+            transaction.remembered = prepared.remembered
+            let named = try transaction.resolve(identities, in: plan.realm)
+            let known = try transaction.find(named, proving: plan.acquisition).known
+            guard let joining = try transaction.joining(known), prepared.isOf(joining) else { return nil }
+            return try transaction.join(joining, as: prepared.encoded.facts, encoded: prepared.encoded)
+        }
+    }
+
+    // MARK: Pieces
+
+    /// Identities by which no sync finds a customer, so that they need no lock.
+    private static var otherIdentitiesPerPiece: Int { 2 * DatabaseTransaction.identitiesPerStatement }
+    private static var artifactsPerPiece: Int { 64 }
+    /// How many artifacts are left to the last transaction.
+    private static var artifactsOfLastPiece: Int { 32 }
+
+    private func prepare(_ subject: Subject) async throws(StoreError) -> PreparedUpdate<Outcome> {
+        let customer = subject.customer
+        let former = try await read { transaction in try transaction.knowingOthers(customer) } ?? customer
+        let (update, outcome) = decide(former)
+        return PreparedUpdate(of: former, by: subject.identity, update, outcome)
+    }
+
+    /// Writes the identities, piece by piece. Returns false if one belongs to another customer by now, or the customer is
+    /// gone.
+    private func claim(
+        _ unknown: [Identity], for prepared: PreparedUpdate<Outcome>
+    ) async throws(StoreError) -> Bool {
+        for piece in unknown.chunks(of: DatabaseTransaction.mostKeys) {
+            guard try await claim(Array(piece), for: prepared.former, alone: true) else { return false }
+        }
+        let all = Set(plan.identities)
+        let realm = plan.realm
+        var others = prepared.update.identities.filter { !all.contains($0) }
+        // The artifacts of an unbound customer name the customers that it's linked to.
+        if !plan.identities.contains(where: { $0.kind == .unbound }) {
+            others += prepared.update.facts.renewals(beyond: prepared.former.facts)
+        }
+        guard !others.isEmpty else { return true }
+        let new = try await read { [others] transaction in
+            let known = try transaction.members(by: others, in: realm)
+            return others.filter { known[$0] == nil }
+        }
+        for piece in new.chunks(of: Self.otherIdentitiesPerPiece) {
+            guard try await claim(Array(piece), for: prepared.former, alone: false) else { return false }
+        }
+        return true
+    }
+
+    private func claim(
+        _ identities: [Identity], for customer: Customer, alone: Bool
+    ) async throws(StoreError) -> Bool {
+        let realm = plan.realm
+        return try await write(locking: alone ? identities : []) { transaction in
+            guard try transaction.isThere(customer) else { return false }
+            let count = try transaction.insert(identities, ofMember: customer.member, in: realm)
+            return !alone || count == identities.count
+        }
+    }
+
+    /// Writes all artifacts except the last ones, and returns those. Returns nil if the customer is gone, or another update
+    /// took some of the artifacts.
+    private func writeArtifacts(
+        of prepared: PreparedUpdate<Outcome>, _ pieces: inout Pieces
+    ) async throws(StoreError) -> [Artifact]? {
+        let (former, artifacts) = (prepared.former, prepared.update.artifacts)
+        guard !artifacts.isEmpty || pieces.member != nil else { return [] }
+        let new = try await read { transaction -> [Artifact] in
+            let known = try transaction.knownArtifacts(among: artifacts, of: former.member)
+            return artifacts.filter { known[$0.sha256]?.doesCount != true }
+        }
+        if let member = pieces.member {
+            // Decided again, the update may be about another member, or have fewer artifacts.
+            let all = Set(artifacts.map(\.sha256))
+            if member != former.member || !pieces.written.isSubset(of: all) { pieces.restart() }
+        }
+        let left = new.filter { !pieces.written.contains($0.sha256) }
+        guard left.count > Self.artifactsPerPiece else { return left }
+        for piece in Array(left.dropLast(Self.artifactsOfLastPiece)).chunks(of: Self.artifactsPerPiece) {
+            let (updateID, isFirst) = (pieces.updateID, pieces.member == nil)
+            let isWritten = try await write(locking: []) { transaction in
+                guard try transaction.isThere(former) else { return false }
+                if isFirst { try transaction.begin(updateID, of: former.member) }
+                guard try transaction.isUnderWay(updateID, of: former.member) else { return false }
+                try transaction.insert(Array(piece), of: former, isNew: false, updateID: updateID)
+                return true
+            }
+            guard isWritten else { return nil }
+            pieces.member = former.member
+            pieces.written.formUnion(piece.map(\.sha256))
+        }
+        return Array(left.suffix(Self.artifactsOfLastPiece))
+    }
+
+    private func isUnderWay(_ pieces: Pieces) async throws(StoreError) -> Bool {
+        guard let member = pieces.member else { return true }
+        return try await read { transaction in try transaction.isUnderWay(pieces.updateID, of: member) }
+    }
+
+    // MARK: The last transaction
+
+    private func finish(
+        _ prepared: PreparedUpdate<Outcome>, _ artifacts: [Artifact], _ pieces: Pieces
+    ) async throws(StoreError) -> Attempt<(customer: Customer, outcome: Outcome)> {
+        let plan = plan
+        let (updateID, member) = (pieces.updateID, pieces.member)
+        return try await write(locking: prepared.identity.map { [$0] } ?? [], plan.otherKeys) { transaction in
+            guard try transaction.mayHappen(plan) else { return .ended }
+            var transaction = transaction
+            transaction.remembered = [prepared.former.id: prepared.remembered]
+            guard let former = try transaction.unchanged(prepared, in: plan.realm) else { return .unfinished }
+            if let member, try !transaction.finish(updateID, of: member) { return .unfinished }
+            let customer = try transaction.write(
+                prepared.update, of: former, in: plan.realm, encoded: prepared.encoded)
+            try transaction.record(prepared.update, of: customer, instead: former, artifacts: artifacts)
+            try transaction.complete(plan, for: customer)
+            return .done((customer, prepared.outcome))
+        }
+    }
+}

@@ -1,0 +1,40 @@
+/// What a transaction locks: transactions with a key in common run one after the other.
+package enum LockKey: Sendable, Hashable {
+    case identity(Identity, Realm)
+    case notification(uuid: String, Realm)
+    /// A user of the app, as the app's own server names them.
+    case user(String)
+    /// A request of an admin key, by its `Idempotency-Key`.
+    case request(String, actor: String)
+    /// Merging and parting customers goes over many rows, in an order that differs.
+    case merges
+    case adminKeys
+    case personas
+    case policies
+    /// The webhook endpoints, and how far checking all customers got.
+    case endpoints
+    case deliveries(endpoint: String)
+    case progress(String)
+
+    /// The text that databases hash. It is the same in every process.
+    package var text: String {
+        switch self {
+        case .identity(let identity, let realm): "\(realm.code) \(identity.kind.rawValue) \(identity.value)"
+        case .notification(let uuid, let realm): "notification \(realm.code) \(uuid)"
+        case .user(let id): "user \(id)"
+        case .request(let id, let actor): "request \(actor) \(id)"
+        case .merges: "merges"
+        case .adminKeys: "keys"
+        case .personas: "personas"
+        case .policies: "policies"
+        case .endpoints: "announcing"
+        case .deliveries(let endpoint): "deliveries to \(endpoint)"
+        case .progress(let name): "mark \(name)"
+        }
+    }
+}
+
+extension Collection<Identity> {
+    /// The locks of all these identities.
+    package func keys(in realm: Realm) -> [LockKey] { map { .identity($0, realm) } }
+}

@@ -1,0 +1,63 @@
+import TenureCore
+
+/// An update that was decided before the transaction that saves it.
+struct PreparedUpdate<Outcome: Sendable>: Sendable {
+    /// The customer as the decision saw them.
+    let former: Customer
+    /// The identity that named them; nil for a new customer.
+    let identity: Identity?
+    let update: CustomerUpdate
+    let outcome: Outcome
+    let encoded: EncodedFacts
+    let remembered: EncodedFacts
+
+    init(of former: Customer, by identity: Identity?, _ update: CustomerUpdate, _ outcome: Outcome) {
+        self.former = former
+        self.identity = identity
+        self.update = update
+        self.outcome = outcome
+        encoded = EncodedFacts(update.facts)
+        remembered = EncodedFacts(former.facts)
+    }
+}
+
+/// Customers to be joined, with the facts of all of them, encoded before the transaction.
+struct PreparedJoining: Sendable {
+    let remembered: [Int64: EncodedFacts]
+    let encoded: EncodedFacts
+    private let ids: [Int64]
+
+    init(_ joining: DatabaseTransaction.Joining) {
+        let all = [joining.first] + joining.others
+        ids = all.map(\.id)
+        remembered = Dictionary(all.map { ($0.id, EncodedFacts($0.facts)) }) { $1 }
+        encoded = EncodedFacts(joining.facts)
+    }
+
+    /// Whether the customers and their facts are still the same.
+    func isOf(_ joining: DatabaseTransaction.Joining) -> Bool {
+        let all = [joining.first] + joining.others
+        return ids == all.map(\.id) && all.allSatisfy { $0.facts == remembered[$0.id]?.facts }
+    }
+}
+
+extension DatabaseTransaction {
+    /// Locks and returns the customer, or nil if they changed since the decision.
+    func unchanged<Outcome>(
+        _ prepared: PreparedUpdate<Outcome>, in realm: Realm
+    ) throws(StoreError) -> Customer? {
+        let former = prepared.former
+        if let identity = prepared.identity, try member(by: identity, in: realm) != former.member { return nil }
+        guard let now = try knowingOthers(try customer(former.id, forUpdate: true)?.named(as: former.member)),
+            now == former, now.othersAreComplete == former.othersAreComplete
+        else { return nil }
+        return now
+    }
+
+    /// Whether the customer was neither erased nor merged. Locks them, so that updates of one customer run one after the
+    /// other.
+    func isThere(_ customer: Customer) throws(StoreError) -> Bool {
+        guard let row = try member(.number(customer.id)) else { return false }
+        return row.mergedInto == nil
+    }
+}

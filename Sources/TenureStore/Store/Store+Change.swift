@@ -1,0 +1,31 @@
+extension Store {
+    /// Carries out what a person asked for, with an entry in the audit trail. A refused change writes only that entry.
+    ///
+    /// `rederivation` derives the facts of customers who part again.
+    package func perform(
+        _ request: RequestedChange, on customer: CustomerName, by rederivation: Rederivation
+    ) async throws(StoreError) -> ChangeOutcome {
+        switch request.change {
+        case .grant, .revoke: return try await support(request, on: customer, by: rederivation)
+        case .erase: return try await erase(request, customer, by: rederivation)
+        case .link, .unlink, .merge, .unmerge:
+            return try await write(at: request.at, locking: request.keys) {
+                try $0.perform(request, on: customer, by: rederivation)
+            }
+        }
+    }
+}
+
+extension RequestedChange {
+    /// Requests of one admin key with one ID, and links of one user, run one after the other.
+    var keys: [LockKey] {
+        var keys: [LockKey] = []
+        if let request { keys.append(.request(request, actor: actor)) }
+        switch change {
+        case .link(let user, _), .unlink(let user): keys.append(.user(user))
+        case .merge, .unmerge, .erase: keys.append(.merges)
+        case .grant, .revoke: break
+        }
+        return keys
+    }
+}

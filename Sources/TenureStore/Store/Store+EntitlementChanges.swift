@@ -1,0 +1,95 @@
+package import Foundation
+
+extension Store {
+    /// Compares the entitlements of customers that may have changed with what webhooks last told, some in a transaction.
+    /// Returns how many customers it compared; 0 if `publication` isn't the active one anymore.
+    ///
+    /// A customer for whom `evaluate` returns nil is compared again a minute later.
+    package func announceDue(
+        at now: Date, limit: Int, under publication: Int64? = nil,
+        _ evaluate: @escaping @Sendable (Customer) -> EntitlementChange?
+    ) async throws(StoreError) -> Int {
+        let due = try await read(at: now) { try $0.customersDue(limit: limit) }
+        for customers in due.pieces {
+            let piece = ComparedPiece(customers: customers, now: now, publication: publication, evaluate: evaluate)
+            guard try await announce(piece) else { return 0 }
+        }
+        return due.count
+    }
+
+    /// Continues comparing all customers, if new terms require it. Returns whether more may be left.
+    package func announceAll(
+        at now: Date, limit: Int, under publication: Int64? = nil,
+        _ evaluate: @escaping @Sendable (Customer) -> EntitlementChange?
+    ) async throws(StoreError) -> Bool {
+        let next = try await read(at: now) { transaction -> (position: Int64, customers: [SizedCustomer])? in
+            guard let position = try transaction.announcedPosition() else { return nil }
+            return (position, try transaction.customersToAnnounce(after: position, limit: limit))
+        }
+        guard let next else { return false }
+        var position = next.position
+        // The last piece has no customers, and ends the walk.
+        for customers in next.customers.isEmpty ? [[]] : next.customers.pieces {
+            var piece = ComparedPiece(customers: customers, now: now, publication: publication, evaluate: evaluate)
+            piece.positions = (position, customers.last?.id)
+            guard try await announce(piece) else { return true }
+            position = customers.last?.id ?? position
+        }
+        return !next.customers.isEmpty
+    }
+
+    /// Returns false if another publication is active, or the walk over all customers began again.
+    private func announce(_ piece: ComparedPiece) async throws(StoreError) -> Bool {
+        try await retrying { () throws(StoreError) -> Attempt<Bool> in
+            let prepared = try await prepare(piece)
+            return try await writePiece(at: piece.now, locking: [.endpoints]) { transaction in
+                var transaction = transaction
+                guard try transaction.isCurrent(piece.publication), try piece.isNext(in: transaction) else {
+                    return .done(false)
+                }
+                if let prepared {
+                    transaction.remembered = [prepared.customer.id: prepared.facts]
+                    guard try transaction.customer(prepared.customer.id, forUpdate: true) == prepared.customer else {
+                        return .unfinished
+                    }
+                    try transaction.announce(prepared.customer.id) { _ in prepared.change }
+                } else {
+                    for customer in piece.customers { try transaction.announce(customer.id, piece.evaluate) }
+                }
+                if let positions = piece.positions { try transaction.setAnnouncedPosition(positions.after) }
+                return .done(true)
+            }
+        }
+    }
+
+    /// Evaluates a large customer while others write.
+    private func prepare(_ piece: ComparedPiece) async throws(StoreError) -> PreparedChange? {
+        guard let only = piece.customers.first, piece.customers.count == 1,
+            only.size > DatabaseTransaction.mostFactsInOnePiece,
+            let customer = try await read(at: piece.now, { try $0.customer(only.id) }), customer.id == only.id
+        else { return nil }
+        return PreparedChange(
+            customer: customer, facts: EncodedFacts(customer.facts), change: piece.evaluate(customer))
+    }
+}
+
+/// Customers whom one transaction compares.
+private struct ComparedPiece: Sendable {
+    let customers: [SizedCustomer]
+    let now: Date
+    let publication: Int64?
+    let evaluate: @Sendable (Customer) -> EntitlementChange?
+    /// In a walk over all customers: the last customer compared before, and after this piece (nil: all are compared).
+    var positions: (before: Int64, after: Int64?)?
+
+    func isNext(in transaction: DatabaseTransaction) throws(StoreError) -> Bool {
+        guard let positions else { return true }
+        return try transaction.announcedPosition() == positions.before
+    }
+}
+
+private struct PreparedChange: Sendable {
+    let customer: Customer
+    let facts: EncodedFacts
+    let change: EntitlementChange?
+}

@@ -1,0 +1,53 @@
+package import Foundation
+
+extension Store {
+    /// Hides the customer in one transaction, and removes their rows in pieces. Returns when no row is left. If that
+    /// breaks off, another request or the next start continues.
+    func erase(
+        _ request: RequestedChange, _ customer: CustomerName, by rederivation: Rederivation
+    ) async throws(StoreError) -> ChangeOutcome {
+        let hidden = try await hideUnbound(of: customer, at: request.at)
+        let outcome = try await writePiece(at: request.at, locking: request.keys) { transaction in
+            var transaction = transaction
+            transaction.hiddenBefore = hidden
+            return try transaction.perform(request, on: customer, by: rederivation)
+        }
+        // Even if the customer doesn't exist: rows of a merged customer may be left.
+        try await removeLeftovers(at: request.at)
+        return outcome
+    }
+
+    /// Hides unbound customers in pieces until one transaction can hide the rest: other people may have sent the
+    /// customer's artifacts many times.
+    private func hideUnbound(of name: CustomerName, at now: Date) async throws(StoreError) -> [String: Int] {
+        var counts: [String: Int] = [:]
+        while true {
+            let unbound = try await read(at: now) { transaction -> [Int64] in
+                guard let member = try transaction.member(name, forUpdate: false),
+                    let root = try transaction.roots(of: [member.id])[member.id]
+                else { return [] }
+                return try transaction.unboundCustomers(of: root)
+            }
+            guard unbound.count > DatabaseTransaction.hiddenPerPiece else { return counts }
+            let more = try await writePiece(at: now) { transaction in
+                try transaction.hide(
+                    try transaction.lockExisting(unbound.prefix(DatabaseTransaction.hiddenPerPiece)))
+            }
+            counts.merge(more) { $0 + $1 }
+        }
+    }
+
+    /// Removes in pieces what is left of erased customers, and of large updates that will never be finished.
+    package func removeLeftovers(at now: Date) async throws(StoreError) {
+        // Reads first: usually there is nothing, and an idle service writes nothing.
+        while let leftovers = try await read(at: now, { try $0.leftovers() }) {
+            // A rehearsal's examples name customers. It is made again where it is needed.
+            for rehearsal in leftovers.rehearsals {
+                try await writePiece(at: now) { try $0.removeRehearsal(rehearsal) }
+            }
+            for update in leftovers.updates {
+                while try await !writePiece(at: now, { try $0.remove(update) }) {}
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+package import Foundation
+import TenureCore
+
+extension Store {
+    /// Stores a notification once, and adds what it proves to the customer whom the identities name. Creates the
+    /// customer if there is none. Without identities, the notification is stored without a customer.
+    ///
+    /// `decide` isn't called for a known notification. A notification about an erased customer isn't stored.
+    package func receive(
+        _ notification: StoredNotification, about identities: [Identity], at now: Date,
+        _ decide: @escaping @Sendable (Customer?) -> CustomerUpdate
+    ) async throws(StoreError) -> Reception {
+        let key = LockKey.notification(uuid: notification.uuid, notification.realm)
+        guard !identities.isEmpty else {
+            return try await write(at: now, locking: [key]) { transaction in
+                if let known = try transaction.reception(of: notification, about: identities) { return known }
+                try transaction.insert(notification, about: nil)
+                return Reception(isNew: true, customer: nil)
+            }
+        }
+        var plan = CustomerUpdatePlan(naming: identities, in: notification.realm, at: now)
+        plan.source = .notification(notification)
+        if let (customer, _) = try await update(plan, decide: { (decide($0), ()) }) {
+            return Reception(isNew: true, customer: customer)
+        }
+        let known = try await read(at: now) { try $0.reception(of: notification, about: identities) }
+        guard let known else { throw .busy }
+        return known
+    }
+}

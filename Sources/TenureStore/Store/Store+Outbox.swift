@@ -1,0 +1,33 @@
+package import Foundation
+
+/// These read first: usually there is nothing to do, and an idle service writes nothing.
+extension Store {
+    /// Removes endpoints without a sign of life since they were read, and gives up the messages that wait for them.
+    package func forget(_ silent: [NamedEndpoint], at now: Date) async throws(StoreError) -> [ForgottenEndpoint] {
+        let hasStrays = try await read { try $0.hasStrayDeliveries() }
+        guard hasStrays || !silent.isEmpty else { return [] }
+        return try await write(at: now, locking: [.endpoints]) { transaction in
+            let forgotten = try transaction.forget(silent)
+            try transaction.giveUpStrayDeliveries()
+            return forgotten
+        }
+    }
+
+    /// Takes deliveries that are due for an endpoint. No other process takes them before the lease (seconds) ends.
+    ///
+    /// Messages about one customer are taken one at a time, in their order, unless one has failed often.
+    package func claimDeliveries(
+        to endpoint: String, at now: Date, limit: Int, lease: TimeInterval
+    ) async throws(StoreError) -> [Delivery] {
+        guard try await read(at: now, { try $0.isDeliveryDue(to: endpoint) }) else { return [] }
+        return try await write(at: now, locking: [.deliveries(endpoint: endpoint)]) {
+            try $0.claimDeliveries(to: endpoint, limit: limit, lease: lease)
+        }
+    }
+
+    /// Removes messages from before an instant that no endpoint waits for. Returns how many.
+    package func pruneMessages(before: Date, limit: Int) async throws(StoreError) -> Int {
+        guard try await read({ try $0.hasMessages(before: before) }) else { return 0 }
+        return try await write { try $0.pruneMessages(before: before, limit: limit) }
+    }
+}

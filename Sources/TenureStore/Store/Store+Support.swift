@@ -1,0 +1,79 @@
+import Foundation
+import TenureCore
+
+extension Store {
+    /// Grants or revokes an entitlement. The facts of a large customer are computed while others write.
+    func support(
+        _ request: RequestedChange, on customer: CustomerName, by rederivation: Rederivation
+    ) async throws(StoreError) -> ChangeOutcome {
+        try await retrying { () throws(StoreError) -> Attempt<ChangeOutcome> in
+            let prepared = try await read(at: request.at) { try $0.prepareSupport(request, on: customer) }
+            return try await write(at: request.at, locking: request.keys) { transaction in
+                var transaction = transaction
+                guard try transaction.use(prepared, of: customer) else { return .unfinished }
+                return .done(try transaction.perform(request, on: customer, by: rederivation))
+            }
+        }
+    }
+
+    /// Repeats `body` while other transactions change the customer that it depends on.
+    func retrying<Value: Sendable>(
+        _ body: () async throws(StoreError) -> Attempt<Value>
+    ) async throws(StoreError) -> Value {
+        for number in 0..<20 {
+            if number > 2 { try? await Task.sleep(for: .milliseconds(Int.random(in: 1...10 * number))) }
+            if case .done(let value) = try await body() { return value }
+        }
+        throw .busy
+    }
+}
+
+/// A customer's facts before and after a change, with their bytes.
+struct PreparedFacts: Sendable {
+    let customer: Int64
+    let former: EncodedFacts
+    let next: EncodedFacts
+}
+
+extension DatabaseTransaction {
+    /// Returns nil if the customer is small, or doesn't exist.
+    fileprivate func prepareSupport(
+        _ request: RequestedChange, on name: CustomerName
+    ) throws(StoreError) -> PreparedFacts? {
+        guard let grant = request.grant, let id = try largeCustomer(name), let known = try customer(id) else {
+            return nil
+        }
+        let facts = known.facts.adding(grant)?.facts ?? known.facts
+        return PreparedFacts(customer: id, former: EncodedFacts(known.facts), next: EncodedFacts(facts))
+    }
+
+    /// Returns false if the customer changed, or grew large, since the facts were prepared.
+    fileprivate mutating func use(_ prepared: PreparedFacts?, of name: CustomerName) throws(StoreError) -> Bool {
+        guard let large = try largeCustomer(name) else { return true }
+        guard let prepared, prepared.customer == large else { return false }
+        let row = try session.row(
+            "SELECT facts FROM customers WHERE id = $1", [.integer(large)])
+        guard let row, prepared.former.hasSameBytes(as: try row.bytes(0)) else { return false }
+        remembered[large] = prepared.former
+        self.prepared = prepared.next
+        return true
+    }
+
+    /// Returns the number of the customer with whom this one was merged, if their facts are large.
+    private func largeCustomer(_ name: CustomerName) throws(StoreError) -> Int64? {
+        guard let member = try member(name, forUpdate: false) else { return nil }
+        let sizes = try roots(of: [member.id], largerThan: Self.mostFactsInOnePiece)
+        return sizes[member.id]
+    }
+}
+
+extension RequestedChange {
+    /// The grant or revocation; nil for other changes.
+    var grant: SupportGrant? {
+        switch change {
+        case .grant(let entitlement, let until): SupportGrant(.grant, of: entitlement, date: at, until: until)
+        case .revoke(let entitlement): SupportGrant(.revocation, of: entitlement, date: at)
+        case .link, .unlink, .merge, .unmerge, .erase: nil
+        }
+    }
+}

@@ -1,0 +1,80 @@
+package import Foundation
+import TenureCore
+
+extension Store {
+    /// Stores what someone sent without proof that it's theirs as an unbound customer, beside the customers whom
+    /// `identities` name. Returns nil if there are none, because they were erased in the meantime.
+    ///
+    /// `unbound` identifies exactly these artifacts, so the same artifacts always lead to the same unbound customer.
+    package func recordUnbound(
+        _ unbound: Identity, naming identities: [Identity], in realm: Realm, at now: Date, _ update: CustomerUpdate
+    ) async throws(StoreError) -> UnboundCustomer? {
+        let links = try await turns.take(Turns.reading) { () throws(StoreError) in
+            try await read(at: now) { Set(try $0.members(by: identities, in: realm).values).sorted() }
+        }
+        var update = update
+        update.leaveUnbound()
+        var plan = CustomerUpdatePlan(naming: [unbound], in: realm, at: now, adding: update.size)
+        if links.count <= DatabaseTransaction.linksPerPiece, update.size <= DatabaseTransaction.mostEntriesInOnePiece {
+            plan.source = .unbound(members: links)
+        } else {
+            // Before the artifacts: an erasure in the meantime removes the unbound customer too.
+            guard try await link(unbound, to: links, in: realm, at: now) else { return nil }
+            plan.source = .linkedUnbound(unbound)
+        }
+        try await makeRoom(for: unbound, in: realm, at: now)
+        let saved = try await self.update(plan) { [update] former -> (CustomerUpdate, Void) in
+            guard let former else { return (update, ()) }
+            var kept = update
+            kept.keep(former.facts.support)
+            // The same artifacts again write nothing.
+            return (former.facts == kept.facts ? CustomerUpdate(of: former) : kept, ())
+        }
+        guard let customer = saved?.customer else { return nil }
+        let customers = try await read { try $0.customers(namedBy: customer.id) }
+        return customers.isEmpty ? nil : UnboundCustomer(unbound: customer, customers: customers)
+    }
+
+    /// Creates the unbound customer if needed, and links it, piece by piece. Returns false if none of the members exists.
+    private func link(
+        _ unbound: Identity, to members: [Int64], in realm: Realm, at now: Date
+    ) async throws(StoreError) -> Bool {
+        try await makeRoom(for: unbound, in: realm, at: now)
+        let first = members.prefix(DatabaseTransaction.linksPerPiece)
+        let customer = try await write(at: now, locking: [.identity(unbound, realm)]) { transaction -> Int64? in
+            guard try !transaction.lockExisting(first).isEmpty else { return nil }
+            let known = try transaction.member(by: unbound, in: realm)
+            let customer: Int64
+            if let known {
+                customer = known
+            } else {
+                customer = try transaction.createUnbound(unbound, in: realm)
+            }
+            try transaction.link(customer, to: first)
+            return customer
+        }
+        guard let customer else { return false }
+        let known = try await read(at: now) { try $0.links(of: customer) }
+        let missing = Set(members).subtracting(known).sorted()
+        let others = Set(known).subtracting(members).sorted()
+        for piece in missing.chunks(of: DatabaseTransaction.linksPerPiece) {
+            try await writePiece(at: now) { transaction in
+                if try transaction.member(.number(customer)) != nil { try transaction.link(customer, to: piece) }
+            }
+        }
+        for piece in others.chunks(of: DatabaseTransaction.linksPerPiece) {
+            try await writePiece(at: now) { try $0.unlink(customer, from: piece) }
+        }
+        return true
+    }
+
+    /// Removes the oldest unbound customers of the same artifacts when there are too many.
+    package func makeRoom(for unbound: Identity, in realm: Realm, at now: Date) async throws(StoreError) {
+        while let oldest = try await read(at: now, { try $0.oldestUnbound(of: unbound, in: realm) }) {
+            try await writePiece(at: now) { transaction in
+                if try transaction.member(.number(oldest)) != nil { _ = try transaction.hide([oldest]) }
+            }
+            try await removeLeftovers(at: now)
+        }
+    }
+}

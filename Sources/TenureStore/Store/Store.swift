@@ -1,0 +1,67 @@
+package import Foundation
+
+/// The service's database: artifacts as the App Store signed them, what people decided, and what both prove.
+///
+/// `read` and `write` run one transaction each, in which `DatabaseTransaction` has a method for every operation. `Store`
+/// itself has only the operations that take several transactions.
+package struct Store: Sendable {
+    package let database: any Database
+    /// For updates that take several transactions.
+    let turns = Turns()
+
+    package init(_ database: any Database) {
+        self.database = database
+    }
+
+    /// See `Database.id`.
+    package var databaseID: [UInt8] { database.id }
+
+    /// Runs one transaction that reads one state of the database. It waits for no writer.
+    @discardableResult
+    package func read<Value: Sendable>(
+        at now: Date = Date(), _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await database.read { session throws(StoreError) in
+            do {
+                return try body(DatabaseTransaction(session, at: now))
+            } catch {
+                throw StoreError(error)
+            }
+        }
+    }
+
+    /// Runs one transaction that writes. When this returns, the database has flushed all of it; when it throws, nothing
+    /// changed.
+    ///
+    /// `body` may run again: PostgreSQL repeats a transaction that conflicts with another. Logs, metrics and other side
+    /// effects belong after the call.
+    ///
+    /// - Parameter keys: transactions with a key in common run one after the other.
+    @discardableResult
+    package func write<Value: Sendable>(
+        at now: Date = Date(), locking keys: [LockKey] = [],
+        _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await database.write(locking: keys) { session throws(StoreError) in
+            do {
+                return try body(DatabaseTransaction(session, at: now))
+            } catch {
+                throw StoreError(error)
+            }
+        }
+    }
+
+    /// See `Database.lookUp`.
+    package func lookUp(_ id: Int64) async throws(StoreError) -> Customer? { try await database.lookUp(id) }
+
+    /// See `Database.forEachCustomer`.
+    package func forEachCustomer(
+        after id: Int64, through last: Int64,
+        _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
+    ) async throws(StoreError) {
+        try await database.forEachCustomer(after: id, through: last, body)
+    }
+
+    /// Closes all connections. The store can't be used afterward.
+    package func close() async throws(StoreError) { try await database.close() }
+}

@@ -1,0 +1,41 @@
+extension DatabaseCopy {
+    /// The last number that each table gave, be its row still there or not: what named somebody who was erased must
+    /// never name somebody else.
+    func lastNumbers(in session: any DatabaseSession) throws(StoreError) -> [String: Int64] {
+        var numbers: [String: Int64] = [:]
+        for table in tables where table.isNumbered {
+            let key = table.columns[table.key[0]].name
+            let row: SQLRow?
+            switch session.dialect {
+            case .sqlite: row = try session.row("SELECT seq FROM sqlite_sequence WHERE name = $1", [.text(table.name)])
+            case .postgres:
+                row = try session.row(
+                    "SELECT pg_sequence_last_value(pg_get_serial_sequence('\(table.name)', '\(key)')::regclass)")
+            }
+            let given = try row?.integerIfPresent(0) ?? 0
+            let there = try session.row("SELECT max(\"\(key)\") FROM \(table.name)")?.integerIfPresent(0) ?? 0
+            numbers[table.name] = max(given, there)
+        }
+        return numbers
+    }
+
+    func setNumbers(_ numbers: [String: Int64], _ session: any DatabaseSession) throws(StoreError) {
+        for table in tables where table.isNumbered {
+            guard let last = numbers[table.name], last > 0 else { continue }
+            let key = table.columns[table.key[0]].name
+            switch session.dialect {
+            case .postgres:
+                _ = try session.rows(
+                    "SELECT setval(pg_get_serial_sequence('\(table.name)', '\(key)'), $1)", [.integer(last)])
+            case .sqlite:
+                // The others take the number after the highest.
+                let isCounted = try session.row(
+                    "SELECT 1 FROM sqlite_master WHERE name = $1 AND sql LIKE '%AUTOINCREMENT%'", [.text(table.name)])
+                guard isCounted != nil else { continue }
+                try session.execute("DELETE FROM sqlite_sequence WHERE name = $1", [.text(table.name)])
+                try session.execute(
+                    "INSERT INTO sqlite_sequence (name, seq) VALUES ($1, $2)", [.text(table.name), .integer(last)])
+            }
+        }
+    }
+}

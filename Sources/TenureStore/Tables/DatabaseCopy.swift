@@ -1,0 +1,150 @@
+/// Copies a whole record into an empty one on whatever database: one transaction here, one there.
+///
+/// All rows keep their numbers, and the record its id, so that what names them from outside (an access token does)
+/// stays true.
+package struct DatabaseCopy: Sendable {
+    let tables: [DatabaseTable]
+
+    package init() throws(StoreError) {
+        tables = try DatabaseTable.all()
+    }
+
+    /// What the copy must come to: any value of the source's state, made in the source's transaction.
+    package typealias Summary = @Sendable (any DatabaseSession) throws(StoreError) -> [String: DatabaseCopySum]
+
+    private enum Piece: Sendable {
+        /// Rows of a table, without what refers to the table itself.
+        case rows(DatabaseTable, [SQLRow])
+        /// Rows that were copied, for what refers to the table itself.
+        case links(DatabaseTable, [SQLRow])
+        /// What it came to, and the last number that each table gave.
+        case end([String: DatabaseCopySum], [String: Int64])
+    }
+
+    /// Everything or nothing: whatever happens before the end leaves the target as it was.
+    ///
+    /// Nobody can write to the source meanwhile: what is acknowledged there is in the copy. `summarize` runs on both
+    /// sides before the target's transaction ends, and must give the same.
+    package func run(
+        from source: any Database, to target: any Database, summarize: @escaping Summary,
+        progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in }
+    ) async throws(StoreError) -> [String: DatabaseCopySum] {
+        let handover = Handover<Piece>()
+        async let isSent: Void = send(source, summarize, progress, over: handover)
+        let sums: [String: DatabaseCopySum]
+        do {
+            sums = try await target.write(locking: []) { session throws(StoreError) in
+                try receive(into: session, summarize, over: handover)
+            }
+        } catch {
+            let first = handover.fail(error)
+            await isSent
+            throw first
+        }
+        await isSent
+        return sums
+    }
+
+    // MARK: The source
+
+    private func send(
+        _ source: any Database, _ summarize: @escaping Summary,
+        _ progress: @escaping @Sendable (Int64, Int64) -> Void, over handover: Handover<Piece>
+    ) async {
+        do {
+            // A transaction that writes nothing, and keeps others from writing.
+            try await source.write(locking: []) { session throws(StoreError) in
+                try session.allowPauses()
+                if session.dialect == .postgres {
+                    let names = tables.map(\.name).joined(separator: ", ")
+                    try session.execute("LOCK TABLE \(names) IN SHARE MODE")
+                }
+                var total: Int64 = 0
+                for table in tables {
+                    total += try session.row("SELECT count(*) FROM \(table.name)")?.integer(0) ?? 0
+                }
+                var done: Int64 = 0
+                for table in tables {
+                    try table.eachPage(in: session) { rows throws(StoreError) in
+                        try handover.give(.rows(table, rows))
+                        done += Int64(rows.count)
+                        progress(done, total)
+                    }
+                    guard let link = table.selfReference else { continue }
+                    let isLinked = "\"\(table.columns[link].name)\" IS NOT NULL"
+                    try table.eachPage(in: session, where: isLinked) { rows throws(StoreError) in
+                        try handover.give(.links(table, rows))
+                    }
+                }
+                try handover.give(.end(try summarize(session), try lastNumbers(in: session)))
+            }
+        } catch {
+            handover.fail(error)
+        }
+    }
+
+    // MARK: The target
+
+    private func receive(
+        into session: any DatabaseSession, _ summarize: Summary, over handover: Handover<Piece>
+    ) throws(StoreError) -> [String: DatabaseCopySum] {
+        try session.allowPauses()
+        for table in tables where table.name != DatabaseTable.identity {
+            if try session.row("SELECT 1 FROM \(table.name) LIMIT 1") != nil {
+                throw .notEmpty(table: table.name)
+            }
+        }
+        try session.execute("DELETE FROM \(DatabaseTable.identity)")
+        while true {
+            switch try handover.take() {
+            case .rows(let table, let rows): try insert(rows, into: table, session)
+            case .links(let table, let rows): try link(rows, in: table, session)
+            case .end(let expected, let numbers):
+                try setNumbers(numbers, session)
+                let sums = try summarize(session)
+                for table in tables where sums[table.name] != expected[table.name] {
+                    throw .movedOtherwise(
+                        table: table.name, rows: sums[table.name]?.count ?? 0,
+                        expected: expected[table.name]?.count ?? 0)
+                }
+                return sums
+            }
+        }
+    }
+
+    private func insert(_ rows: [SQLRow], into table: DatabaseTable, _ session: any DatabaseSession) throws(StoreError)
+    {
+        let width = table.columns.count
+        let link = table.selfReference
+        var values: [SQLValue] = []
+        for row in rows {
+            for (index, value) in row.values.enumerated() { values.append(index == link ? .null : value) }
+        }
+        let places = (0..<rows.count).map { row in
+            "(" + (1...width).map { "$\(row * width + $0)" }.joined(separator: ", ") + ")"
+        }
+        try session.execute(
+            "INSERT INTO \(table.name) (\(table.columnList)) VALUES \(places.joined(separator: ", "))", values)
+    }
+
+    private func link(_ rows: [SQLRow], in table: DatabaseTable, _ session: any DatabaseSession) throws(StoreError) {
+        guard let link = table.selfReference, table.key.count == 1 else { return }
+        let key = table.key[0]
+        for row in rows {
+            try session.execute(
+                "UPDATE \(table.name) SET \"\(table.columns[link].name)\" = $1 WHERE \"\(table.columns[key].name)\" = $2",
+                [row.values[link], row.values[key]])
+        }
+    }
+}
+
+/// What a table comes to: two with the same rows in the same order have the same.
+package struct DatabaseCopySum: Sendable, Hashable {
+    package var count: Int
+    package var sha256: [UInt8]
+
+    package init(count: Int, sha256: [UInt8]) {
+        self.count = count
+        self.sha256 = sha256
+    }
+}

@@ -1,0 +1,108 @@
+extension DatabaseTable {
+    /// Few enough for memory: an artifact may have megabytes.
+    private static let page = 32
+
+    /// All rows that fulfil the condition, page by page, in the order of the key as this database compares.
+    func eachPage(
+        in session: any DatabaseSession, where condition: String? = nil, _ arguments: [SQLValue] = [],
+        _ body: ([SQLRow]) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        guard !key.isEmpty else {
+            // A table of one row.
+            return try body(try session.rows("SELECT \(columnList) FROM \(name)"))
+        }
+        var last: [SQLValue]?
+        while true {
+            var conditions = condition.map { ["(\($0))"] } ?? []
+            if let last {
+                let places = last.indices.map { "$\(arguments.count + $0 + 1)" }.joined(separator: ", ")
+                conditions.append("(\(keyList)) > (\(places))")
+            }
+            let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+            let rows = try session.rows(
+                "SELECT \(columnList) FROM \(name)\(filter) ORDER BY \(keyList) LIMIT \(Self.page)",
+                arguments + (last ?? []))
+            if !rows.isEmpty { try body(rows) }
+            guard rows.count == Self.page, let row = rows.last else { return }
+            last = key.map { row.values[$0] }
+        }
+    }
+
+    /// The rows of these customers (at most a batch), each one's in the order of the key, byte by byte where it is text.
+    func rows(
+        of customers: [Int64], in session: any DatabaseSession, _ body: (Int64, SQLRow) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        guard let owner else { return }
+        let column = "\"\(columns[owner].name)\""
+        let counts = try session.rows(
+            "SELECT \(column), count(*) FROM \(name) WHERE \(column) IN \(Self.batchPlaces) GROUP BY \(column)",
+            Self.batch(customers))
+        var few: [Int64] = []
+        for row in counts {
+            let customer = try row.integer(0)
+            if try row.integer(1) <= Self.page {
+                few.append(customer)
+            } else if isNumbered {
+                try eachPage(in: session, where: "\(column) = $1", [.integer(customer)]) { page throws(StoreError) in
+                    for row in page { try body(customer, row) }
+                }
+            } else {
+                // No such table holds more than names and numbers.
+                few.append(customer)
+            }
+        }
+        guard !few.isEmpty else { return }
+        let rows = try session.rows(
+            "SELECT \(columnList) FROM \(name) WHERE \(column) IN \(Self.batchPlaces)", Self.batch(few))
+        for row in sorted(rows) { try body(try row.integer(owner), row) }
+    }
+
+    /// By key; texts by their bytes, since databases disagree about the order of letters.
+    func sorted(_ rows: [SQLRow]) -> [SQLRow] {
+        rows.sorted { left, right in
+            for column in key {
+                if left.values[column].precedes(right.values[column]) { return true }
+                if right.values[column].precedes(left.values[column]) { return false }
+            }
+            return false
+        }
+    }
+
+}
+
+extension DatabaseTable {
+    /// How many customers are asked for at once. Always as many, so that one prepared statement does.
+    static let batchSize = 32
+
+    static let batchPlaces = "(" + (1...batchSize).map { "$\($0)" }.joined(separator: ", ") + ")"
+
+    /// At most `batchSize` numbers, the last repeated.
+    static func batch(_ numbers: [Int64]) -> [SQLValue] {
+        guard let last = numbers.last else { return [] }
+        let rest = repeatElement(last, count: max(0, batchSize - numbers.count))
+        return (numbers + rest).map { .integer($0) }
+    }
+}
+
+extension SQLValue {
+    /// An order that is the same everywhere.
+    fileprivate func precedes(_ other: SQLValue) -> Bool {
+        switch (self, other) {
+        case (.integer(let left), .integer(let right)): left < right
+        case (.real(let left), .real(let right)): left < right
+        case (.text(let left), .text(let right)): left.utf8.lexicographicallyPrecedes(right.utf8)
+        case (.blob(let left), .blob(let right)): left.lexicographicallyPrecedes(right)
+        default: rank < other.rank
+        }
+    }
+
+    private var rank: Int {
+        switch self {
+        case .null: 0
+        case .integer: 1
+        case .real: 2
+        case .text: 3
+        case .blob: 4
+        }
+    }
+}

@@ -1,0 +1,111 @@
+/// Goes through a whole record in an order that the same content always has: that of the canonical dump.
+///
+/// First what belongs to no customer, table by table; then customer after customer by public id, each with all that
+/// was written of them; then what could have belonged to a customer and does not.
+package struct DatabaseWalk {
+    private let session: any DatabaseSession
+    private let tables: [DatabaseTable]
+
+    /// One row. Where the table holds the number of a customer, it has the customer's public id instead.
+    package struct Entry: Sendable, Hashable {
+        package let table: DatabaseTable
+        package let values: [SQLValue]
+    }
+
+    /// All reading happens in the session's one transaction.
+    package init(_ session: any DatabaseSession) throws(StoreError) {
+        self.session = session
+        try session.allowPauses()
+        tables = try DatabaseTable.all()
+    }
+
+    package var tableNames: [String] { tables.map(\.name) }
+
+    /// In memory there is never more than some pages of rows.
+    package func eachEntry(_ body: (Entry) throws(StoreError) -> Void) throws(StoreError) {
+        let byName = tables.sorted { $0.name < $1.name }
+        for table in byName where table.owner == nil && table.name != DatabaseTable.customers {
+            try eachRow(of: table, body)
+        }
+        try eachCustomer(with: byName.filter { $0.owner != nil }, body)
+        for table in byName {
+            guard let owner = table.owner else { continue }
+            let isNobodys = "\"\(table.columns[owner].name)\" IS NULL"
+            try table.eachPage(in: session, where: isNobodys) { rows throws(StoreError) in
+                for row in rows { try body(try entry(row, of: table)) }
+            }
+        }
+    }
+
+    /// How many customers a walk will meet, for those who want to see how far it is.
+    package func customerCount() throws(StoreError) -> Int64 {
+        try session.row("SELECT count(*) FROM customers")?.integer(0) ?? 0
+    }
+
+    private func eachRow(of table: DatabaseTable, _ body: (Entry) throws(StoreError) -> Void) throws(StoreError) {
+        if table.isNumbered || table.key.isEmpty {
+            return try table.eachPage(in: session) { rows throws(StoreError) in
+                for row in rows { try body(try entry(row, of: table)) }
+            }
+        }
+        // Tables with a key of text that belong to nobody are small.
+        var all: [SQLRow] = []
+        try table.eachPage(in: session) { all += $0 }
+        for row in table.sorted(all) { try body(try entry(row, of: table)) }
+    }
+
+    private func eachCustomer(
+        with tables: [DatabaseTable], _ body: (Entry) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        guard let customers = self.tables.first(where: { $0.name == DatabaseTable.customers }) else { return }
+        let names = try sortedNames()
+        while case let batch = try names.next(DatabaseTable.batchSize), !batch.isEmpty {
+            let numbers = batch.map(\.number)
+            let known = Dictionary(batch.map { ($0.number, $0.name) }) { $1 }
+            var entries: [Int64: [Entry]] = [:]
+            let rows = try session.rows(
+                "SELECT \(customers.columnList) FROM customers WHERE id IN \(DatabaseTable.batchPlaces)",
+                DatabaseTable.batch(numbers))
+            for row in rows { entries[try row.integer(customers.key[0])] = [try entry(row, of: customers, known)] }
+            for table in tables {
+                try table.rows(of: numbers, in: session) { customer, row throws(StoreError) in
+                    entries[customer, default: []].append(try entry(row, of: table, known))
+                }
+            }
+            for number in numbers {
+                for entry in entries[number] ?? [] { try body(entry) }
+            }
+        }
+    }
+
+    private func sortedNames() throws(StoreError) -> SortedNames {
+        let names = SortedNames()
+        var last = Int64.min
+        while true {
+            let rows = try session.rows(
+                "SELECT id, public_id FROM customers WHERE id > $1 ORDER BY id LIMIT 1000", [.integer(last)])
+            for row in rows {
+                last = try row.integer(0)
+                try names.add(SortedNames.Entry(name: try row.text(1), number: last))
+            }
+            if rows.count < 1000 { return names }
+        }
+    }
+
+    private func entry(
+        _ row: SQLRow, of table: DatabaseTable, _ known: [Int64: String] = [:]
+    ) throws(StoreError) -> Entry {
+        var values = row.values
+        for (index, column) in table.columns.enumerated() where column.references == DatabaseTable.customers {
+            guard case .integer(let number) = values[index] else { continue }
+            if let name = known[number] {
+                values[index] = .text(name)
+                continue
+            }
+            let name = try session.row("SELECT public_id FROM customers WHERE id = $1", [.integer(number)])
+            // Without one, the number: a check says what is wrong there.
+            if let name { values[index] = .text(try name.text(0)) }
+        }
+        return Entry(table: table, values: values)
+    }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import TenureCore
+import TenureJSON
+
+extension DatabaseTransaction {
+    /// More than an app that syncs daily sends in ten years; so that nobody fills the disk with one account.
+    static let artifactsPerCustomer = 5000
+
+    /// A record that is full takes no more artifacts, and what they prove still counts.
+    ///
+    /// `updateID`: the large updateID of which they are a piece, and with whose last piece they count.
+    func insert(
+        _ artifacts: [Artifact], of customer: Customer, isNew: Bool, updateID: Int64? = nil
+    ) throws(StoreError) {
+        guard !artifacts.isEmpty else { return }
+        var count = isNew ? 0 : try artifactCount(of: customer.member)
+        let known = count == 0 ? [:] : try knownArtifacts(among: artifacts, of: customer.member)
+        // Of a long list nearly all have the same header, which a session may not remember.
+        let headers = session.headers ?? HeaderNumbers()
+        for artifact in artifacts {
+            switch known[artifact.sha256] {
+            case .counts: continue
+            case .isPiece(let other): try take(artifact, from: other, of: customer.member, for: updateID)
+            case nil:
+                guard count < Self.artifactsPerCustomer else { continue }
+                if try insert(artifact, of: customer, headers, updateID: updateID) { count += 1 }
+            }
+        }
+    }
+
+    /// What is in the ledger of an artifact already.
+    enum KnownArtifact {
+        case counts
+        /// It came with this updateID, whose last piece isn't written.
+        case isPiece(of: Int64)
+
+        var doesCount: Bool {
+            if case .counts = self { true } else { false }
+        }
+    }
+
+    /// Asked for before the insert, so that one that is known needs no header.
+    func knownArtifacts(
+        among artifacts: [Artifact], of member: Int64
+    ) throws(StoreError) -> [[UInt8]: KnownArtifact] {
+        var known: [[UInt8]: KnownArtifact] = [:]
+        for chunk in artifacts.map(\.sha256).chunks(of: Self.digestsPerStatement) {
+            let size = chunk.count == 1 ? 1 : Self.digestsPerStatement
+            let rows = try session.rows(
+                """
+                SELECT sha256, update_id, CASE WHEN \(Self.counts) THEN 1 ELSE 0 END
+                FROM artifacts WHERE customer = $1 AND sha256 IN (\(Self.places(size, from: 2)))
+                """, [.integer(member)] + chunk.map { SQLValue.blob($0) }.padded(to: size))
+            for row in rows {
+                let updateID = try row.integerIfPresent(1)
+                known[try row.bytes(0)] = try row.integer(2) == 1 ? .counts : updateID.map { .isPiece(of: $0) }
+            }
+        }
+        return known
+    }
+
+    /// The condition under which a row of `artifacts` counts: no updateID whose last piece is missing wrote it.
+    static let counts = """
+        (artifacts.update_id IS NULL OR NOT EXISTS (
+            SELECT 1 FROM unfinished_updates
+            WHERE unfinished_updates.customer = artifacts.customer AND unfinished_updates.update_id = artifacts.update_id
+        ))
+        """
+
+    private static let digestsPerStatement = 32
+
+    func artifactCount(of member: Int64) throws(StoreError) -> Int {
+        let row = try session.row("SELECT count(*) FROM artifacts WHERE customer = $1", [.integer(member)])
+        return Int(clamping: try row?.integer(0) ?? 0)
+    }
+
+    /// Whether it was new.
+    private func insert(
+        _ artifact: Artifact, of customer: Customer, _ headers: HeaderNumbers, updateID: Int64?
+    ) throws(StoreError) -> Bool {
+        let (header, rest) = artifact.parts
+        var headerID = SQLValue.null
+        if let header { headerID = .integer(try self.headerID(header, headers)) }
+        return try session.execute(
+            """
+            INSERT INTO artifacts (customer, kind, sha256, header, bytes, signed_at, received_at, update_id)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING
+            """,
+            [
+                .integer(customer.member), SQLValue(artifact.kind.rawValue), .blob(artifact.sha256), headerID,
+                SQLValue(rest), SQLValue(artifact.signedDate?.millisecondsSince1970), milliseconds, SQLValue(updateID),
+            ]) > 0
+    }
+
+    /// Each header stands once; which one is compared by hash where an index cannot hold it.
+    func headerID(_ bytes: ArraySlice<UInt8>, _ headers: HeaderNumbers? = nil) throws(StoreError) -> Int64 {
+        let headers = headers ?? session.headers
+        if let known = headers?.number(of: bytes) { return known }
+        let find: String
+        switch session.dialect {
+        case .sqlite: find = "SELECT id FROM headers WHERE bytes = $1"
+        case .postgres: find = "SELECT id FROM headers WHERE sha256(bytes) = sha256($1)"
+        }
+        var number = try session.row(find, [SQLValue(bytes)])?.integer(0)
+        if number == nil {
+            number = try session.insert(
+                "INSERT INTO headers (bytes) VALUES ($1) ON CONFLICT DO NOTHING", [SQLValue(bytes)])
+        }
+        // Another transaction was quicker, and is over.
+        if number == nil { number = try session.row(find, [SQLValue(bytes)])?.integer(0) }
+        guard let number else { throw .failed("a header was not kept") }
+        headers?.remember(bytes, as: number)
+        return number
+    }
+
+    /// Returns a customer's artifacts byte by byte, in the order in which they came.
+    package func artifacts(of customer: Int64) throws(StoreError) -> [Artifact] {
+        guard try member(.number(customer), forUpdate: false) != nil else { return [] }
+        return try storedArtifacts(of: customer).map(\.artifact)
+    }
+
+    func storedArtifacts(of customer: Int64) throws(StoreError) -> [(artifact: Artifact, receivedAt: Date)] {
+        try numberedArtifacts(of: customer).map { ($0.artifact, $0.receivedAt) }
+    }
+
+    /// With their numbers in the ledger.
+    func numberedArtifacts(
+        of customer: Int64, after number: Int64 = 0, limit: Int = .max
+    ) throws(StoreError) -> [(number: Int64, artifact: Artifact, receivedAt: Date)] {
+        // The plus keeps databases from walking over everybody's by number.
+        try session.rows(
+            """
+            SELECT kind, sha256, headers.bytes, artifacts.bytes, signed_at, received_at, artifacts.id
+            FROM artifacts LEFT JOIN headers ON headers.id = header
+            WHERE customer = $1 AND +artifacts.id > $2 AND \(Self.counts) ORDER BY +artifacts.id LIMIT $3
+            """, [.integer(customer), .integer(number), SQLValue(limit)]
+        ).map { row throws(StoreError) in
+            let code = try row.integer(0)
+            guard let kind = UInt8(exactly: code).flatMap({ Artifact.Kind(rawValue: $0) }) else {
+                throw .damaged("no kind of artifact has the number \(code)")
+            }
+            let header = try row.bytesIfPresent(2) ?? []
+            let artifact = Artifact(
+                kind, bytes: header + (try row.bytes(3)), sha256: try row.bytes(1),
+                signedDate: try row.instantIfPresent(4))
+            return (try row.integer(6), artifact, try row.instant(5))
+        }
+    }
+
+    /// What was signed of one member, in pages; nil where there is none.
+    package func signedEntries(
+        of id: Int64, after position: SignedEntries.Position, limit: Int
+    ) throws(StoreError) -> SignedEntries? {
+        guard let member = try member(.number(id), forUpdate: false) else { return nil }
+        let artifacts = try numberedArtifacts(of: id, after: position.artifact, limit: limit)
+        let notifications = try numberedNotifications(of: id, after: position.notification, limit: limit)
+        var end = position
+        if let last = artifacts.last { end.artifact = last.number }
+        if let last = notifications.last { end.notification = last.number }
+        return SignedEntries(
+            publicID: member.publicID, artifacts: artifacts.map { ($0.artifact, $0.receivedAt) },
+            notifications: notifications.map { ($0.notification, $0.receivedAt) }, end: end)
+    }
+}

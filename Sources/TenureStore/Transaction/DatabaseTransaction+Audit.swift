@@ -1,0 +1,43 @@
+import Foundation
+import TenureCore
+
+extension DatabaseTransaction {
+    /// Whatever stands where a customer's id belongs, and is none, may be anybody's name: the trail, which nobody can clean,
+    /// does not keep it.
+    package func audit(_ entry: AuditEntry) throws(StoreError) {
+        func isKept(_ id: String) -> Bool { PublicID.customer.names(id) }
+        let detail = entry.detail.filter { $0.key != "other" || isKept($0.value) }
+        try session.execute(
+            "INSERT INTO audit (at, actor, action, customer, detail) VALUES ($1, $2, $3, $4, $5)",
+            [
+                .integer(entry.at.millisecondsSince1970), .text(entry.actor), .text(entry.action),
+                SQLValue(entry.customer.flatMap { isKept($0) ? $0 : nil }),
+                detail.isEmpty ? .null : .text(detail.json),
+            ])
+    }
+
+    package func audit(before entry: Int64?, of publicID: String?, limit: Int) throws(StoreError) -> [AuditEntry] {
+        var conditions: [String] = []
+        var arguments: [SQLValue] = []
+        func add(_ condition: String, _ value: SQLValue) {
+            arguments.append(value)
+            conditions.append("\(condition) $\(arguments.count)")
+        }
+        if let entry { add("id <", .integer(entry)) }
+        if let publicID { add("customer =", .text(publicID)) }
+        arguments.append(SQLValue(limit))
+        let condition = conditions.isEmpty ? "" : "WHERE \(conditions.joined(separator: " AND "))"
+        return try session.rows(
+            """
+            SELECT id, at, actor, action, customer, detail FROM audit \(condition) ORDER BY id DESC
+            LIMIT $\(arguments.count)
+            """, arguments
+        ).map { row throws(StoreError) in
+            AuditEntry(
+                id: try row.integer(0), at: try row.instant(1), actor: try row.text(2), action: try row.text(3),
+                customer: try row.textIfPresent(4),
+                detail: try row.textIfPresent(5).map { text throws(StoreError) in try [String: String](json: text) }
+                    ?? [:])
+        }
+    }
+}

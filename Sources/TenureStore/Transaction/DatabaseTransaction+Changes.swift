@@ -1,0 +1,100 @@
+import Foundation
+import TenureCore
+
+extension DatabaseTransaction {
+    /// Performs the act and writes its line, whatever came of it.
+    func perform(
+        _ request: RequestedChange, on name: CustomerName, by rederivation: Rederivation
+    ) throws(StoreError) -> ChangeOutcome {
+        guard let member = try member(name) else {
+            // Asked again before all of it was done.
+            if case .erase = request.change, let counts = try countsOfErasure(of: name) { return .erased(counts) }
+            var known: String?
+            if case .publicID(let id) = name { known = id }
+            return try audited(.refused(.noSuchCustomer), request, on: known)
+        }
+        switch try earlier(request, on: member) {
+        case .same: return .done(try customer(of: member), isNew: false)
+        case .another: return try audited(.refused(.requestReused), request, on: member.publicID)
+        case nil: break
+        }
+        let outcome = try attempt(request, on: member, by: rederivation)
+        if case .done = outcome { try remember(request, on: member) }
+        return try audited(outcome, request, on: member.publicID)
+    }
+
+    private func attempt(
+        _ request: RequestedChange, on member: CustomerMember, by rederivation: Rederivation
+    ) throws(StoreError) -> ChangeOutcome {
+        switch request.change {
+        case .grant, .revoke: try support(request, on: member)
+        case .link(let user, let transfer): try link(user, to: member, transfer, actor: request.actor, by: rederivation)
+        case .unlink(let user): try unlink(user, from: member, actor: request.actor, by: rederivation)
+        case .merge(let other): try merge(other, with: member, request)
+        case .unmerge(let other): try unmerge(other, from: member, request, by: rederivation)
+        case .erase: try erase(member)
+        }
+    }
+
+    private func erase(_ member: CustomerMember) throws(StoreError) -> ChangeOutcome {
+        let root = try root(of: member)
+        let counts = try hide(root).merging(hiddenBefore) { $0 + $1 }
+        // After what was kept for them is gone; it carries nothing but the public id.
+        let erased = Customer(
+            id: root.id, realm: root.realm, publicID: root.publicID, createdAt: root.createdAt, facts: CustomerFacts())
+        try tell(Message(.customerErased, [:]), of: erased)
+        return .erased(counts)
+    }
+
+    private func support(_ request: RequestedChange, on member: CustomerMember) throws(StoreError) -> ChangeOutcome {
+        let former = try customer(of: member)
+        guard let grant = request.grant,
+            let customer = try record(grant, for: member.id, reason: request.reason, actor: request.actor)
+        else {
+            return .refused(.noSuchCustomer)
+        }
+        return .done(customer.named(as: member.id), isNew: customer.facts != former.facts)
+    }
+
+    private func merge(
+        _ publicID: String, with member: CustomerMember, _ request: RequestedChange
+    ) throws(StoreError) -> ChangeOutcome {
+        guard let otherMember = try self.member(.publicID(publicID)) else { return .refused(.noSuchOther) }
+        let (customer, other) = (try customer(of: member), try customer(of: otherMember))
+        guard other.realm == customer.realm else { return .refused(.otherEnvironment) }
+        guard other.id != customer.id else { return .refused(.alreadyMerged) }
+        guard try !isUnbound(member.id), try !isUnbound(otherMember.id) else { return .refused(.unboundProof) }
+        guard mayJoin(try group(of: customer.id), try group(of: other.id)) else { return .refused(.tooManyMerged) }
+        try forgetSeparations(between: customer.id, and: other.id)
+        let merged = try merge(other, into: customer, because: .support, actor: request.actor, reason: request.reason)
+        return .done(merged, isNew: true)
+    }
+
+    private func unmerge(
+        _ publicID: String, from member: CustomerMember, _ request: RequestedChange, by rederivation: Rederivation
+    ) throws(StoreError) -> ChangeOutcome {
+        guard let other = try self.member(.publicID(publicID)) else { return .refused(.noSuchOther) }
+        guard other.mergedInto != nil, try customer(of: other).id == (try customer(of: member).id) else {
+            return .refused(.notMerged)
+        }
+        var detail = ["because": MergeReason.support.rawValue]
+        detail["reason"] = request.reason
+        try part(other, isForGood: true, actor: request.actor, detail, by: rederivation)
+        return .done(try customer(of: member), isNew: true)
+    }
+
+    private func audited(
+        _ outcome: ChangeOutcome, _ request: RequestedChange, on publicID: String?
+    ) throws(StoreError) -> ChangeOutcome {
+        var detail = request.change.detail
+        if let reason = request.reason { detail["reason"] = reason }
+        switch outcome {
+        case .refused(let refusal): detail["refused"] = refusal.rawValue
+        case .done(_, let isNew): if !isNew { detail["changed"] = "nothing" }
+        case .erased(let counts): for (name, count) in counts { detail[name] = String(count) }
+        }
+        try audit(
+            AuditEntry(at: now, actor: request.actor, action: request.change.name, customer: publicID, detail: detail))
+        return outcome
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import TenureCore
+
+extension DatabaseTransaction {
+    /// The customer with this number, or the one whom they turned out to be; nil where there is none.
+    package func customer(_ id: Int64, forUpdate: Bool = false) throws(StoreError) -> Customer? {
+        var id = id
+        // A chain is as long as the merges by which it came about; a damaged one must not run in a circle.
+        for _ in 0...Self.mostMembers {
+            let lock = forUpdate ? session.dialect.forUpdate : ""
+            guard
+                let row = try session.row(
+                    "SELECT \(Customer.columns) FROM customers WHERE id = $1\(lock)", [.integer(id)])
+            else { return nil }
+            guard let next = try row.integerIfPresent(5) else { return try Customer(row, remembering: remembered[id]) }
+            // Erased.
+            guard next != id else { return nil }
+            id = next
+        }
+        throw .damaged("customer \(id) was merged in a circle")
+    }
+
+    /// The highest number of any customer; 0 if there is none.
+    package func newestCustomer() throws(StoreError) -> Int64 {
+        try session.row("SELECT coalesce(max(id), 0) FROM customers")?.integer(0) ?? 0
+    }
+
+    /// Throws unless the database answers.
+    package func check() throws(StoreError) {
+        guard try session.row("SELECT count(*) FROM database") != nil else { throw .failed("it does not answer") }
+    }
+
+    package func customer(named publicID: String) throws(StoreError) -> Customer? {
+        let row = try session.row("SELECT id FROM customers WHERE public_id = $1", [.text(publicID)])
+        return try row.map { row throws(StoreError) in try row.integer(0) }.flatMap { id throws(StoreError) in
+            try customer(id)
+        }
+    }
+
+    func customer(by identity: Identity, in realm: Realm, forUpdate: Bool = false) throws(StoreError) -> Customer? {
+        guard let member = try member(by: identity, in: realm) else { return nil }
+        return try customer(member, forUpdate: forUpdate)?.named(as: member)
+    }
+
+    /// The number of whom the identity names, whoever they turned out to be.
+    func member(by identity: Identity, in realm: Realm) throws(StoreError) -> Int64? {
+        let row = try session.row(
+            "SELECT customer FROM identities WHERE realm = $1 AND kind = $2 AND value = $3",
+            [SQLValue(realm.code), SQLValue(identity.kind.rawValue), .text(identity.value)])
+        return try row.map { row throws(StoreError) in try row.integer(0) }
+    }
+
+    /// A customer and all who turned out to be the same, by number: what was written of them counts for one.
+    func group(of id: Int64) throws(StoreError) -> [Int64] {
+        try session.rows(
+            """
+            WITH RECURSIVE members (id) AS (
+                SELECT id FROM customers WHERE id = $1
+                UNION SELECT customers.id FROM customers JOIN members ON customers.merged_into = members.id
+            )
+            SELECT id FROM members ORDER BY id
+            """, [.integer(id)]
+        ).map { row throws(StoreError) in try row.integer(0) }
+    }
+
+    /// Of all who turned out to be one.
+    func identities(of id: Int64) throws(StoreError) -> [Identity] {
+        var identities: [Identity] = []
+        for member in try group(of: id) { identities += try self.identities(ofMember: member) }
+        return identities
+    }
+
+    /// Of this one alone.
+    func identities(ofMember id: Int64) throws(StoreError) -> [Identity] {
+        let rows = try session.rows(
+            "SELECT kind, value FROM identities WHERE customer = $1 ORDER BY kind, value", [.integer(id)])
+        return try rows.map { row throws(StoreError) in try Identity(row, kindAt: 0) }
+    }
+
+    // Whole, so that nothing is put together for every customer. Without an endpoint nothing is ever due, and nothing was
+    // told.
+    private static let insertTold = """
+        INSERT INTO customers (realm, public_id, created_at, facts, sent_entitlements, next_end)
+        VALUES ($1, $2, $3, $4, CAST($5 AS TEXT), CAST($6 AS BIGINT))
+        """
+    private static let insertForListeners = """
+        INSERT INTO customers (realm, public_id, created_at, facts, sent_entitlements, next_end)
+        VALUES ($1, $2, $3, $4, CASE WHEN EXISTS (SELECT 1 FROM endpoints) THEN CAST($5 AS TEXT) END,
+            CASE WHEN EXISTS (SELECT 1 FROM endpoints) THEN CAST($6 AS BIGINT) END)
+        """
+    private static let updateTold = """
+        UPDATE customers SET facts = $1, sent_entitlements = coalesce($2, sent_entitlements), next_end = CAST($3 AS BIGINT)
+        WHERE id = $4
+        """
+    private static let updateForListeners = """
+        UPDATE customers SET facts = $1, sent_entitlements = coalesce($2, sent_entitlements), next_end =
+            CASE WHEN EXISTS (SELECT 1 FROM endpoints) THEN CAST($3 AS BIGINT) ELSE next_end END
+        WHERE id = $4
+        """
+
+    func create(
+        _ facts: CustomerFacts, in realm: Realm, _ change: EntitlementChange = .later, encoded: EncodedFacts? = nil
+    ) throws(StoreError) -> Customer {
+        let publicID = PublicID.customer.ordered(at: now)
+        // Of somebody new nothing was told yet, which is not the same as that nobody ever listened.
+        let told = change == .later ? SentEntitlements() : change.sentEntitlements
+        let number = try session.insert(
+            change == .later ? Self.insertForListeners : Self.insertTold,
+            [
+                SQLValue(realm.code), .text(publicID), milliseconds, .blob(encoded?.bytes ?? facts.encoded),
+                SQLValue(told?.json), change.nextLook(at: now),
+            ])
+        guard let number else { throw .failed("a new customer got no number") }
+        return Customer(
+            id: number, realm: realm, publicID: publicID, createdAt: now.toMillisecond, facts: facts,
+            sentEntitlements: change.sentEntitlements)
+    }
+
+    /// Where somebody else is to look at the facts, `change` says so, or nothing: `later`.
+    func update(
+        _ customer: Customer, to facts: CustomerFacts, _ change: EntitlementChange = .later,
+        encoded: EncodedFacts? = nil
+    ) throws(StoreError) -> Customer {
+        let isTold = change.sentEntitlements == nil || change.sentEntitlements == customer.sentEntitlements
+        let encoded = encoded ?? prepared.flatMap { $0.facts == facts ? $0 : nil }
+        let isSame: Bool
+        if let encoded, let remembered = remembered[customer.id], customer.facts == remembered.facts {
+            isSame = encoded.hasSameBytes(as: remembered.bytes)
+        } else {
+            isSame = facts == customer.facts
+        }
+        guard !isSame || !isTold else { return customer }
+        if isSame {
+            try session.execute(
+                "UPDATE customers SET sent_entitlements = $1, next_end = $2 WHERE id = $3",
+                [SQLValue(change.sentEntitlements?.json), change.nextLook(at: now), .integer(customer.id)])
+            return customer.with(customer.facts, change.sentEntitlements)
+        }
+        try session.execute(
+            change == .later ? Self.updateForListeners : Self.updateTold,
+            [
+                .blob(encoded?.bytes ?? facts.encoded), SQLValue(change.sentEntitlements?.json),
+                change.nextLook(at: now), .integer(customer.id),
+            ])
+        return customer.with(facts, change.sentEntitlements ?? customer.sentEntitlements)
+    }
+
+    func insert(_ identity: Identity, of customer: Customer) throws(StoreError) {
+        try insert([identity], ofMember: customer.member, in: customer.realm)
+    }
+}
+
+extension Customer {
+    /// In the order in which `init` reads them; the sixth names the customer whom this one turned out to be.
+    package static let columns = "id, realm, public_id, created_at, facts, merged_into, sent_entitlements"
+
+    package init(_ row: SQLRow) throws(StoreError) { try self.init(row, remembering: nil) }
+
+    init(_ row: SQLRow, remembering remembered: EncodedFacts?) throws(StoreError) {
+        let code = try row.integer(1)
+        guard let realm = UInt8(exactly: code).flatMap({ Realm(code: $0) }) else {
+            throw .damaged("no realm has the number \(code)")
+        }
+        let bytes = try row.bytes(4)
+        let facts: CustomerFacts
+        if let remembered, remembered.hasSameBytes(as: bytes) {
+            facts = remembered.facts
+        } else {
+            facts = try CustomerFacts(decoding: bytes)
+        }
+        self.init(
+            id: try row.integer(0), realm: realm, publicID: try row.text(2), createdAt: try row.instant(3),
+            facts: facts,
+            sentEntitlements: try row.textIfPresent(6).map { text throws(StoreError) in try SentEntitlements(json: text)
+            })
+    }
+
+    func with(_ facts: CustomerFacts, _ sentEntitlements: SentEntitlements?) -> Customer {
+        Customer(
+            id: id, realm: realm, publicID: publicID, createdAt: createdAt, facts: facts,
+            sentEntitlements: sentEntitlements,
+            member: member)
+    }
+
+    func named(as member: Int64) -> Customer {
+        Customer(
+            id: id, realm: realm, publicID: publicID, createdAt: createdAt, facts: facts,
+            sentEntitlements: sentEntitlements,
+            member: member)
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import TenureCore
+
+extension DatabaseTransaction {
+    /// So often an earlier message holds back what follows it of the same customer.
+    ///
+    /// An hour and a half of tries: a receiver that is down gets everything in order afterwards, and one that stumbles
+    /// over one message gets the others.
+    static let patience = 10
+
+    func isDeliveryDue(to endpoint: String) throws(StoreError) -> Bool {
+        try session.row(
+            """
+            SELECT 1 FROM deliveries
+            WHERE endpoint = $1 AND next_at <= $2 AND NOT \(Self.isOfHidden("deliveries")) LIMIT 1
+            """, [.text(endpoint), milliseconds]) != nil
+    }
+
+    /// Takes what is due for an endpoint: nobody else takes it before the lease has ended.
+    func claimDeliveries(
+        to endpoint: String, limit: Int, lease: TimeInterval
+    ) throws(StoreError) -> [Delivery] {
+        let rows = try session.rows(
+            """
+            SELECT \(StoredMessage.columns), deliveries.id, deliveries.attempts, deliveries.queued_at
+            FROM deliveries JOIN outbox ON outbox.id = deliveries.message
+            WHERE deliveries.endpoint = $1 AND deliveries.next_at <= $2
+                AND NOT \(Self.isOfHidden("deliveries")) AND NOT EXISTS (
+                SELECT 1 FROM deliveries AS earlier
+                WHERE earlier.endpoint = deliveries.endpoint AND earlier.customer = deliveries.customer
+                    AND earlier.id < deliveries.id AND earlier.next_at IS NOT NULL AND earlier.attempts < $3
+            ) ORDER BY deliveries.next_at, deliveries.id LIMIT $4
+            """, [.text(endpoint), milliseconds, SQLValue(Self.patience), SQLValue(limit)])
+        let end = now.addingTimeInterval(lease).millisecondsSince1970
+        return try rows.map { row throws(StoreError) in
+            let delivery = Delivery(
+                id: try row.integer(8), message: try StoredMessage(row), attempt: Int(try row.integer(9)) + 1,
+                queuedAt: try row.instant(10))
+            try session.execute(
+                "UPDATE deliveries SET attempts = $1, next_at = $2 WHERE id = $3",
+                [SQLValue(delivery.attempt), .integer(end), .integer(delivery.id)])
+            return delivery
+        }
+    }
+
+    /// Writes down what came of an attempt. One whose lease ended meanwhile, and that somebody else took, is only logged.
+    package func settle(_ delivery: Delivery, as outcome: Delivery.Outcome) throws(StoreError) {
+        let log: (status: SQLValue, detail: SQLValue)
+        let ends: (next: SQLValue, delivered: SQLValue)
+        switch outcome {
+        case .delivered(let status):
+            log = (SQLValue(status), .null)
+            ends = (.null, milliseconds)
+        case .failed(let status, let detail, let retryAt):
+            log = (SQLValue(status), .text(detail))
+            ends = (SQLValue(retryAt?.millisecondsSince1970), .null)
+        }
+        let isKnown = try session.execute(
+            """
+            INSERT INTO delivery_log (delivery, at, status, detail)
+            SELECT id, CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS TEXT) FROM deliveries WHERE id = $4
+            """, [milliseconds, log.status, log.detail, .integer(delivery.id)])
+        // Removed meanwhile, with the customer.
+        guard isKnown > 0 else { return }
+        try session.execute(
+            """
+            UPDATE deliveries SET next_at = $1, delivered_at = $2
+            WHERE id = $3 AND attempts = $4 AND next_at IS NOT NULL
+            """, [ends.next, ends.delivered, .integer(delivery.id), SQLValue(delivery.attempt)])
+    }
+
+    /// Queues messages anew, delivered or not, for every endpoint that wants them now. Returns how many deliveries.
+    package func replay(_ selection: MessageSelection) throws(StoreError) -> Int {
+        let (condition, value) = selection.condition
+        for row in try session.rows("SELECT name, types FROM endpoints ORDER BY name") {
+            let types = try row.text(1)
+            // One that is younger than the message.
+            try session.execute(
+                """
+                INSERT INTO deliveries (message, endpoint, customer, attempts, queued_at)
+                SELECT id, CAST($1 AS TEXT), customer, 0, CAST($2 AS BIGINT) FROM outbox
+                WHERE (CAST($3 AS TEXT) = '*' OR ' ' || CAST($4 AS TEXT) || ' ' LIKE '% ' || type || ' %')
+                    AND NOT \(Self.isOfHidden("outbox")) AND outbox.\(condition) $5
+                ON CONFLICT DO NOTHING
+                """, [.text(try row.text(0)), milliseconds, .text(types), .text(types), value])
+        }
+        return try session.execute(
+            """
+            UPDATE deliveries SET attempts = 0, queued_at = $1, next_at = $2, delivered_at = NULL
+            WHERE endpoint IN (SELECT name FROM endpoints)
+                AND message IN (
+                    SELECT id FROM outbox WHERE NOT \(Self.isOfHidden("outbox")) AND outbox.\(condition) $3)
+            """, [milliseconds, milliseconds, value])
+    }
+
+    /// Messages with what became of them, the latest first.
+    package func messages(
+        _ selection: MessageSelection, limit: Int
+    ) throws(StoreError) -> [(message: StoredMessage, deliveries: [StoredDelivery])] {
+        let (condition, value) = selection.condition
+        let rows = try session.rows(
+            """
+            SELECT \(StoredMessage.columns), outbox.id FROM outbox
+            WHERE NOT \(Self.isOfHidden("outbox")) AND outbox.\(condition) $1
+            ORDER BY outbox.id DESC LIMIT $2
+            """, [value, SQLValue(limit)])
+        return try rows.map { row throws(StoreError) in
+            (try StoredMessage(row), try deliveries(of: try row.integer(8)))
+        }
+    }
+
+    private func deliveries(of message: Int64) throws(StoreError) -> [StoredDelivery] {
+        try session.rows(
+            "SELECT id, endpoint, delivered_at, next_at FROM deliveries WHERE message = $1 ORDER BY endpoint",
+            [.integer(message)]
+        ).map { row throws(StoreError) in
+            let attempts = try session.rows(
+                "SELECT at, status, detail FROM delivery_log WHERE delivery = $1 ORDER BY id",
+                [.integer(try row.integer(0))]
+            ).map { row throws(StoreError) in
+                StoredDelivery.Attempt(
+                    at: try row.instant(0), status: try row.integerIfPresent(1).map { Int($0) },
+                    detail: try row.textIfPresent(2))
+            }
+            return StoredDelivery(
+                endpoint: try row.text(1), deliveredAt: try row.instantIfPresent(2),
+                nextAttempt: try row.instantIfPresent(3), attempts: attempts)
+        }
+    }
+}
+
+extension MessageSelection {
+    fileprivate var condition: (text: String, value: SQLValue) {
+        switch self {
+        case .event(let event): ("event =", .text(event))
+        case .since(let instant): ("created_at >=", .integer(instant.millisecondsSince1970))
+        }
+    }
+}
+
+extension StoredMessage {
+    /// In the order in which `init` reads them.
+    fileprivate static let columns = """
+        outbox.event, outbox.type, outbox.realm, outbox.public_id, outbox.user_ids, outbox.data, outbox.created_at, \
+        outbox.customer
+        """
+
+    fileprivate init(_ row: SQLRow) throws(StoreError) {
+        let code = try row.integerIfPresent(2)
+        let realm = code.flatMap { UInt8(exactly: $0) }.flatMap { Realm(code: $0) }
+        guard (code == nil) == (realm == nil) else { throw .damaged("a message belongs to no known realm") }
+        self.init(
+            event: try row.text(0), type: try row.text(1), realm: realm, publicID: try row.textIfPresent(3),
+            userIDs: try row.textIfPresent(4).map { text throws(StoreError) in try [String](json: text) } ?? [],
+            data: Array(try row.text(5).utf8), createdAt: try row.instant(6))
+    }
+}

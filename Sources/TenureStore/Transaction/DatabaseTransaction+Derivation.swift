@@ -1,0 +1,57 @@
+import Foundation
+import TenureCore
+
+extension DatabaseTransaction {
+    package func rows(of id: Int64) throws(StoreError) -> CustomerRows? {
+        guard let customer = try customer(id) else { return nil }
+        var artifacts: [(artifact: Artifact, receivedAt: Date)] = []
+        var notifications: [(notification: StoredNotification, receivedAt: Date)] = []
+        var promises: [StoredPromise] = []
+        var support: [StoredSupportGrant] = []
+        var events: [StoredEvent] = []
+        let group = try group(of: customer.id)
+        for member in group {
+            artifacts += try storedArtifacts(of: member)
+            notifications += try self.notifications(of: member)
+            promises += try self.promises(of: member)
+            support += try supportGrants(of: member)
+            events += try self.events(of: member)
+        }
+        return CustomerRows(
+            customer: customer, artifacts: artifacts, notifications: notifications, promises: promises,
+            support: support, events: events, purchasesAreComplete: try purchasesAreComplete(of: group),
+            isUnbound: try isUnbound(customer.id))
+    }
+
+    /// Replaces what is known by what the ledger proves; nil where there is no such customer.
+    func rederive(
+        _ id: Int64, by derive: (CustomerRows) throws(StoreError) -> CustomerFacts
+    ) throws(StoreError) -> (customer: Customer, hasChanged: Bool)? {
+        guard try customer(id, forUpdate: true) != nil, let rows = try rows(of: id) else { return nil }
+        let facts = try derive(rows)
+        let customer = try update(rows.customer, to: facts)
+        return (customer, facts != rows.customer.facts)
+    }
+
+    /// Those who are themselves, in the order of their numbers.
+    package func customers(after id: Int64, limit: Int) throws(StoreError) -> [Int64] {
+        try session.rows(
+            "SELECT id FROM customers WHERE id > $1 AND merged_into IS NULL ORDER BY id LIMIT $2",
+            [.integer(id), SQLValue(limit)]
+        ).map { row throws(StoreError) in try row.integer(0) }
+    }
+
+    func customerPage(after id: Int64, through last: Int64) throws(StoreError) -> CustomerPage {
+        var page = CustomerPage()
+        let rows = try session.rows(
+            """
+            SELECT realm, public_id, facts FROM customers WHERE id > $1 AND id <= $2 AND merged_into IS NULL
+            AND \(Self.isNotUnbound) ORDER BY id
+            """, [.integer(id), .integer(last)])
+        for row in rows {
+            page.add(
+                realm: UInt8(clamping: try row.integer(0)), publicID: try row.text(1).utf8, facts: try row.bytes(2))
+        }
+        return page
+    }
+}

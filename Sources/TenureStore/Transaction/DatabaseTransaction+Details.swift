@@ -1,0 +1,126 @@
+import Foundation
+import TenureCore
+
+extension DatabaseTransaction {
+    package func details(
+        of name: CustomerName, with parts: CustomerDetails.Parts, unboundAfter visit: Int64 = 0
+    ) throws(StoreError) -> CustomerDetails? {
+        guard let member = try member(name, forUpdate: false) else { return nil }
+        return try details(of: try customer(of: member, forUpdate: false), with: parts, unboundAfter: visit)
+    }
+
+    private func details(
+        of customer: Customer, with parts: CustomerDetails.Parts, unboundAfter visit: Int64
+    ) throws(StoreError) -> CustomerDetails {
+        var details = CustomerDetails(customer)
+        details.identities = try identities(of: customer.id)
+        for id in try group(of: customer.id) {
+            guard let member = try member(.number(id), forUpdate: false) else { continue }
+            details.members.append(.init(publicID: member.publicID, createdAt: member.createdAt))
+            details.artifacts += try signedArtifacts(of: id, withBytes: parts.contains(.bytes))
+            details.notifications += try notifications(of: id, withBytes: parts.contains(.bytes))
+            details.promises += try promises(of: id)
+            details.support += try supportGrants(of: id)
+            details.events += try events(of: id)
+            details.devices += try devices(of: id)
+            details.trialSessions += try trialSessions(of: id)
+            if parts.contains(.audit) {
+                details.audit += try audit(before: nil, of: member.publicID, limit: Self.mostAuditLines).reversed()
+            }
+        }
+        if parts.contains(.unbound) {
+            let unboundCustomers = try unboundCustomers(of: customer.id).filter { $0 > visit }
+            for id in unboundCustomers.prefix(CustomerDetails.unboundPerPage) {
+                guard let unbound = try self.customer(id) else { continue }
+                details.unbound.append(
+                    try self.details(of: unbound, with: parts.subtracting(.unbound), unboundAfter: 0))
+                details.nextUnbound = id
+            }
+            if unboundCustomers.count <= CustomerDetails.unboundPerPage { details.nextUnbound = nil }
+        }
+        return details
+    }
+
+    /// Far more than anybody does to one customer.
+    private static let mostAuditLines = 10_000
+
+    private func signedArtifacts(of id: Int64, withBytes: Bool) throws(StoreError) -> [CustomerDetails.SignedEntry] {
+        if withBytes {
+            return try storedArtifacts(of: id).map { entry in
+                CustomerDetails.SignedEntry(
+                    kind: "\(entry.artifact.kind)", subtype: nil, signedAt: entry.artifact.signedDate,
+                    receivedAt: entry.receivedAt, bytes: entry.artifact.bytes)
+            }
+        }
+        return try session.rows(
+            """
+            SELECT kind, signed_at, received_at FROM artifacts WHERE customer = $1 AND \(Self.counts) ORDER BY id
+            """, [.integer(id)]
+        ).map { row throws(StoreError) in
+            let code = try row.integer(0)
+            guard let kind = UInt8(exactly: code).flatMap({ Artifact.Kind(rawValue: $0) }) else {
+                throw .damaged("no kind of artifact has the number \(code)")
+            }
+            return CustomerDetails.SignedEntry(
+                kind: "\(kind)", subtype: nil, signedAt: try row.instantIfPresent(1), receivedAt: try row.instant(2),
+                bytes: nil)
+        }
+    }
+
+    private func notifications(of id: Int64, withBytes: Bool) throws(StoreError) -> [CustomerDetails.SignedEntry] {
+        let columns = withBytes ? ", headers.bytes, notifications.bytes" : ""
+        let join = withBytes ? "LEFT JOIN headers ON headers.id = header" : ""
+        return try session.rows(
+            """
+            SELECT type, subtype, signed_at, received_at\(columns) FROM notifications \(join)
+            WHERE customer = $1 ORDER BY notifications.id
+            """, [.integer(id)]
+        ).map { row throws(StoreError) in
+            CustomerDetails.SignedEntry(
+                kind: try row.text(0), subtype: try row.textIfPresent(1), signedAt: try row.instantIfPresent(2),
+                receivedAt: try row.instant(3),
+                bytes: withBytes ? (try row.bytesIfPresent(4) ?? []) + (try row.bytes(5)) : nil)
+        }
+    }
+
+    private func devices(of id: Int64) throws(StoreError) -> [CustomerDetails.Device] {
+        try session.rows(
+            """
+            SELECT device, first_seen, last_seen, entitlement_tokens FROM devices WHERE customer = $1
+            ORDER BY first_seen, device
+            """, [.integer(id)]
+        ).map { row throws(StoreError) in
+            CustomerDetails.Device(
+                device: try row.text(0), firstSeen: try row.instant(1), lastSeen: try row.instant(2),
+                entitlementTokens: try row.integer(3))
+        }
+    }
+
+    private func trialSessions(of id: Int64) throws(StoreError) -> [CustomerDetails.TrialSession] {
+        try session.rows(
+            "SELECT entitlement, session, began_at FROM trial_sessions WHERE customer = $1 ORDER BY id", [.integer(id)]
+        ).map { row throws(StoreError) in
+            CustomerDetails.TrialSession(
+                entitlement: try row.text(0), session: try row.text(1), beganAt: try row.instant(2))
+        }
+    }
+
+    package func customers(withAnyID id: String, in realms: [Realm]) throws(StoreError) -> [Customer] {
+        var found: [Customer] = []
+        func add(_ customer: Customer?) {
+            guard let customer, realms.contains(customer.realm), !found.contains(where: { $0.id == customer.id }) else {
+                return
+            }
+            found.append(customer)
+        }
+        add(try customer(named: id))
+        for realm in realms {
+            for kind in Identity.Kind.allCases where kind != .unbound && kind != .appAccountToken {
+                add(try customer(by: Identity(kind, id), in: realm))
+            }
+            // A UUID, which everybody spells in their own way.
+            for customer in try customers(withAppAccountToken: id.lowercased(), in: realm) { add(customer) }
+        }
+        return found
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import TenureCore
+
+extension DatabaseTransaction {
+    /// Counts a device, and its certificate; says whether it is new. A new one beyond the limit is an event, at most once
+    /// a day.
+    ///
+    /// `isFirst`: the customer is new, and no other device can be theirs.
+    func insert(_ use: DeviceUse, of customer: Customer, isFirst: Bool) throws(StoreError) -> Bool {
+        let certificates: SQLValue = use.getsEntitlementToken ? 1 : 0
+        if !isFirst {
+            let changed = try session.execute(
+                """
+                UPDATE devices SET last_seen = $1, entitlement_tokens = entitlement_tokens + $2 WHERE customer = $3 AND device = $4
+                """, [milliseconds, certificates, .integer(customer.member), .text(use.device)])
+            guard changed == 0 else { return false }
+        }
+        // Under who was named, so that it stays theirs where those who are one part again.
+        try session.execute(
+            """
+            INSERT INTO devices (customer, device, first_seen, last_seen, entitlement_tokens) VALUES ($1, $2, $3, $4, $5)
+            ON CONFLICT DO NOTHING
+            """,
+            [.integer(customer.member), .text(use.device), milliseconds, milliseconds, certificates])
+        guard !isFirst else { return true }
+        let count = try countDevices(of: customer.id)
+        guard count > use.limit, try !hasEvent(.manyDevices, since: now.addingTimeInterval(-86_400), customer.id)
+        else { return true }
+        try append(
+            .manyDevices, to: customer, detail: ["devices": String(count), "limit": String(use.limit)])
+        return true
+    }
+
+    /// Of all who are one; a device that several of them were seen on counts once.
+    private func countDevices(of customer: Int64) throws(StoreError) -> Int {
+        var devices: Set<String> = []
+        for member in try group(of: customer) {
+            let rows = try session.rows("SELECT device FROM devices WHERE customer = $1", [.integer(member)])
+            for row in rows { devices.insert(try row.text(0)) }
+        }
+        return devices.count
+    }
+
+    private func hasEvent(
+        _ kind: StoredEvent.Kind, since: Date, _ customer: Int64
+    ) throws(StoreError) -> Bool {
+        for member in try group(of: customer) {
+            let row = try session.row(
+                "SELECT 1 FROM events WHERE customer = $1 AND kind = $2 AND at > $3 LIMIT 1",
+                [.integer(member), .text(kind.rawValue), .integer(since.millisecondsSince1970)])
+            if row != nil { return true }
+        }
+        return false
+    }
+}

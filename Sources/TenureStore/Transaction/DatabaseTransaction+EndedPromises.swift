@@ -1,0 +1,107 @@
+import Foundation
+import TenureCore
+
+extension DatabaseTransaction {
+    /// Promises that publications after this one ended, by the customer who has them; none for nil.
+    package func restorablePromises(after publication: Int64?) throws(StoreError) -> [Int64: [StoredPromise]] {
+        guard let publication else { return [:] }
+        let members = try session.rows(
+            "SELECT DISTINCT customer FROM promises WHERE ended_by > $1", [.integer(publication)]
+        ).map { row throws(StoreError) in try row.integer(0) }
+        var restorable: [Int64: [StoredPromise]] = [:]
+        for member in members {
+            guard let customer = try customer(member) else { continue }
+            restorable[customer.id, default: []] += try promises(of: member, endedAfter: publication)
+        }
+        return restorable
+    }
+
+    /// Ends and restores what a publication does, row by row, with a line on the timeline of everybody whom it concerns.
+    func settlePromises(
+        _ request: RequestedPublication, in publication: Int64, of version: Int64,
+        _ verdicts: [Int64: PublicationVerdict], _ restored: [Int64: [StoredPromise]],
+        _ counts: inout StoredPublication.Counts
+    ) throws(StoreError) {
+        let ending = request.endsPromises ? verdicts.filter { !$0.value.ending.isEmpty } : [:]
+        for id in Set(ending.keys).union(restored.keys).sorted() {
+            guard let customer = try customer(id, forUpdate: true), customer.id == id else { continue }
+            var facts = customer.facts
+            var detail = ["publication": String(publication), "version": String(version)]
+            detail["reason"] = request.reason
+            let ended = try end(ending[id]?.ending ?? [], of: id, in: publication)
+            if ended > 0, let entitlements = ending[id]?.ending {
+                facts.removePromises(of: entitlements)
+                counts.ended += ended
+                detail["entitlements"] = entitlements.sorted().joined(separator: ", ")
+                try append(.promisesEnded, to: customer, actor: request.actor, detail: detail)
+            }
+            if let promises = restored[id], let after = request.restoringAfter {
+                counts.restored += try restorePromises(of: id, endedAfter: after, before: publication)
+                facts.add(promises)
+                detail["entitlements"] = Set(promises.map(\.entitlement)).sorted().joined(separator: ", ")
+                try append(.promisesRestored, to: customer, actor: request.actor, detail: detail)
+            }
+            _ = try update(customer, to: facts)
+        }
+    }
+
+    /// Of all who turned out to be one. Says how many there were.
+    private func end(
+        _ entitlements: Set<String>, of id: Int64, in publication: Int64
+    ) throws(StoreError) -> Int {
+        guard !entitlements.isEmpty else { return 0 }
+        var count = 0
+        for member in try group(of: id) {
+            for entitlement in entitlements.sorted() {
+                count += try session.execute(
+                    """
+                    UPDATE promises SET ended_by = $1
+                    WHERE customer = $2 AND entitlement = $3 AND ended_by IS NULL
+                    """, [.integer(publication), .integer(member), .text(entitlement)])
+            }
+        }
+        return count
+    }
+
+    private func restorePromises(
+        of id: Int64, endedAfter publication: Int64, before next: Int64
+    ) throws(StoreError) -> Int {
+        var count = 0
+        for member in try group(of: id) {
+            count += try session.execute(
+                "UPDATE promises SET ended_by = NULL WHERE customer = $1 AND ended_by > $2 AND ended_by < $3",
+                [.integer(member), .integer(publication), .integer(next)])
+        }
+        return count
+    }
+
+    /// Whether a publication ended this very promise, of whomever, and nobody has it any more: a copy of it binds nobody.
+    func isEnded(_ promise: StoredPromise) throws(StoreError) -> Bool {
+        try session.row(
+            """
+            SELECT 1 WHERE 0 < (
+                SELECT min(CASE WHEN ended_by IS NULL THEN 0 ELSE 1 END) FROM promises
+                WHERE entitlement = $1 AND policy = $2
+                AND coalesce(app_transaction_id, '') = $3 AND coalesce(download_id, '') = $4
+                AND coalesce(original_purchase_date, 0) = $5
+            )
+            """,
+            [
+                .text(promise.entitlement), .integer(promise.policyVersion),
+                .text(promise.acquisition.appTransactionID ?? ""), .text(promise.acquisition.downloadID ?? ""),
+                .real(promise.acquisition.originalPurchaseDate?.timeIntervalSinceReferenceDate ?? 0),
+            ]) != nil
+    }
+
+    /// Throws `policyChanged` if the update was decided under a policy that is no longer in effect, or if a publication ended
+    /// a promise that it repeats.
+    func checkPolicy(of update: CustomerUpdate, instead known: Customer?) throws(StoreError) {
+        guard let version = update.policyVersion else { return }
+        let sent = update.entitlementChange.sentEntitlements
+        guard !update.promises.isEmpty || (sent != nil && sent != known?.sentEntitlements) else { return }
+        guard try publishedVersion() == version else { throw .policyChanged }
+        for promise in update.promises where promise.policyVersion != version {
+            if try isEnded(promise) { throw .policyChanged }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+
+/// Who is told what: the webhooks that running services named.
+extension DatabaseTransaction {
+    /// Says that a process still serves these; false where one is not among those who listen.
+    package func keep(_ endpoints: [Endpoint]) throws(StoreError) -> Bool {
+        for endpoint in endpoints {
+            guard try isEndpoint(endpoint.name) else { return false }
+            try saw(endpoint)
+        }
+        return true
+    }
+
+    /// Is told from now on.
+    func name(_ endpoint: Endpoint) throws(StoreError) {
+        try session.execute(
+            "INSERT INTO endpoints (name, types) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET types = excluded.types",
+            [.text(endpoint.name), .text(endpoint.types)])
+        try saw(endpoint)
+    }
+
+    func isEndpoint(_ name: String) throws(StoreError) -> Bool {
+        try session.row("SELECT 1 FROM endpoints WHERE name = $1", [.text(name)]) != nil
+    }
+
+    package func endpoints() throws(StoreError) -> [NamedEndpoint] {
+        var named: [NamedEndpoint] = []
+        for row in try session.rows("SELECT name FROM endpoints ORDER BY name") {
+            let name = try row.text(0)
+            named.append(NamedEndpoint(name: name, sign: try progress(Self.seen(name))))
+        }
+        return named
+    }
+
+    /// Whether messages wait for an endpoint that is gone: an act may have met it while it went.
+    func hasStrayDeliveries() throws(StoreError) -> Bool {
+        try session.row("SELECT 1 FROM deliveries WHERE \(Self.isStray) LIMIT 1") != nil
+    }
+
+    func giveUpStrayDeliveries() throws(StoreError) {
+        try session.execute("UPDATE deliveries SET next_at = NULL WHERE \(Self.isStray)")
+    }
+
+    private static let isStray = "next_at IS NOT NULL AND endpoint NOT IN (SELECT name FROM endpoints)"
+
+    /// Is told no more. Returns how many messages waited for it.
+    func forgetEndpoint(_ name: String) throws(StoreError) -> Int {
+        try session.execute("DELETE FROM endpoints WHERE name = $1", [.text(name)])
+        try setProgress(Self.seen(name), to: nil)
+        return try session.execute(
+            "UPDATE deliveries SET next_at = NULL WHERE next_at IS NOT NULL AND endpoint = $1", [.text(name)])
+    }
+
+    /// Gives a new sign of it. No time, since clocks differ, and stand still in rehearsals.
+    func saw(_ endpoint: Endpoint) throws(StoreError) {
+        try setProgress(Self.seen(endpoint.name), to: String(UInt64.random(in: .min ... .max), radix: 36))
+    }
+
+    private static func seen(_ name: String) -> String { "endpoint \(name) seen" }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import TenureCore
+
+extension DatabaseTransaction {
+    /// Adds endpoints, and stores the terms under which entitlements are compared. Other terms than before make
+    /// `announceAll` compare all customers.
+    package func announce(to endpoints: [Endpoint], under terms: String) throws(StoreError) {
+        guard !endpoints.isEmpty else { return }
+        for endpoint in endpoints { try name(endpoint) }
+        guard try progress(Progress.terms) != terms else { return }
+        try setProgress(Progress.terms, to: terms)
+        try setProgress(Progress.position, to: "0")
+    }
+
+    /// Removes endpoints that no process has named since they were read, and their waiting deliveries. Without any endpoint,
+    /// nothing is compared anymore.
+    func forget(_ silent: [NamedEndpoint]) throws(StoreError) -> [ForgottenEndpoint] {
+        var forgotten: [ForgottenEndpoint] = []
+        let named = try endpoints()
+        for endpoint in silent where named.contains(endpoint) {
+            forgotten.append(ForgottenEndpoint(name: endpoint.name, waiting: try forgetEndpoint(endpoint.name)))
+        }
+        if !named.isEmpty, forgotten.count == named.count {
+            try setProgress(Progress.terms, to: nil)
+            try setProgress(Progress.position, to: nil)
+        }
+        return forgotten
+    }
+
+    /// Returns customers whose entitlements may have changed by now.
+    func customersDue(limit: Int) throws(StoreError) -> [SizedCustomer] {
+        try session.rows(
+            "SELECT id, length(facts) FROM customers WHERE next_end <= $1 ORDER BY next_end LIMIT $2",
+            [milliseconds, SQLValue(limit)]
+        ).map { row throws(StoreError) in try SizedCustomer(row) }
+    }
+
+    /// Compares all customers again: another policy may change everyone's entitlements.
+    func announceEverybody() throws(StoreError) {
+        if try progress(Progress.terms) != nil { try setProgress(Progress.position, to: "0") }
+    }
+
+    /// Whether this publication is in effect.
+    func isCurrent(_ publication: Int64?) throws(StoreError) -> Bool {
+        guard let publication else { return true }
+        return try self.publication()?.id == publication
+    }
+
+    /// The number of the last customer that was checked for announcements; nil if none is left to check.
+    func announcedPosition() throws(StoreError) -> Int64? {
+        try progress(Progress.position).map { Int64($0) ?? 0 }
+    }
+
+    /// Nil means that all customers were compared.
+    func setAnnouncedPosition(_ position: Int64?) throws(StoreError) {
+        try setProgress(Progress.position, to: position.map { String($0) })
+    }
+
+    /// Returns the next customers to compare when all are.
+    func customersToAnnounce(after position: Int64, limit: Int) throws(StoreError) -> [SizedCustomer] {
+        // Webhooks aren't told about unbound customers.
+        try session.rows(
+            """
+            SELECT id, length(facts) FROM customers WHERE id > $1 AND merged_into IS NULL AND NOT EXISTS (
+                SELECT 1 FROM identities WHERE customer = customers.id AND kind = $2
+            ) ORDER BY id LIMIT $3
+            """, [.integer(position), SQLValue(Identity.Kind.unbound.rawValue), SQLValue(limit)]
+        ).map { row throws(StoreError) in try SizedCustomer(row) }
+    }
+
+    /// Compares a customer's entitlements with what webhooks were told last, and tells them the changes. If `evaluate`
+    /// returns nil, the customer is compared again a minute later.
+    func announce(_ id: Int64, _ evaluate: (Customer) -> EntitlementChange?) throws(StoreError) {
+        guard let customer = try customer(id, forUpdate: true) else { return }
+        guard customer.id == id else {
+            try session.execute("UPDATE customers SET next_end = NULL WHERE id = $1", [.integer(id)])
+            return
+        }
+        guard let change = evaluate(customer) else {
+            let later = now.addingTimeInterval(Self.postponement).millisecondsSince1970
+            try session.execute(
+                "UPDATE customers SET next_end = $1 WHERE id = $2", [.integer(later), .integer(id)])
+            return
+        }
+        if change.sentEntitlements == customer.sentEntitlements {
+            // Nothing changed, except when to compare again.
+            let look = change.nextLook(at: now)
+            try session.execute("UPDATE customers SET next_end = $1 WHERE id = $2", [look, .integer(id)])
+            return
+        }
+        let updated = try update(customer, to: customer.facts, change)
+        for message in change.messages { try tell(message, of: updated) }
+    }
+
+    /// Seconds.
+    private static let postponement: TimeInterval = 60
+
+    private enum Progress {
+        static let terms = "announced terms"
+        static let position = "announced up to"
+    }
+}
+
+/// A customer's number, and the size of their facts.
+struct SizedCustomer: Sendable {
+    let id: Int64
+    /// In bytes.
+    let size: Int
+
+    fileprivate init(_ row: SQLRow) throws(StoreError) {
+        id = try row.integer(0)
+        size = Int(clamping: try row.integer(1))
+    }
+}
+
+extension [SizedCustomer] {
+    /// Groups that one transaction each compares, in the same order.
+    var pieces: [[SizedCustomer]] {
+        var pieces: [[SizedCustomer]] = []
+        var size = 0
+        for customer in self {
+            if let last = pieces.indices.last, pieces[last].count < Self.mostInOnePiece,
+                size + customer.size <= DatabaseTransaction.mostFactsInOnePiece
+            {
+                pieces[last].append(customer)
+                size += customer.size
+            } else {
+                pieces.append([customer])
+                size = customer.size
+            }
+        }
+        return pieces
+    }
+
+    private static var mostInOnePiece: Int { 16 }
+}

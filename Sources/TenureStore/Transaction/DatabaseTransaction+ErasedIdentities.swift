@@ -1,0 +1,69 @@
+import Crypto
+import Foundation
+import TenureCore
+import TenureJSON
+
+extension DatabaseTransaction {
+    /// Removes identities of a hidden customer, and stores their salted hashes, so that they don't create the customer again.
+    /// Returns how many.
+    func buryIdentities(of id: Int64, limit: Int) throws(StoreError) -> Int {
+        // In no order: sorting all of a customer's identities for each piece would take their square.
+        let rows = try session.rows(
+            """
+            DELETE FROM identities WHERE (realm, kind, value) IN (
+                SELECT realm, kind, value FROM identities WHERE customer = $1 LIMIT $2
+            ) RETURNING realm, kind, value
+            """, [.integer(id), SQLValue(limit)])
+        guard !rows.isEmpty else { return 0 }
+        let salt = try newSalt()
+        for row in rows {
+            let identity = try Identity(row, kindAt: 1)
+            guard identity.kind.isAppStores else { continue }
+            guard let realm = UInt8(exactly: try row.integer(0)).flatMap({ Realm(code: $0) }) else {
+                throw .damaged("a customer belongs to no known realm")
+            }
+            try session.execute(
+                """
+                INSERT INTO erasures (digest, erased_at) VALUES ($1, $2)
+                ON CONFLICT (digest) DO UPDATE SET erased_at = excluded.erased_at
+                """, [.text(digest(of: identity, in: realm, salt: salt)), milliseconds])
+        }
+        return rows.count
+    }
+
+    /// Whether these name somebody who was erased, and nobody who is there: who uses the app again is somebody, whatever
+    /// was erased before.
+    func areErased(
+        _ identities: [Identity], in realm: Realm, forUpdate isForUpdate: Bool = true
+    ) throws(StoreError) -> Bool {
+        var isErasedNow = false
+        // Nobody erases them before this transaction is over. Without what is known of them, which may be much.
+        for identity in identities {
+            guard let number = try member(by: identity, in: realm) else { continue }
+            if try member(.number(number), forUpdate: isForUpdate) != nil { return false }
+            isErasedNow = true
+        }
+        if isErasedNow { return true }
+        guard let salt = try progress(Self.salt) else { return false }
+        for identity in identities where identity.kind.isAppStores {
+            let row = try session.row(
+                "SELECT 1 FROM erasures WHERE digest = $1", [.text(digest(of: identity, in: realm, salt: salt))])
+            if row != nil { return true }
+        }
+        return false
+    }
+
+    private static let salt = "salt of erasures"
+
+    /// Made with the first erasure, and the record's for good.
+    private func newSalt() throws(StoreError) -> String {
+        if let salt = try progress(Self.salt) { return salt }
+        let salt = (0..<32).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal
+        try setProgress(Self.salt, to: salt)
+        return salt
+    }
+
+    private func digest(of identity: Identity, in realm: Realm, salt: String) -> String {
+        SHA256.hash(data: Array("\(salt) \(LockKey.identity(identity, realm).text)".utf8)).hexadecimal
+    }
+}

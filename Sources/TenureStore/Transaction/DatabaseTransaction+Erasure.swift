@@ -1,0 +1,108 @@
+import Foundation
+import TenureCore
+
+/// Erasure removes everything that tells of a person: their entries, those of all who turned out to be them, and the
+/// unbound records of artifacts that name them.
+///
+/// One transaction hides all of these customers: no operation finds them anymore, and no endpoint gets their messages.
+/// `remove` then deletes their rows in pieces. A hidden customer is merged into themselves, and `unfinished_updates` lists
+/// them until the last row is gone.
+extension DatabaseTransaction {
+    /// Stands for an erasure where the number of an act is asked for.
+    static let erasing: Int64 = 0
+    /// So many rows of a customer are removed by one piece.
+    static let removedPerPiece = 32
+    /// So many customers are hidden by one transaction, beside the members of one customer.
+    static let hiddenPerPiece = 16
+
+    /// Hides a customer with all who are one with them. Returns how many entries of each kind there are.
+    func hide(_ customer: CustomerMember) throws(StoreError) -> [String: Int] {
+        let members = try group(of: customer.id)
+        // Locked, so that no unbound record is linked to one of them after it was looked for.
+        _ = try lockExisting(members)
+        let unboundCustomers = try unboundCustomers(of: members)
+        return try hide(members + unboundCustomers)
+    }
+
+    /// Returns how many entries of each kind there are.
+    func hide(_ ids: [Int64]) throws(StoreError) -> [String: Int] {
+        var counts = ["customers": ids.count]
+        for (name, table) in Self.counted {
+            let rows = try rows(
+                "SELECT count(*) FROM \(table) WHERE customer IN \(DatabaseTable.batchPlaces)", about: ids)
+            for row in rows { counts[name, default: 0] += Int(clamping: try row.integer(0)) }
+        }
+        for statement in Self.hiding { try execute(statement, about: ids) }
+        let nothing = SQLValue.blob(CustomerFacts().encoded)
+        for chunk in ids.chunks(of: DatabaseTable.batchSize) {
+            try session.execute(
+                """
+                UPDATE customers SET facts = $1, merged_into = id, sent_entitlements = NULL, next_end = NULL
+                WHERE id IN (\(Self.places(DatabaseTable.batchSize, from: 2)))
+                """, [nothing] + DatabaseTable.batch(Array(chunk)))
+        }
+        return counts
+    }
+
+    /// Removes some rows of a hidden customer. Returns whether none is left.
+    func removeSome(ofHidden id: Int64) throws(StoreError) -> Bool {
+        var left = Self.removedPerPiece - (try buryIdentities(of: id, limit: Self.removedPerPiece))
+        while left > 0 {
+            let count = try removeMessages(of: id, limit: left)
+            guard count > 0 else { break }
+            left -= count
+        }
+        for statement in Self.removing where left > 0 {
+            left -= try session.execute(statement, [.integer(id), SQLValue(left)])
+        }
+        guard left > 0 else { return false }
+        try session.execute("DELETE FROM unfinished_updates WHERE customer = $1", [.integer(id)])
+        try session.execute("DELETE FROM customers WHERE id = $1", [.integer(id)])
+        return true
+    }
+
+    /// How many entries an erasure under way began with; nil where none of this customer is.
+    func countsOfErasure(of name: CustomerName) throws(StoreError) -> [String: Int]? {
+        guard case .publicID(let id) = name,
+            try session.row("SELECT 1 FROM customers WHERE public_id = $1 AND merged_into = id", [.text(id)]) != nil
+        else { return nil }
+        let line = try audit(before: nil, of: id, limit: 1).first { $0.action == CustomerChange.erase.name }
+        return (line?.detail ?? [:]).compactMapValues { Int($0) }
+    }
+
+    /// The tables with a customer's entries, with the names under which they are counted.
+    private static let counted = [
+        ("webhooks", "outbox"), ("artifacts", "artifacts"), ("notifications", "notifications"),
+        ("identities", "identities"), ("promises", "promises"), ("support", "support_grants"), ("events", "events"),
+        ("devices", "devices"), ("trialSessions", "trial_sessions"), ("jobs", "jobs"),
+    ]
+
+    /// Jobs, of which a customer has at most one of each kind, and the list of customers to be removed.
+    private static let hiding = [
+        "DELETE FROM jobs WHERE customer IN \(DatabaseTable.batchPlaces)",
+        "DELETE FROM unfinished_updates WHERE customer IN \(DatabaseTable.batchPlaces)",
+        """
+        INSERT INTO unfinished_updates (customer, update_id, started_at)
+        SELECT id, \(erasing), 0 FROM customers WHERE id IN \(DatabaseTable.batchPlaces)
+        """,
+    ]
+
+    /// What names a customer beside their identities: at most `$2` rows of each.
+    private static let removing =
+        ["artifacts", "notifications", "promises", "support_grants", "events", "trial_sessions"].map { table in
+            "DELETE FROM \(table) WHERE id IN (SELECT id FROM \(table) WHERE customer = $1 LIMIT $2)"
+        }
+        + [
+            ("devices", "customer, device", "customer"), ("unbound_links", "unbound, customer", "unbound"),
+            ("unbound_links", "unbound, customer", "customer"), ("separations", "first, second", "first"),
+            ("separations", "first, second", "second"),
+        ].map { table, key, column in
+            "DELETE FROM \(table) WHERE (\(key)) IN (SELECT \(key) FROM \(table) WHERE \(column) = $1 LIMIT $2)"
+        } + [
+            """
+            DELETE FROM requests WHERE (actor, request) IN (
+                SELECT actor, request FROM requests
+                WHERE customer = (SELECT public_id FROM customers WHERE id = $1) LIMIT $2)
+            """
+        ]
+}

@@ -1,0 +1,60 @@
+import Foundation
+import TenureCore
+
+extension DatabaseTransaction {
+    func append(
+        _ kind: StoredEvent.Kind, to customer: Customer, actor: String? = nil, detail: [String: String] = [:]
+    ) throws(StoreError) {
+        try append(kind, toMember: customer.member, actor: actor, detail: detail)
+    }
+
+    func append(
+        _ kind: StoredEvent.Kind, toMember member: Int64, actor: String?, detail: [String: String]
+    ) throws(StoreError) {
+        try session.execute(
+            "INSERT INTO events (customer, kind, at, actor, detail) VALUES ($1, $2, $3, $4, $5)",
+            [
+                .integer(member), .text(kind.rawValue), milliseconds, SQLValue(actor),
+                detail.isEmpty ? .null : .text(detail.json),
+            ])
+    }
+
+    func events(of customer: Int64) throws(StoreError) -> [StoredEvent] {
+        try numberedEvents(of: customer).map(\.event)
+    }
+
+    /// With their numbers in the ledger.
+    func numberedEvents(of customer: Int64) throws(StoreError) -> [(number: Int64, event: StoredEvent)] {
+        try session.rows(
+            "SELECT kind, at, actor, detail, id FROM events WHERE customer = $1 ORDER BY id", [.integer(customer)]
+        ).map { row throws(StoreError) in
+            let name = try row.text(0)
+            guard let kind = StoredEvent.Kind(rawValue: name) else {
+                throw .damaged("no event is called `\(name)`")
+            }
+            let event = StoredEvent(
+                kind, at: try row.instant(1), actor: try row.textIfPresent(2),
+                detail: try row.textIfPresent(3).map { text throws(StoreError) in try [String: String](json: text) }
+                    ?? [:])
+            return (try row.integer(4), event)
+        }
+    }
+}
+
+extension [String: String] {
+    /// An object with its keys in order, so that the same facts are the same bytes.
+    var json: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // A dictionary of texts always encodes.
+        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+    }
+
+    init(json: String) throws(StoreError) {
+        do {
+            self = try JSONDecoder().decode([String: String].self, from: Data(json.utf8))
+        } catch {
+            throw .damaged("the detail of an event is no object of texts")
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import TenureCore
+import TenureJSON
+
+/// Identities many at a time: a receipt names thousands.
+extension DatabaseTransaction {
+    /// So many identities are asked for, or written, by one statement.
+    static let identitiesPerStatement = 64
+    /// So many keys one transaction locks at most. On PostgreSQL more would take the lock that keeps all others away.
+    static let mostKeys = 64
+    /// Bytes: of more, an act is worked out before anybody waits for it.
+    static let mostFactsInOnePiece = 32_768
+    /// So many artifacts, purchases and renewals one transaction adds at most.
+    static let mostEntriesInOnePiece = 128
+    /// Most acts name a few: a statement of their own, so that little is asked for in vain.
+    private static let fewIdentities = 4
+
+    /// The numbers of those whom the identities name, whoever they turned out to be.
+    func members(by identities: [Identity], in realm: Realm) throws(StoreError) -> [Identity: Int64] {
+        guard identities.count > 1 else {
+            guard let only = identities.first, let member = try member(by: only, in: realm) else { return [:] }
+            return [only: member]
+        }
+        var members: [Identity: Int64] = [:]
+        for (kind, identities) in Dictionary(grouping: identities, by: \.kind) {
+            for chunk in identities.chunks(of: Self.identitiesPerStatement) {
+                let size = chunk.count <= Self.fewIdentities ? Self.fewIdentities : Self.identitiesPerStatement
+                let rows = try session.rows(
+                    """
+                    SELECT value, customer FROM identities
+                    WHERE realm = $1 AND kind = $2 AND value IN (\(Self.places(size, from: 3)))
+                    """,
+                    [SQLValue(realm.code), SQLValue(kind.rawValue)]
+                        + chunk.map { SQLValue.text($0.value) }.padded(to: size))
+                for row in rows { members[Identity(kind, try row.text(0))] = try row.integer(1) }
+            }
+        }
+        return members
+    }
+
+    /// Writes those that name nobody yet. Returns how many did not.
+    @discardableResult
+    func insert(
+        _ identities: [Identity], ofMember member: Int64, in realm: Realm
+    ) throws(StoreError) -> Int {
+        var count = 0
+        for chunk in identities.chunks(of: Self.identitiesPerStatement) {
+            if chunk.count <= Self.fewIdentities {
+                for identity in chunk {
+                    count += try session.execute(
+                        Self.inserting(1), Self.arguments(of: identity, ofMember: member, in: realm))
+                }
+            } else {
+                // The last row again in the places that are left, which changes nothing.
+                let rows = Array(chunk).padded(to: Self.identitiesPerStatement)
+                count += try session.execute(
+                    Self.inserting(rows.count),
+                    rows.flatMap { Self.arguments(of: $0, ofMember: member, in: realm) })
+            }
+        }
+        return count
+    }
+
+    private static func arguments(of identity: Identity, ofMember member: Int64, in realm: Realm) -> [SQLValue] {
+        [SQLValue(realm.code), SQLValue(identity.kind.rawValue), .text(identity.value), .integer(member)]
+    }
+
+    private static func inserting(_ count: Int) -> String { count == 1 ? insertOne : insertMany }
+
+    private static let insertOne = inserting(rows: 1)
+    private static let insertMany = inserting(rows: identitiesPerStatement)
+
+    private static func inserting(rows: Int) -> String {
+        let values = (0..<rows).map { "(\(places(4, from: $0 * 4 + 1)))" }.joined(separator: ", ")
+        return "INSERT INTO identities (realm, kind, value, customer) VALUES \(values) ON CONFLICT DO NOTHING"
+    }
+
+    /// `$3, $4, $5`
+    static func places(_ count: Int, from first: Int) -> String {
+        (first..<first + count).map { "$\($0)" }.joined(separator: ", ")
+    }
+}
+
+extension Array {
+    /// In their order, each of `size` elements, the last one of what is left.
+    func chunks(of size: Int) -> [ArraySlice<Element>] {
+        stride(from: 0, to: count, by: size).map { self[$0..<Swift.min($0 + size, count)] }
+    }
+
+    /// With its last element repeated up to this length.
+    func padded(to count: Int) -> [Element] {
+        guard let last else { return self }
+        return self + repeatElement(last, count: Swift.max(0, count - self.count))
+    }
+}
+
+extension Identity {
+    /// Of a row with its kind at this place, and its value at the next.
+    init(_ row: SQLRow, kindAt place: Int) throws(StoreError) {
+        let code = try row.integer(place)
+        guard let kind = UInt8(exactly: code).flatMap({ Identity.Kind(rawValue: $0) }) else {
+            throw .damaged("no kind of identity has the number \(code)")
+        }
+        self.init(kind, try row.text(place + 1))
+    }
+}

@@ -1,0 +1,73 @@
+package import Foundation
+import TenureCore
+
+extension DatabaseTransaction {
+    /// For the account that was named, whoever it turned out to be: each has a history of its own.
+    func enqueue(_ kind: StoredJob.Kind, for customer: Customer) throws(StoreError) {
+        try session.execute(
+            """
+            INSERT INTO jobs (kind, subject, customer, due_at, attempts) VALUES ($1, $2, $3, $4, 0)
+            ON CONFLICT DO NOTHING
+            """,
+            [.text(kind.rawValue), .text(String(customer.member)), .integer(customer.member), milliseconds])
+    }
+
+    /// The job that has waited longest, put off by the lease: nobody else takes it before.
+    package func claimJob(_ kind: StoredJob.Kind, lease: TimeInterval) throws(StoreError) -> StoredJob? {
+        let row = try session.row(
+            """
+            SELECT id, customer, attempts FROM jobs WHERE kind = $1 AND due_at <= $2
+            ORDER BY due_at, id LIMIT 1\(session.dialect.forUpdateOfFree)
+            """, [.text(kind.rawValue), milliseconds])
+        guard let row else { return nil }
+        let id = try row.integer(0)
+        try session.execute(
+            "UPDATE jobs SET due_at = $1, attempts = attempts + 1 WHERE id = $2",
+            [.integer(now.addingTimeInterval(lease).millisecondsSince1970), .integer(id)])
+        guard let member = try row.integerIfPresent(1), let customer = try self.customer(member) else {
+            try session.execute("DELETE FROM jobs WHERE id = $1", [.integer(id)])
+            return nil
+        }
+        // Of who are one, each has an account and a job of their own.
+        var identities = try identities(ofMember: member)
+        if !identities.contains(where: \.kind.isAppStores) { identities = try self.identities(of: customer.id) }
+        return StoredJob(
+            id: id, kind: kind, customer: customer.named(as: member), identities: identities,
+            tries: Int(clamping: try row.integer(2)))
+    }
+
+    package func waiting(_ kind: StoredJob.Kind) throws(StoreError) -> Int {
+        let row = try session.row("SELECT count(*) FROM jobs WHERE kind = $1", [.text(kind.rawValue)])
+        return Int(clamping: try row?.integer(0) ?? 0)
+    }
+
+    // Whoever it was for may have been erased, and its number stand for another's by now: the customer's never does.
+
+    package func finish(_ job: StoredJob) throws(StoreError) {
+        try session.execute(
+            "DELETE FROM jobs WHERE id = $1 AND customer = $2", [.integer(job.id), .integer(job.customer.member)])
+    }
+
+    package func postpone(_ job: StoredJob, until instant: Date) throws(StoreError) {
+        try session.execute(
+            "UPDATE jobs SET due_at = $1 WHERE id = $2 AND customer = $3",
+            [.integer(instant.millisecondsSince1970), .integer(job.id), .integer(job.customer.member)])
+    }
+
+    package func progress(_ name: String) throws(StoreError) -> String? {
+        try session.row("SELECT value FROM progress WHERE name = $1", [.text(name)]).map { row throws(StoreError) in
+            try row.text(0)
+        }
+    }
+
+    /// Nil: it was never there.
+    package func setProgress(_ name: String, to value: String?) throws(StoreError) {
+        guard let value else {
+            try session.execute("DELETE FROM progress WHERE name = $1", [.text(name)])
+            return
+        }
+        try session.execute(
+            "INSERT INTO progress (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            [.text(name), .text(value)])
+    }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import TenureCore
+
+extension DatabaseTransaction {
+    /// Joins customers whom signed data names together. The first one keeps its number and gets what the others proved.
+    func joined(_ known: [Customer]) throws(StoreError) -> Customer? {
+        guard let joining = try joining(known) else { return known.first }
+        return try join(joining, as: joining.facts)
+    }
+
+    /// Returns which of these customers are one; nil if all stay apart.
+    func joining(_ known: [Customer]) throws(StoreError) -> Joining? {
+        guard let first = known.first, known.count > 1 else { return nil }
+        var ones = try Joinable(of: first, in: self)
+        var others: [Customer] = []
+        for other in known.dropFirst() {
+            let theirs = try Joinable(of: other, in: self)
+            guard ones.group.count + theirs.group.count <= Self.mostMembers, ones.mayBeOne(with: theirs),
+                try !areSeparated(ones.group, theirs.group)
+            else { continue }
+            ones.add(theirs)
+            others.append(other)
+        }
+        return others.isEmpty ? nil : Joining(first: first, others: others, group: ones.group)
+    }
+
+    /// `encoded`: the bytes of `facts`, if they were encoded before.
+    func join(
+        _ joining: Joining, as facts: CustomerFacts, encoded: EncodedFacts? = nil
+    ) throws(StoreError) -> Customer {
+        for other in joining.others { try point(other, to: joining.first, because: .signedTogether, actor: nil) }
+        var facts = facts
+        let wereComplete = facts.purchasesAreComplete
+        facts.purchasesAreComplete = try purchasesAreComplete(of: joining.group)
+        let isSame = facts.purchasesAreComplete == wereComplete
+        return try update(joining.first, to: facts, encoded: isSame ? encoded : nil)
+    }
+
+    /// Customers who are one.
+    struct Joining {
+        let first: Customer
+        let others: [Customer]
+        /// The members of all of them.
+        let group: [Int64]
+
+        /// The facts of all of them. Events tell whether all purchases are known.
+        var facts: CustomerFacts {
+            var facts = first.facts
+            facts.add(others.map(\.facts))
+            return facts
+        }
+    }
+
+    /// Members of one customer, and what keeps them apart from others.
+    private struct Joinable {
+        private(set) var group: [Int64]
+        private var hasAccount: Bool
+        /// The acquisitions with a known app transaction.
+        private var acquisitions: [AcquisitionKey]
+        private var users: Set<String>
+
+        init(of customer: Customer, in transaction: DatabaseTransaction) throws(StoreError) {
+            group = try transaction.group(of: customer.id)
+            hasAccount = try transaction.hasAppTransactionID(among: group)
+            acquisitions = TenureCore.acquisitions(in: customer.facts.proofs.filter { $0.kind != .receipt })
+                .map(\.key)
+            users = Set(try transaction.users(among: group))
+        }
+
+        /// Customers with app transactions of different acquisitions stay apart. Only the app's server can join
+        /// customers that it linked to different users.
+        func mayBeOne(with other: Joinable) -> Bool {
+            !(hasAccount && other.hasAccount) && mayHaveOneAcquisition(with: other)
+                && (users.isEmpty || other.users.isEmpty || !users.isDisjoint(with: other.users))
+        }
+
+        private func mayHaveOneAcquisition(with other: Joinable) -> Bool {
+            acquisitions.isEmpty || other.acquisitions.isEmpty
+                || acquisitions.contains { mine in other.acquisitions.contains { mine.matches($0) } }
+        }
+
+        mutating func add(_ other: Joinable) {
+            group += other.group
+            hasAccount = hasAccount || other.hasAccount
+            acquisitions += other.acquisitions
+            users.formUnion(other.users)
+        }
+    }
+
+    /// Returns the customer with whether all purchases of their other accounts are known.
+    func knowingOthers(_ customer: Customer?) throws(StoreError) -> Customer? {
+        guard var customer, !customer.facts.purchasesAreComplete, try hasMembers(customer.id) else { return customer }
+        customer.othersAreComplete = try othersAreComplete(than: customer.member, among: try group(of: customer.id))
+        return customer
+    }
+}

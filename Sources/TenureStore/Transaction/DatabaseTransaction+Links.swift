@@ -1,0 +1,136 @@
+import Foundation
+import TenureCore
+
+extension DatabaseTransaction {
+    /// The app's users who are linked with any of those who are one.
+    func users(of id: Int64) throws(StoreError) -> [String] {
+        try users(among: try group(of: id))
+    }
+
+    func users(among group: [Int64]) throws(StoreError) -> [String] {
+        var users: [String] = []
+        let found = try rows(
+            """
+            SELECT value FROM identities
+            WHERE customer IN \(DatabaseTable.batchPlaces) AND kind = \(Identity.Kind.userID.rawValue) ORDER BY value
+            """, about: group)
+        for row in found { users.append(try row.text(0)) }
+        return users
+    }
+
+    /// Says that an acquisition is a user's. What the same user has already becomes the same customer's.
+    func link(
+        _ user: String, to member: CustomerMember, _ transfer: Transfer, actor: String, by rederivation: Rederivation
+    ) throws(StoreError) -> ChangeOutcome {
+        var customer = try customer(of: member)
+        guard try !isUnbound(member.id) else { return .refused(.unboundProof) }
+        let identity = Identity(.userID, user)
+        let theirs = try self.customer(by: identity, in: member.realm, forUpdate: true)
+        if let theirs, theirs.id == customer.id { return .done(customer, isNew: false) }
+        let others = try users(of: customer.id)
+        if transfer == .never, !others.isEmpty { return .refused(.linkedToAnotherUser) }
+        let isTransfer = transfer == .newest && !others.isEmpty
+        // What signed data made one belongs to one account, and goes with it.
+        let all = try group(of: customer.id)
+        let taken = isTransfer ? try account(of: member.id, among: all) : all
+        if let theirs {
+            let group = try group(of: theirs.id)
+            guard try !areSeparated(taken, group) else { return .refused(.separated) }
+            guard mayJoin(taken, group) else { return .refused(.tooManyMerged) }
+        }
+        if isTransfer {
+            customer = try takeAway(taken, with: member, from: customer, all, actor: actor, by: rederivation)
+        }
+        if let theirs {
+            customer = try merge(customer, into: theirs, because: .sameUser, of: user, actor: actor)
+                .named(as: member.id)
+        } else {
+            try insert(identity, of: customer)
+        }
+        // A promise never moves silently.
+        let promises = try promised(by: isTransfer ? taken : [member.id])
+        try append(
+            isTransfer ? .transferred : .linked, to: customer, actor: actor,
+            detail: [Self.userKey: user].merging(promises.isEmpty ? [:] : ["promises": promises]) { $1 })
+        try forgetFormerUsers(of: customer.id)
+        return .done(customer, isNew: true)
+    }
+
+    /// Removes the ids of users who had these accounts before from what was written of them: it is shown and handed out
+    /// as another's from now on, and whoever erases a former user would not find it.
+    private func forgetFormerUsers(of id: Int64) throws(StoreError) {
+        let users = Set(try users(of: id))
+        for member in try group(of: id) {
+            for (number, event) in try numberedEvents(of: member) {
+                guard let user = event.detail[Self.userKey], !users.contains(user) else { continue }
+                let detail = event.detail.filter { $0.key != Self.userKey }
+                try session.execute(
+                    "UPDATE events SET detail = $1 WHERE id = $2",
+                    [detail.isEmpty ? .null : .text(detail.json), .integer(number)])
+            }
+        }
+    }
+
+    /// In the details of events.
+    static let userKey = "user"
+
+    /// The account of the member is nobody's; whoever had it keeps the rest.
+    private func takeAway(
+        _ taken: [Int64], with member: CustomerMember, from customer: Customer, _ all: [Int64], actor: String,
+        by rederivation: Rederivation
+    ) throws(StoreError) -> Customer {
+        guard let (rest, alone) = try split(taken, from: all) else {
+            for user in try users(of: customer.id) {
+                try remove(Identity(.userID, user), in: member.realm)
+                try append(.unlinked, to: customer, actor: actor, detail: [Self.userKey: user])
+            }
+            return customer
+        }
+        // The users stay with what they keep.
+        for id in taken {
+            try session.execute(
+                "UPDATE identities SET customer = $1 WHERE customer = $2 AND kind = $3",
+                [.integer(rest), .integer(id), SQLValue(Identity.Kind.userID.rawValue)])
+        }
+        let promises = try promised(by: taken)
+        let parts = try restore([rest, alone], of: customer, by: rederivation)
+        try append(
+            .transferred, to: parts[0], actor: actor,
+            detail: ["customer": member.publicID].merging(promises.isEmpty ? [:] : ["promises": promises]) { $1 })
+        return parts[1].named(as: member.id)
+    }
+
+    /// The link ends, and so does what it alone made one.
+    func unlink(
+        _ user: String, from member: CustomerMember, actor: String, by rederivation: Rederivation
+    ) throws(StoreError) -> ChangeOutcome {
+        let customer = try customer(of: member)
+        let identity = Identity(.userID, user)
+        guard let theirs = try self.customer(by: identity, in: member.realm), theirs.id == customer.id else {
+            return .refused(.notLinked)
+        }
+        try remove(identity, in: member.realm)
+        try append(.unlinked, to: customer, actor: actor, detail: [Self.userKey: user])
+        let group = try group(of: customer.id)
+        for id in group {
+            guard let other = try self.member(.number(id)), other.mergedInto != nil else { continue }
+            let detail = try mergeDetail(of: other, among: group)
+            guard detail["because"] == MergeReason.sameUser.rawValue, detail[Self.userKey] == user else { continue }
+            try part(other, isForGood: false, actor: actor, ["because": "unlinked"], by: rederivation)
+        }
+        return .done(try self.customer(of: member), isNew: true)
+    }
+
+    private func remove(_ identity: Identity, in realm: Realm) throws(StoreError) {
+        try session.execute(
+            "DELETE FROM identities WHERE realm = $1 AND kind = $2 AND value = $3",
+            [SQLValue(realm.code), SQLValue(identity.kind.rawValue), .text(identity.value)])
+    }
+
+    /// The entitlements that were promised to these members, each once.
+    private func promised(by members: [Int64]) throws(StoreError) -> String {
+        var names: Set<String> = []
+        for member in members { names.formUnion(try promises(of: member).map(\.entitlement)) }
+        return names.sorted().joined(separator: ", ")
+    }
+}

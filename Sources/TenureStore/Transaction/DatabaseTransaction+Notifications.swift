@@ -1,0 +1,100 @@
+import Foundation
+import TenureCore
+
+extension DatabaseTransaction {
+    /// Nil where it is new.
+    func reception(of notification: StoredNotification, about identities: [Identity]) throws(StoreError) -> Reception? {
+        if let known = try knownRow(of: notification) {
+            let id = try known.integerIfPresent(0)
+            return Reception(
+                isNew: false, customer: try id.flatMap { id throws(StoreError) in try customer(id) })
+        }
+        guard try areErased(identities, in: notification.realm, forUpdate: false) else { return nil }
+        return Reception(isNew: false, customer: nil, isOfErased: true)
+    }
+
+    /// Whether it came before, or speaks of somebody who was erased.
+    func isKnown(_ notification: StoredNotification, about identities: [Identity]) throws(StoreError) -> Bool {
+        if try knownRow(of: notification) != nil { return true }
+        return try areErased(identities, in: notification.realm)
+    }
+
+    private func knownRow(of notification: StoredNotification) throws(StoreError) -> SQLRow? {
+        try session.row(
+            "SELECT customer FROM notifications WHERE realm = $1 AND uuid = $2",
+            [SQLValue(notification.realm.code), .text(notification.uuid)])
+    }
+
+    func insert(_ notification: StoredNotification, about subject: Customer?) throws(StoreError) {
+        let (header, rest) = notification.bytes.partsOfJWS
+        var headerID = SQLValue.null
+        if let header { headerID = .integer(try self.headerID(header)) }
+        try session.execute(
+            """
+            INSERT INTO notifications (realm, uuid, type, subtype, signed_at, received_at, customer, header, bytes)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+            """,
+            [
+                SQLValue(notification.realm.code), .text(notification.uuid), .text(notification.type),
+                SQLValue(notification.subtype), SQLValue(notification.signedDate?.millisecondsSince1970), milliseconds,
+                SQLValue(subject?.member), headerID, SQLValue(rest),
+            ])
+    }
+
+    /// In the order in which they came.
+    func notifications(of customer: Int64) throws(StoreError) -> [(notification: StoredNotification, receivedAt: Date)]
+    {
+        try numberedNotifications(of: customer).map { ($0.notification, $0.receivedAt) }
+    }
+
+    /// With their numbers in the ledger.
+    func numberedNotifications(
+        of customer: Int64, after number: Int64 = 0, limit: Int = .max
+    ) throws(StoreError) -> [(number: Int64, notification: StoredNotification, receivedAt: Date)] {
+        try session.rows(
+            """
+            SELECT \(Self.notificationColumns) WHERE customer = $1 AND +notifications.id > $2
+            ORDER BY +notifications.id LIMIT $3
+            """, [.integer(customer), .integer(number), SQLValue(limit)]
+        ).map { row throws(StoreError) in
+            (try row.integer(8), try StoredNotification(row), try row.instant(7))
+        }
+    }
+
+    /// In the order in which `StoredNotification` reads them, then when it came, and its number.
+    private static let notificationColumns = """
+        realm, uuid, type, subtype, signed_at, headers.bytes, notifications.bytes, received_at, notifications.id
+        FROM notifications LEFT JOIN headers ON headers.id = header
+        """
+
+    func customers(withAppAccountToken token: String, in realm: Realm) throws(StoreError) -> [Customer] {
+        let rows = try session.rows(
+            """
+            SELECT customer FROM identities
+            WHERE realm = $1 AND kind = $2 AND value >= $3 AND value < $4 ORDER BY value LIMIT 100
+            """,
+            [
+                SQLValue(realm.code), SQLValue(Identity.Kind.appAccountToken.rawValue),
+                // After the token come a blank and a transaction; after the blank in ASCII comes the mark.
+                .text(token + " "), .text(token + "!"),
+            ])
+        var found: [Int64: Customer] = [:]
+        for row in rows {
+            guard let customer = try customer(try row.integer(0)) else { continue }
+            found[customer.id] = customer
+        }
+        return found.values.sorted { $0.id < $1.id }
+    }
+}
+
+extension StoredNotification {
+    fileprivate init(_ row: SQLRow) throws(StoreError) {
+        let code = try row.integer(0)
+        guard let realm = UInt8(exactly: code).flatMap({ Realm(code: $0) }) else {
+            throw .damaged("no realm has the number \(code)")
+        }
+        self.init(
+            realm: realm, uuid: try row.text(1), type: try row.text(2), subtype: try row.textIfPresent(3),
+            signedDate: try row.instantIfPresent(4), bytes: (try row.bytesIfPresent(5) ?? []) + (try row.bytes(6)))
+    }
+}

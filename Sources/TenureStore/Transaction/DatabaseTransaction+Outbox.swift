@@ -1,0 +1,116 @@
+import Foundation
+import TenureCore
+
+extension DatabaseTransaction {
+    /// Writes a message into the outbox, for each endpoint that wants it; nothing where none does.
+    func tell(_ message: Message, of customer: Customer?) throws(StoreError) {
+        var names: [String] = []
+        for row in try session.rows("SELECT name, types FROM endpoints ORDER BY name") {
+            let types = try row.text(1)
+            guard types == "*" || types.split(separator: " ").contains(message.kind.rawValue[...]) else { continue }
+            names.append(try row.text(0))
+        }
+        guard !names.isEmpty else { return }
+        // Who was erased leaves no user's id behind.
+        let users = try customer.map { customer throws(StoreError) in
+            message.kind == .customerErased ? [] : try userIDs(of: customer.id)
+        }
+        let id = SQLValue(message.kind == .customerErased ? nil : customer?.id)
+        let number = try session.insert(
+            """
+            INSERT INTO outbox (event, type, customer, realm, public_id, user_ids, data, created_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+            """,
+            [
+                .text(PublicID.event.random()), .text(message.kind.rawValue), id, SQLValue(customer?.realm.code),
+                SQLValue(customer?.publicID), SQLValue(users?.json),
+                .text(String(decoding: message.data, as: UTF8.self)),
+                milliseconds,
+            ])
+        guard let number else { throw .failed("a message got no number") }
+        for name in names { try queue(number, to: name, customer: id) }
+    }
+
+    private func queue(_ message: Int64, to endpoint: String, customer: SQLValue) throws(StoreError) {
+        try session.execute(
+            """
+            INSERT INTO deliveries (message, endpoint, customer, attempts, queued_at, next_at)
+            VALUES ($1, $2, $3, 0, $4, $5)
+            """, [.integer(message), .text(endpoint), customer, milliseconds, milliseconds])
+    }
+
+    /// Those by which the app's own server knows the customer.
+    private func userIDs(of customer: Int64) throws(StoreError) -> [String] {
+        try users(of: customer)
+    }
+
+    func hasMessages(before: Date) throws(StoreError) -> Bool {
+        try session.row(
+            "SELECT 1 FROM outbox WHERE created_at < $1 LIMIT 1", [.integer(before.millisecondsSince1970)]) != nil
+    }
+
+    /// Removes at most so many of those written before an instant that no endpoint waits for. Returns how many.
+    func pruneMessages(before: Date, limit: Int) throws(StoreError) -> Int {
+        let ids = try session.rows(
+            """
+            SELECT id FROM outbox WHERE created_at < $1 AND NOT EXISTS (
+                SELECT 1 FROM deliveries WHERE message = outbox.id AND next_at IS NOT NULL
+            ) ORDER BY created_at LIMIT $2
+            """, [.integer(before.millisecondsSince1970), SQLValue(limit)]
+        ).map { row throws(StoreError) in try row.integer(0) }
+        try removeMessages(ids)
+        return ids.count
+    }
+
+    private func removeMessages(_ ids: [Int64]) throws(StoreError) {
+        let places = DatabaseTable.batchPlaces
+        try execute(
+            "DELETE FROM delivery_log WHERE delivery IN (SELECT id FROM deliveries WHERE message IN \(places))",
+            about: ids)
+        try execute("DELETE FROM deliveries WHERE message IN \(places)", about: ids)
+        try execute("DELETE FROM outbox WHERE id IN \(places)", about: ids)
+    }
+
+    /// Whether a message belongs to a hidden customer, whose messages are removed in pieces: no endpoint gets them.
+    static func isOfHidden(_ table: String) -> String {
+        "EXISTS (SELECT 1 FROM customers WHERE customers.id = \(table).customer AND merged_into = customers.id)"
+    }
+
+    /// Removes at most so many rows of a hidden customer's messages, with their deliveries. Returns how many.
+    func removeMessages(of customer: Int64, limit: Int) throws(StoreError) -> Int {
+        var left = limit
+        for statement in Self.removingMessages where left > 0 {
+            left -= try session.execute(statement, [.integer(customer), SQLValue(left)])
+        }
+        return limit - left
+    }
+
+    /// In this order, because each table names rows of the next one. Looks at a few messages only, however many there are.
+    private static let removingMessages: [String] = {
+        let first = "SELECT id FROM outbox WHERE customer = $1 ORDER BY id LIMIT 8"
+        return [
+            """
+            DELETE FROM delivery_log WHERE id IN (
+                SELECT delivery_log.id FROM delivery_log JOIN deliveries ON deliveries.id = delivery
+                WHERE message IN (\(first)) LIMIT $2)
+            """,
+            "DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE message IN (\(first)) LIMIT $2)",
+            "DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE id IN (\(first)) LIMIT $2)",
+        ]
+    }()
+}
+
+extension [String] {
+    var json: String {
+        // Texts always encode.
+        (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "[]"
+    }
+
+    init(json: String) throws(StoreError) {
+        do {
+            self = try JSONDecoder().decode([String].self, from: Data(json.utf8))
+        } catch {
+            throw .damaged("the users of a message are no list of texts")
+        }
+    }
+}

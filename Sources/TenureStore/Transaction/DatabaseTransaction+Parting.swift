@@ -1,0 +1,87 @@
+import Foundation
+import TenureCore
+
+extension DatabaseTransaction {
+    /// Undoes the merge of a member: they, and who had turned out to be them, are a customer of their own again. What
+    /// either side has is derived from what was written of it.
+    ///
+    /// `isForGood`: nothing signed that comes later joins them.
+    func part(
+        _ member: CustomerMember, isForGood: Bool, actor: String?, _ detail: [String: String],
+        by rederivation: Rederivation
+    ) throws(StoreError) {
+        let former = try customer(of: member)
+        guard former.id != member.id else { return }
+        try mergeMember(member.id, into: nil)
+        if isForGood { try separate(member.id, from: try group(of: former.id)) }
+        let parts = try restore([former.id, member.id], of: former, by: rederivation)
+        for (customer, publicID) in zip(parts, [member.publicID, former.publicID]) {
+            try append(
+                .unmerged, to: customer, actor: actor, detail: detail.merging(["customer": publicID]) { $1 })
+        }
+    }
+
+    /// Takes members out of those who are one; either side stays one. Returns the numbers of both customers, or nil
+    /// where nobody is left.
+    func split(_ taken: [Int64], from group: [Int64]) throws(StoreError) -> (rest: Int64, taken: Int64)? {
+        let rest = group.filter { !taken.contains($0) }
+        guard !rest.isEmpty else { return nil }
+        var parents: [Int64: Int64] = [:]
+        var members: [Int64: CustomerMember] = [:]
+        for id in group {
+            members[id] = try member(.number(id))
+            parents[id] = members[id]?.mergedInto
+        }
+        func depth(_ id: Int64) -> Int {
+            sequence(first: id) { parents[$0] }.prefix(Self.mostMembers + 1).reduce(0) { count, _ in count + 1 }
+        }
+        func rewire(_ side: [Int64]) throws(StoreError) -> Int64 {
+            // None of those above it is on this side, so that nobody is led in a circle.
+            let root = side.min { (depth($0), $0) < (depth($1), $1) } ?? side[0]
+            for id in side {
+                guard let parent = parents[id], id == root || !side.contains(parent) else { continue }
+                try mergeMember(id, into: id == root ? nil : root)
+                guard id != root, let member = members[id] else { continue }
+                // Why they are one may stand with those who go.
+                let detail = try mergeDetail(of: member, among: group)
+                if !detail.isEmpty { try append(.merged, toMember: root, actor: nil, detail: detail) }
+            }
+            return root
+        }
+        return (try rewire(rest), try rewire(taken))
+    }
+
+    func separate(_ one: Int64, from others: [Int64]) throws(StoreError) {
+        for other in others where other != one {
+            try session.execute(
+                "INSERT INTO separations (first, second) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                [.integer(min(one, other)), .integer(max(one, other))])
+        }
+    }
+
+    /// A person says that they are one after all.
+    func forgetSeparations(between one: Int64, and other: Int64) throws(StoreError) {
+        let (ones, others) = (try group(of: one), try group(of: other))
+        for one in ones {
+            for other in others {
+                try session.execute(
+                    "DELETE FROM separations WHERE first = $1 AND second = $2",
+                    [.integer(min(one, other)), .integer(max(one, other))])
+            }
+        }
+    }
+
+    /// Why a member is one with those into whom they were merged: what was said last.
+    func mergeDetail(of member: CustomerMember, among group: [Int64]) throws(StoreError) -> [String: String] {
+        var latest: StoredEvent?
+        for other in group {
+            for event in try events(of: other)
+            where event.kind == .merged && event.detail["customer"] == member.publicID
+                && event.at >= latest?.at ?? .distantPast
+            {
+                latest = event
+            }
+        }
+        return latest?.detail ?? [:]
+    }
+}

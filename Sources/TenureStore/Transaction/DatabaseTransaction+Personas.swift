@@ -1,0 +1,81 @@
+import Foundation
+import TenureCore
+import TenureJSON
+
+extension DatabaseTransaction {
+    /// Writes all of them, or none where a good one has the name of one of them, unless they replace those.
+    ///
+    /// The names that are taken; empty where all were written.
+    package func create(_ personas: [StoredPersona], replacing: Bool, actor: String) throws(StoreError) -> [String] {
+        var taken: [String] = []
+        for persona in personas {
+            guard let former = try self.personas("WHERE name = $1 AND revoked_at IS NULL", [.text(persona.name)]).first
+            else { continue }
+            if former.isGood(at: now), !replacing { taken.append(persona.name) }
+        }
+        guard taken.isEmpty else { return taken }
+        for persona in personas {
+            // What expired gives its name up too.
+            _ = try revokePersona(named: persona.name, actor: actor)
+            try session.execute(
+                """
+                INSERT INTO personas (public_id, name, facts, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)
+                """,
+                [
+                    .text(persona.publicID), .text(persona.name), .blob(persona.facts.encoded),
+                    .integer(persona.createdAt.millisecondsSince1970),
+                    .integer(persona.expiresAt.millisecondsSince1970),
+                ])
+            try audit(
+                AuditEntry(
+                    at: now, actor: actor, action: "createPersona",
+                    detail: ["persona": persona.name, "expires": persona.expiresAt.rfc3339]))
+        }
+        return []
+    }
+
+    package func revokePersona(named name: String, actor: String) throws(StoreError) -> StoredPersona? {
+        guard let persona = try personas("WHERE name = $1 AND revoked_at IS NULL", [.text(name)]).first else {
+            return nil
+        }
+        try session.execute(
+            "UPDATE personas SET revoked_at = $1 WHERE id = $2", [milliseconds, .integer(persona.number)])
+        guard persona.isGood(at: now) else { return nil }
+        try audit(AuditEntry(at: now, actor: actor, action: "revokePersona", detail: ["persona": name]))
+        return try personas("WHERE id = $1", [.integer(persona.number)]).first
+    }
+
+    package func personas() throws(StoreError) -> [StoredPersona] { try personas("ORDER BY id", []) }
+
+    package func persona(_ number: Int64) throws(StoreError) -> StoredPersona? {
+        try personas("WHERE id = $1", [.integer(number)]).first
+    }
+
+    package func persona(by publicID: String) throws(StoreError) -> StoredPersona? {
+        try personas("WHERE public_id = $1", [.text(publicID)]).first
+    }
+
+    private func personas(_ condition: String, _ arguments: [SQLValue]) throws(StoreError) -> [StoredPersona] {
+        try session.rows(
+            "SELECT id, public_id, name, facts, created_at, expires_at, revoked_at FROM personas \(condition)",
+            arguments
+        ).map { row throws(StoreError) in
+            let name = try row.text(2)
+            guard let proof = try CustomerFacts(decoding: try row.bytes(3)).proofs.first else {
+                throw .damaged("the persona `\(name)` stands for nobody")
+            }
+            return StoredPersona(
+                number: try row.integer(0), publicID: try row.text(1), persona: Persona(name: name, proof: proof),
+                createdAt: try row.instant(4), expiresAt: try row.instant(5), revokedAt: try row.instantIfPresent(6))
+        }
+    }
+}
+
+extension StoredPersona {
+    /// In the one form in which the record keeps proofs.
+    fileprivate var facts: CustomerFacts {
+        var facts = CustomerFacts()
+        facts.add([persona.proof])
+        return facts
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import TenureCore
+import TenureJSON
+
+extension DatabaseTransaction {
+    /// The publication in effect; nil in a new database.
+    package func publication() throws(StoreError) -> StoredPublication? {
+        try publications("ORDER BY id DESC LIMIT 1", []).first
+    }
+
+    /// The version of the policy in effect.
+    func publishedVersion() throws(StoreError) -> Int64? {
+        try session.row("SELECT policy FROM publications ORDER BY id DESC LIMIT 1")?.integer(0)
+    }
+
+    package func publications() throws(StoreError) -> [StoredPublication] { try publications("ORDER BY id", []) }
+
+    /// Returns the publication in effect. In a new database, publishes this policy.
+    package func start(with compiled: [UInt8], sha256: [UInt8]) throws(StoreError) -> StoredPublication {
+        if let publication = try publication() { return publication }
+        let version = try version(of: compiled, sha256: sha256)
+        let id = try insert(
+            RequestedPublication(
+                compiled: compiled, sha256: sha256, action: .start, at: now, actor: "service", reason: nil, base: 0),
+            of: version, StoredPublication.Counts())
+        try tell(Message(published: version, sha256, by: .start, instead: nil), of: nil)
+        return StoredPublication(id: id, version: version, action: .start, at: now, actor: "service")
+    }
+
+    /// Returns the version of a policy. A new policy gets the next number.
+    func version(of compiled: [UInt8], sha256: [UInt8]) throws(StoreError) -> Int64 {
+        let recorded = try record(policy: compiled, sha256: sha256)
+        guard let version = recorded.first(where: { $0.sha256 == sha256 })?.version else {
+            throw .failed("a policy got no version")
+        }
+        return version
+    }
+
+    /// Checks that a publication can rest on its survey, and finds the customers that changed since then.
+    ///
+    /// From here on, no customer changes until the transaction ends. The caller evaluates the changed customers and calls
+    /// `publish` in the same transaction.
+    package func preparePublication(
+        _ request: RequestedPublication, after survey: PublicationSurvey
+    ) throws(StoreError) -> PreparedPublication {
+        try keepWritersAway()
+        guard let former = try publication(), former.id == request.base else { return .refused(.overtaken) }
+        guard try isSettled(since: survey.mark) else { return .refused(.unsettled) }
+        var draft = PublicationDraft(
+            request: request, survey: survey, formerVersion: former.version,
+            restored: try restorablePromises(after: request.restoringAfter),
+            changed: try customersChanged(since: survey.mark))
+        for id in draft.changed {
+            // Also the members that were merged into them in the meantime.
+            for member in try group(of: id) { draft.survey.verdicts[member] = nil }
+        }
+        return .ready(draft)
+    }
+
+    /// Returns a customer that changed since the survey. Returns nil if there is nothing to evaluate.
+    package func changedCustomer(_ id: Int64, in draft: PublicationDraft) throws(StoreError) -> SurveyedCustomer? {
+        try surveyed(id, restoring: draft.restored)
+    }
+
+    /// Publishes everything at once or nothing: promises end or are restored, and the policy takes effect.
+    package func publish(_ draft: PublicationDraft) throws(StoreError) -> PublicationOutcome {
+        let (request, survey, restored) = (draft.request, draft.survey, draft.restored)
+        let verdicts = survey.verdicts
+        var counts = StoredPublication.Counts()
+        counts.customers = survey.customers
+        counts.gaining = verdicts.values.count { $0.gains }
+        counts.losing = verdicts.values.count { $0.loses }
+        guard counts.losing <= request.allowance else { return .takes(counts.losing) }
+        if let most = request.gainAllowance, counts.gaining > most { return .gives(counts.gaining) }
+
+        let version = try version(of: request.compiled, sha256: request.sha256)
+        let id = try insert(request, of: version, counts)
+        try settlePromises(request, in: id, of: version, verdicts, restored, &counts)
+        try session.execute(
+            "UPDATE publications SET ended = $1, restored = $2 WHERE id = $3",
+            [SQLValue(counts.ended), SQLValue(counts.restored), .integer(id)])
+        let publication = StoredPublication(
+            id: id, version: version, action: request.action, at: request.at, actor: request.actor,
+            author: request.author,
+            reason: request.reason, rehearsal: request.rehearsal, counts: counts)
+        try audit(AuditEntry(publication, instead: draft.formerVersion))
+        try tell(Message(published: version, request.sha256, by: request.action, instead: draft.formerVersion), of: nil)
+        try announceEverybody()
+        return .published(publication)
+    }
+
+    private func insert(
+        _ request: RequestedPublication, of version: Int64, _ counts: StoredPublication.Counts
+    ) throws(StoreError) -> Int64 {
+        let row = try session.row(
+            """
+            INSERT INTO publications (
+                policy, action, at, actor, author, reason, rehearsal, customers, gaining, losing, ended, restored
+            ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, 0) RETURNING id
+            """,
+            [
+                .integer(version), .text(request.action.rawValue), .integer(request.at.millisecondsSince1970),
+                .text(request.actor), SQLValue(request.author), SQLValue(request.reason), SQLValue(request.rehearsal),
+                SQLValue(counts.customers), SQLValue(counts.gaining), SQLValue(counts.losing),
+            ])
+        guard let row else { throw .failed("a publication got no number") }
+        return try row.integer(0)
+    }
+
+    private func publications(
+        _ condition: String, _ arguments: [SQLValue]
+    ) throws(StoreError) -> [StoredPublication] {
+        try session.rows(
+            """
+            SELECT id, policy, action, at, actor, author, reason, rehearsal, customers, gaining, losing, ended, restored
+            FROM publications \(condition)
+            """, arguments
+        ).map { row throws(StoreError) in
+            let name = try row.text(2)
+            guard let action = StoredPublication.Action(rawValue: name) else {
+                throw .damaged("no publication is a `\(name)`")
+            }
+            var counts = StoredPublication.Counts()
+            counts.customers = Int(clamping: try row.integer(8))
+            counts.gaining = Int(clamping: try row.integer(9))
+            counts.losing = Int(clamping: try row.integer(10))
+            counts.ended = Int(clamping: try row.integer(11))
+            counts.restored = Int(clamping: try row.integer(12))
+            return StoredPublication(
+                id: try row.integer(0), version: try row.integer(1), action: action, at: try row.instant(3),
+                actor: try row.text(4), author: try row.textIfPresent(5), reason: try row.textIfPresent(6),
+                rehearsal: try row.textIfPresent(7), counts: counts)
+        }
+    }
+}
+
+extension AuditEntry {
+    fileprivate init(_ publication: StoredPublication, instead former: Int64) {
+        var detail = [
+            "publication": String(publication.id), "version": String(publication.version), "former": String(former),
+            "customers": String(publication.counts.customers), "gaining": String(publication.counts.gaining),
+            "losing": String(publication.counts.losing), "ended": String(publication.counts.ended),
+            "restored": String(publication.counts.restored),
+        ]
+        detail["author"] = publication.author
+        detail["reason"] = publication.reason
+        detail["rehearsal"] = publication.rehearsal
+        self.init(at: publication.at, actor: publication.actor, action: publication.action.rawValue, detail: detail)
+    }
+}
+
+extension Message {
+    fileprivate init(
+        published version: Int64, _ sha256: [UInt8], by action: StoredPublication.Action, instead former: Int64?
+    ) {
+        var facts = [
+            "action": action.rawValue, "version": String(version),
+            "sha256": sha256.hexadecimal,
+        ]
+        facts["former"] = former.map { String($0) }
+        self.init(.policyPublished, facts)
+    }
+}

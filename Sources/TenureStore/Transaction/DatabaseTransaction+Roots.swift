@@ -1,0 +1,75 @@
+import Foundation
+import TenureCore
+
+extension DatabaseTransaction {
+    /// Returns whom the identities name, without reading anyone's facts.
+    func resolve(_ identities: [Identity], in realm: Realm) throws(StoreError) -> NamedMembers {
+        let members = try members(by: identities, in: realm)
+        let roots = try Roots(of: Set(members.values), in: self)
+        return NamedMembers(
+            identities, in: realm, members: members, roots: roots.known, factsSize: roots.factsSize,
+            areSomeErased: roots.areSomeErased)
+    }
+
+    /// Returns the current customer of each member.
+    func roots(of members: Set<Int64>) throws(StoreError) -> [Int64: Int64] { try Roots(of: members, in: self).known }
+
+    /// The same; empty if the facts of all of them are no larger than `size` bytes.
+    func roots(of members: Set<Int64>, largerThan size: Int) throws(StoreError) -> [Int64: Int64] {
+        let roots = try Roots(of: members, in: self)
+        return roots.factsSize > size ? roots.known : [:]
+    }
+}
+
+/// The current customer of each member. Each customer is read once, many with one statement.
+private struct Roots {
+    /// By member; without erased ones.
+    private(set) var known: [Int64: Int64] = [:]
+    /// The size of the facts of all of them, in bytes.
+    private(set) var factsSize = 0
+    /// Whether one of them is being erased.
+    private(set) var areSomeErased = false
+    /// A single customer, the usual case, has a shorter statement.
+    private static let one = "\(columns) FROM customers WHERE id = $1"
+    private static let many = "\(columns) FROM customers WHERE id IN \(DatabaseTable.batchPlaces)"
+    private static let columns = "SELECT id, merged_into, length(facts)"
+
+    init(of members: Set<Int64>, in transaction: DatabaseTransaction) throws(StoreError) {
+        var parents: [Int64: Int64] = [:]
+        var read: Set<Int64> = []
+        var next = members
+        while !next.isEmpty {
+            read.formUnion(next)
+            let rows =
+                next.count == 1
+                ? try transaction.session.rows(Self.one, next.map { .integer($0) })
+                : try transaction.rows(Self.many, about: next.sorted())
+            var merged: Set<Int64> = []
+            for row in rows {
+                let id = try row.integer(0)
+                if let parent = try row.integerIfPresent(1) {
+                    guard parent != id else {
+                        areSomeErased = true
+                        continue
+                    }
+                    parents[id] = parent
+                    merged.insert(parent)
+                } else {
+                    known[id] = id
+                    factsSize += Int(clamping: try row.integer(2))
+                }
+            }
+            next = merged.subtracting(read)
+        }
+        for member in members { known[member] = try root(of: member, parents) }
+    }
+
+    private func root(of member: Int64, _ parents: [Int64: Int64]) throws(StoreError) -> Int64? {
+        var root = member
+        for _ in 0...DatabaseTransaction.mostMembers {
+            guard let parent = parents[root] else { return known[root] }
+            root = parent
+        }
+        throw .damaged("customer \(member) was merged in a circle")
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import TenureCore
+
+extension DatabaseTransaction {
+    func record(_ grant: SupportGrant, for id: Int64, reason: String?, actor: String?) throws(StoreError) -> Customer? {
+        guard let known = try customer(id, forUpdate: true) else { return nil }
+        guard let (facts, grant) = known.facts.adding(grant) else { return known }
+        try session.execute(
+            """
+            INSERT INTO support_grants (customer, entitlement, kind, at, until, reason, actor)
+            VALUES ($1, $2, $3, $4, $5, $6, $7)
+            """,
+            [
+                .integer(id), .text(grant.entitlement), .text(grant.kind.rawValue),
+                .integer(grant.date.millisecondsSince1970), SQLValue(grant.until?.millisecondsSince1970),
+                SQLValue(reason), SQLValue(actor),
+            ])
+        return try update(known, to: facts)
+    }
+
+    func supportGrants(of customer: Int64) throws(StoreError) -> [StoredSupportGrant] {
+        try session.rows(
+            "SELECT entitlement, kind, at, until, reason, actor FROM support_grants WHERE customer = $1 ORDER BY id",
+            [.integer(customer)]
+        ).map { row throws(StoreError) in
+            let name = try row.text(1)
+            guard let kind = SupportGrant.Kind(rawValue: name) else {
+                throw .damaged("no support grant has the kind `\(name)`")
+            }
+            return StoredSupportGrant(
+                grant: SupportGrant(
+                    kind, of: try row.text(0), date: try row.instant(2), until: try row.instantIfPresent(3)),
+                reason: try row.textIfPresent(4), actor: try row.textIfPresent(5))
+        }
+    }
+}
+
+extension CustomerFacts {
+    /// With what support did now, and as what it counts; nil where it was done before.
+    func adding(_ grant: SupportGrant) -> (facts: CustomerFacts, grant: SupportGrant)? {
+        // Rounded as in the database, so that a rebuild gives the same value.
+        var grant = SupportGrant(
+            grant.kind, of: grant.entitlement, date: grant.date.toMillisecond, until: grant.until?.toMillisecond)
+        let latest = support.filter { $0.entitlement == grant.entitlement }.max { $0.date < $1.date }
+        if let latest {
+            guard latest != grant else { return nil }
+            // What is done last counts, also where a clock was set back, or another machine's goes slow.
+            let date = max(grant.date, latest.date.addingTimeInterval(0.001).toMillisecond)
+            grant = SupportGrant(grant.kind, of: grant.entitlement, date: date, until: grant.until)
+        }
+        var facts = self
+        facts.add(grant)
+        return (facts, grant)
+    }
+}

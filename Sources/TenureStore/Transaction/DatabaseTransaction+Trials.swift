@@ -1,0 +1,61 @@
+import Foundation
+import TenureCore
+
+extension DatabaseTransaction {
+    /// Returns the customer, locked, and what they used of a trial. Returns nil for unbound and unknown customers.
+    ///
+    /// Locked, so that a request at the same moment sees the session that this one begins.
+    package func trialUse(
+        of entitlement: String, by id: Int64, session name: String
+    ) throws(StoreError) -> (customer: Customer, use: TrialUse)? {
+        guard let customer = try customer(id, forUpdate: true), try !isUnbound(customer.id) else { return nil }
+        return (customer, try use(of: entitlement, by: customer.id, session: name))
+    }
+
+    /// Begins a session. It belongs to the member that was named, so that they keep it if a merge is undone.
+    package func beginTrialSession(
+        _ name: String, of entitlement: String, for member: Int64
+    ) throws(StoreError) {
+        try session.execute(
+            "INSERT INTO trial_sessions (customer, entitlement, session, began_at) VALUES ($1, $2, $3, $4)",
+            [.integer(member), .text(entitlement), .text(name), milliseconds])
+    }
+
+    /// By entitlement, over all members of the customer.
+    package func begunSessions(of customer: Int64) throws(StoreError) -> [String: BegunSessions] {
+        var begun: [String: BegunSessions] = [:]
+        for member in try group(of: customer) {
+            let rows = try session.rows(
+                """
+                SELECT entitlement, min(began_at), max(began_at) FROM trial_sessions WHERE customer = $1
+                GROUP BY entitlement
+                """, [.integer(member)])
+            for row in rows {
+                let entitlement = try row.text(0)
+                let (first, latest) = (try row.instant(1), try row.instant(2))
+                begun[entitlement] = BegunSessions(
+                    first: min(begun[entitlement]?.first ?? first, first),
+                    latest: max(begun[entitlement]?.latest ?? latest, latest))
+            }
+        }
+        return begun
+    }
+
+    /// The sessions of all members of the customer count.
+    private func use(
+        of entitlement: String, by customer: Int64, session name: String
+    ) throws(StoreError) -> TrialUse {
+        var sessions: [String: Date] = [:]
+        for member in try group(of: customer) {
+            let rows = try session.rows(
+                "SELECT session, began_at FROM trial_sessions WHERE customer = $1 AND entitlement = $2",
+                [.integer(member), .text(entitlement)])
+            for row in rows {
+                let began = try row.instant(1)
+                let session = try row.text(0)
+                sessions[session] = min(sessions[session] ?? began, began)
+            }
+        }
+        return TrialUse(sessions: sessions.count, since: sessions.values.min(), sessionBegan: sessions[name])
+    }
+}

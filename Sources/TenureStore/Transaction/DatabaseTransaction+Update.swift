@@ -1,0 +1,148 @@
+import Foundation
+import TenureCore
+
+/// The customer whom the identities of an update name.
+package struct FoundCustomer {
+    /// Nil if the identities name no customer yet.
+    package let customer: Customer?
+    let named: NamedMembers
+    /// Identities that name no customer yet.
+    let unknown: [Identity]
+}
+
+extension DatabaseTransaction {
+    /// Finds and locks the customer whom a plan's identities name. Customers whom they name together become one.
+    ///
+    /// Returns nil if one transaction is too small for the customer's data, or if one of the customers is being erased.
+    package func findCustomer(_ plan: CustomerUpdatePlan) throws(StoreError) -> FoundCustomer? {
+        let named = try resolve(plan.identities, in: plan.realm)
+        guard named.factsSize <= Self.mostFactsInOnePiece, !named.areSomeErased else { return nil }
+        return try findCustomer(named, proving: plan.acquisition)
+    }
+
+    func findCustomer(
+        _ named: NamedMembers, proving acquisition: ProvenAcquisition?
+    ) throws(StoreError) -> FoundCustomer {
+        let (known, unknown) = try find(named, proving: acquisition)
+        return FoundCustomer(customer: try knowingOthers(try joined(known)), named: named, unknown: unknown)
+    }
+
+    /// Saves what an update adds to the customer, or creates the customer.
+    package func save(_ update: CustomerUpdate, of found: FoundCustomer) throws(StoreError) -> Customer {
+        let former = found.customer
+        let identities = found.named.identities
+        let customer = try write(update, of: former, in: found.named.realm)
+        let all = Set(identities)
+        // If the customer was erased in the meantime, the identities have to be stored again.
+        try insert(
+            (former == nil ? identities : found.unknown) + update.identities.filter { !all.contains($0) },
+            ofMember: customer.member, in: customer.realm)
+        // The artifacts of an unbound customer name the customers that it's linked to.
+        if !identities.contains(where: { $0.kind == .unbound }) {
+            try insert(
+                update.facts.renewals(beyond: former?.facts), ofMember: customer.member, in: customer.realm)
+        }
+        try record(update, of: customer, instead: former)
+        return customer
+    }
+
+    /// Writes the customer's facts.
+    func write(
+        _ update: CustomerUpdate, of former: Customer?, in realm: Realm, encoded: EncodedFacts? = nil
+    ) throws(StoreError) -> Customer {
+        if let former { return try self.update(former, to: update.facts, update.entitlementChange, encoded: encoded) }
+        return try create(update.facts, in: realm, update.entitlementChange)
+    }
+
+    /// Writes what an update adds besides the facts and the identities. `artifacts`: the ones that no earlier piece wrote.
+    func record(
+        _ update: CustomerUpdate, of customer: Customer, instead former: Customer?, artifacts: [Artifact]? = nil
+    ) throws(StoreError) {
+        try insert(artifacts ?? update.artifacts, of: customer, isNew: former == nil)
+        try checkPolicy(of: update, instead: former)
+        for promise in update.promises {
+            // A new customer has one member.
+            let member = former == nil ? customer.member : try member(of: customer, having: promise.acquisition)
+            try insert(promise, of: customer.named(as: member))
+        }
+        var jobs = update.jobs
+        if let use = update.deviceUse, try insert(use, of: customer, isFirst: former == nil) {
+            jobs.formUnion(update.jobsForNewDevice)
+        }
+        for kind in jobs.sorted(by: { $0.rawValue < $1.rawValue }) { try enqueue(kind, for: customer) }
+        // No artifact says this, so an event does, once. If it's known of all members, there is one.
+        if update.completesPurchases, former?.facts.purchasesAreComplete != true {
+            let isRecorded = former == nil ? false : try isComplete([customer.member])
+            if !isRecorded { try append(.purchasesComplete, to: customer) }
+        }
+        // After the identities, so that a message names the users who belong to the customer now.
+        for message in update.entitlementChange.messages + update.messages { try tell(message, of: customer) }
+    }
+
+    /// Returns the member that made the acquisition, as far as its IDs tell; otherwise the one that was named.
+    private func member(of customer: Customer, having acquisition: AcquisitionKey) throws(StoreError) -> Int64 {
+        let identities = [
+            acquisition.appTransactionID.map { Identity(.appTransactionID, $0) },
+            acquisition.downloadID.map { Identity(.downloadID, $0) },
+        ]
+        // Without the facts, which may hold thousands of purchases.
+        let named = try resolve(identities.compactMap(\.self), in: customer.realm)
+        return named.known.first { $0.root == customer.id }?.member ?? customer.member
+    }
+
+    /// Returns all customers whom the identities name, the strongest first, and the identities that name no customer yet.
+    ///
+    /// The identities decide in the order of their kinds. A customer with proofs that contradict `acquisition` is passed
+    /// over, unless an app transaction's ID names them.
+    ///
+    /// - Parameters:
+    ///   - forUpdate: Whether to lock the customers. A transaction that only reads can't.
+    ///   - limit: The largest number of customers to return.
+    func find(
+        _ named: NamedMembers, proving acquisition: ProvenAcquisition?, forUpdate: Bool = true, limit: Int = .max
+    ) throws(StoreError) -> (known: [Customer], unknown: [Identity]) {
+        let leadsWithAccount = named.identities.first?.kind == .appTransactionID
+        var met: Set<Int64> = []
+        var known: [Customer] = []
+        for (identity, member, root) in named.known where known.count < limit {
+            // Each customer is loaded once, for the first identity that names them.
+            guard met.insert(root).inserted,
+                let found = try customer(root, forUpdate: forUpdate)?.named(as: member)
+            else { continue }
+            // It may have been merged just before it was locked.
+            guard found.id == root || met.insert(found.id).inserted else { continue }
+            if identity.kind != .appTransactionID {
+                // An app transaction's ID belongs to one account. A new one isn't about a customer who has another one,
+                // even if they share a device.
+                if leadsWithAccount, try hasAppTransactionID(found.id) { continue }
+                guard acquisition?.mayBelong(to: found) ?? true else { continue }
+            }
+            known.append(found)
+        }
+        return (known, named.unknown)
+    }
+
+    private func hasAppTransactionID(_ customer: Int64) throws(StoreError) -> Bool {
+        try hasAppTransactionID(among: try group(of: customer))
+    }
+
+    func hasAppTransactionID(among group: [Int64]) throws(StoreError) -> Bool {
+        try !rows(
+            """
+            SELECT 1 FROM identities
+            WHERE customer IN \(DatabaseTable.batchPlaces) AND kind = \(Identity.Kind.appTransactionID.rawValue) LIMIT 1
+            """, about: group
+        ).isEmpty
+    }
+}
+
+extension CustomerFacts {
+    /// The transactions that no other identity names: renewals of subscriptions that `known` doesn't have.
+    func renewals(beyond known: CustomerFacts?) -> [Identity] {
+        let renewals = purchases.filter { $0.transactionID != $0.originalTransactionID }
+        guard !renewals.isEmpty else { return [] }
+        let known = Set((known?.purchases ?? []).map(\.transactionID))
+        return renewals.filter { !known.contains($0.transactionID) }
+            .map { Identity(.transactionID, $0.transactionID) }
+    }
+}

@@ -1,0 +1,70 @@
+package import Foundation
+
+/// Everything that the record holds of a customer and of those who turned out to be the same.
+package struct CustomerDetails: Sendable {
+    /// What is read beside the short facts.
+    package struct Parts: OptionSet, Sendable {
+        package let rawValue: Int
+
+        /// The bytes of artifacts and notifications.
+        package static let bytes = Parts(rawValue: 1)
+        /// The records of those who showed what names this customer.
+        package static let unbound = Parts(rawValue: 1 << 1)
+        package static let audit = Parts(rawValue: 1 << 2)
+
+        package init(rawValue: Int) { self.rawValue = rawValue }
+    }
+
+    /// One of those who are one, as they came into the record.
+    package struct Member: Sendable, Hashable {
+        package let publicID: String
+        package let createdAt: Date
+    }
+
+    package struct SignedEntry: Sendable, Hashable {
+        /// The kind of artifact, or the type of notification.
+        package let kind: String
+        package let subtype: String?
+        package let signedAt: Date?
+        package let receivedAt: Date
+        /// As they came; nil where they were not asked for.
+        package let bytes: [UInt8]?
+    }
+
+    package struct Device: Sendable, Hashable {
+        /// The hash of its id.
+        package let device: String
+        package let firstSeen: Date
+        package let lastSeen: Date
+        package let entitlementTokens: Int64
+    }
+
+    package struct TrialSession: Sendable, Hashable {
+        package let entitlement: String
+        package let session: String
+        package let beganAt: Date
+    }
+
+    /// So many unbound stand in one page.
+    package static let unboundPerPage = 20
+
+    package let customer: Customer
+    package var members: [Member] = []
+    package var identities: [Identity] = []
+    package var artifacts: [SignedEntry] = []
+    package var notifications: [SignedEntry] = []
+    package var promises: [StoredPromise] = []
+    package var support: [StoredSupportGrant] = []
+    package var events: [StoredEvent] = []
+    package var devices: [Device] = []
+    package var trialSessions: [TrialSession] = []
+    /// A page of them.
+    package var unbound: [CustomerDetails] = []
+    /// The number after which the next page of unbound customers begins; nil on the last page.
+    package var nextUnbound: Int64?
+    package var audit: [AuditEntry] = []
+
+    init(_ customer: Customer) {
+        self.customer = customer
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+package import TenureCore
+
+/// What an answer about unbound proof may contain: the artifacts shown, less what is known against them.
+extension CustomerFacts {
+    /// Returns these facts, of an unbound record, limited by those of the customers whom its artifacts name.
+    ///
+    /// Refunds, expirations and support revocations are applied. Of what gives rights, only the promises for the
+    /// acquisitions shown are added: no grant, no other purchase, and no other artifact.
+    package func limited(by customers: [CustomerFacts], in environment: AppStoreEnvironment) -> CustomerFacts {
+        let acquisitions = Evidence(environment: environment, app: proofs).acquisitions
+        var proofs: [AppProof] = []
+        var purchases = purchases
+        var renewals = renewals
+        var promises: [StoredPromise] = []
+        var support: [SupportGrant] = []
+        for facts in customers {
+            let evidence = facts.evidence(in: environment)
+            for acquisition in acquisitions {
+                let known = facts.knownProofs(of: acquisition.key, in: evidence)
+                proofs += known.compactMap { $0.refund(of: acquisition.key) }
+                proofs += expiration(in: known, of: acquisition.key)
+                promises += facts.promises.filter { acquisition.key.matches($0.acquisition) }
+            }
+            purchases = limited(purchases, by: evidence.purchases)
+            renewals = limited(renewals, by: facts.renewals)
+            support += evidence.support.filter { $0.kind == .revocation }
+        }
+        var limited = CustomerFacts(
+            proofs: self.proofs, purchases: purchases, renewals: renewals, purchasesAreComplete: purchasesAreComplete,
+            promises: self.promises, support: self.support, isUnbound: isUnbound)
+        limited.add(proofs)
+        limited.add(promises)
+        for grant in support { limited.add(grant) }
+        return limited
+    }
+
+    /// The proofs of one acquisition, whether their own ids say so or what they are grouped with.
+    private func knownProofs(of key: AcquisitionKey, in evidence: Evidence) -> [AppProof] {
+        let related = evidence.acquisitions.map(\.key).filter { $0.matches(key) }
+        return proofs.filter { proof in
+            let own = AcquisitionKey(of: proof)
+            return own.matches(key) || related.contains { $0.matches(own) }
+        }
+    }
+
+    /// The end of a license, where a receipt that is known and signed later than those shown says so.
+    private func expiration(in known: [AppProof], of key: AcquisitionKey) -> [AppProof] {
+        guard let latest = known.filter(\.kind.canCarryExpiration).max(by: AppProof.isSignedEarlier),
+            let expiration = latest.expirationDate
+        else { return [] }
+        let shown = proofs.filter { $0.kind.canCarryExpiration && AcquisitionKey(of: $0).matches(key) }
+            .max(by: AppProof.isSignedEarlier)
+        if let shown {
+            guard AppProof.isSignedEarlier(shown, latest), expiration < shown.expirationDate ?? .distantFuture else {
+                return []
+            }
+        }
+        return [
+            AppProof(
+                kind: latest.kind, signedDate: latest.signedDate, id: key.id, originalPurchaseDate: key.dateWithoutID,
+                expirationDate: expiration)
+        ]
+    }
+
+    private func limited(_ purchases: [Purchase], by known: [Purchase]) -> [Purchase] {
+        guard !purchases.isEmpty, !known.isEmpty else { return purchases }
+        let known = Dictionary(known.map { ($0.transactionID, $0) }) { first, _ in first }
+        return purchases.map { purchase in known[purchase.transactionID].map { purchase.limited(by: $0) } ?? purchase }
+    }
+
+    private func limited(_ renewals: [Renewal], by known: [Renewal]) -> [Renewal] {
+        guard !renewals.isEmpty, !known.isEmpty else { return renewals }
+        let known = Dictionary(known.map { ($0.originalTransactionID, $0) }) { first, _ in first }
+        return renewals.map { renewal in
+            known[renewal.originalTransactionID].map { renewal.limited(by: $0) } ?? renewal
+        }
+    }
+}
+
+extension AcquisitionKey {
+    fileprivate init(of proof: AppProof) {
+        var (account, download): (String?, String?) = (nil, nil)
+        switch proof.id {
+        case .appTransaction(let id): account = id
+        case .download(let id): download = id
+        case nil: break
+        }
+        self.init(appTransactionID: account, downloadID: download, originalPurchaseDate: proof.originalPurchaseDate)
+    }
+
+    fileprivate var id: AcquisitionID? {
+        appTransactionID.map { .appTransaction($0) } ?? downloadID.map { .download($0) }
+    }
+
+    /// What groups an artifact without an id.
+    fileprivate var dateWithoutID: Date? { id == nil ? originalPurchaseDate : nil }
+}
+
+extension AppProof {
+    /// That the app was refunded, and nothing else of this artifact; nil where it does not say so.
+    fileprivate func refund(of key: AcquisitionKey) -> AppProof? {
+        revocationDate.map {
+            AppProof(
+                kind: kind, signedDate: signedDate, id: key.id, originalPurchaseDate: key.dateWithoutID,
+                revocationDate: $0)
+        }
+    }
+
+    fileprivate static func isSignedEarlier(_ left: AppProof, _ right: AppProof) -> Bool {
+        (left.signedDate ?? .distantPast) < (right.signedDate ?? .distantPast)
+    }
+}
+
+extension Purchase {
+    /// With what a later artifact of the same transaction takes away.
+    fileprivate func limited(by known: Purchase) -> Purchase {
+        let latest = joined(with: known)
+        let ends = [expiresDate, latest.expiresDate].compactMap(\.self)
+        return Purchase(
+            transactionID: transactionID, originalTransactionID: originalTransactionID, productID: productID,
+            type: type, purchaseDate: purchaseDate, expiresDate: ends.min(),
+            revocationDate: revocationDate ?? latest.revocationDate, isUpgraded: latest.isUpgraded,
+            isFamilyShared: isFamilyShared, signedDate: signedDate)
+    }
+}
+
+extension Renewal {
+    /// With the grace period that later renewal info leaves of this one's.
+    fileprivate func limited(by known: Renewal) -> Renewal {
+        guard known.supersedes(self), let grace = gracePeriodExpiresDate else { return self }
+        return Renewal(
+            originalTransactionID: originalTransactionID, productID: productID,
+            gracePeriodExpiresDate: known.gracePeriodExpiresDate.map { min($0, grace) },
+            isInBillingRetryPeriod: isInBillingRetryPeriod, signedDate: signedDate)
+    }
+}

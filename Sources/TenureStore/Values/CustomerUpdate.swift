@@ -1,0 +1,83 @@
+package import TenureCore
+
+/// What one update adds to a customer: new artifacts, and the facts that they prove.
+package struct CustomerUpdate: Sendable {
+    /// All facts after the update.
+    package private(set) var facts: CustomerFacts
+    package private(set) var artifacts: [Artifact] = []
+    package private(set) var identities: [Identity] = []
+    package private(set) var promises: [StoredPromise] = []
+    /// What webhooks report about the customer's entitlements.
+    package var entitlementChange = EntitlementChange.later
+    /// Messages to webhooks besides changed entitlements.
+    package var messages: [Message] = []
+    /// The version of the policy that decided; nil if none did. Saving the update fails if another policy is in effect by
+    /// then.
+    package var policyVersion: Int64?
+    package private(set) var deviceUse: DeviceUse?
+    /// Jobs to add, once for each customer and kind.
+    package var jobs: Set<StoredJob.Kind> = []
+    /// Jobs to add if the device is new to this customer.
+    package var jobsForNewDevice: Set<StoredJob.Kind> = []
+    /// Whether all purchases of the named account are known.
+    private(set) var completesPurchases = false
+    private let othersAreComplete: Bool
+
+    /// `customer` is nil for a new customer.
+    package init(of customer: Customer?) {
+        facts = customer?.facts ?? CustomerFacts()
+        othersAreComplete = customer?.othersAreComplete ?? true
+    }
+
+    /// An update with facts that replace the known ones.
+    package init(facts: CustomerFacts) {
+        self.facts = facts
+        othersAreComplete = true
+    }
+
+    /// Adds artifacts and what they prove. Each artifact is stored once, however often it's sent.
+    package mutating func add(
+        _ new: [Artifact], proving proofs: [AppProof] = [], purchases: [Purchase] = [], renewals: [Renewal] = []
+    ) {
+        artifacts += new
+        facts.add(proofs)
+        facts.add(purchases)
+        facts.add(renewals)
+    }
+
+    /// How many artifacts, purchases and renewals it has.
+    var size: Int { artifacts.count + facts.purchases.count + facts.renewals.count }
+
+    package mutating func identify(by more: some Sequence<Identity>) {
+        identities += more
+    }
+
+    /// Says that all purchases of the account are known. For a customer with several accounts, each must be.
+    package mutating func completePurchases() {
+        completesPurchases = true
+        if othersAreComplete { facts.purchasesAreComplete = true }
+    }
+
+    /// Says that the artifacts were proven to come from this device.
+    package mutating func see(_ device: DeviceUse) {
+        deviceUse = device
+    }
+
+    /// Adds what support did.
+    mutating func keep(_ support: [SupportGrant]) {
+        for grant in support { facts.add(grant) }
+    }
+
+    /// Says that these are the facts of an unbound customer.
+    mutating func leaveUnbound() { facts.isUnbound = true }
+
+    package mutating func promise(_ more: [StoredPromise]) {
+        for promise in more { self.promise(promise) }
+    }
+
+    package mutating func promise(_ promise: StoredPromise) {
+        guard !facts.promises.contains(where: { promise.repeats($0) }) else { return }
+        facts.add([promise])
+        promises.append(promise)
+    }
+}

@@ -1,0 +1,190 @@
+import Foundation
+import TenureCore
+
+/// Reads `CustomerFacts` from `FactsFormat`. What is cut off, unknown or left over is an error, never a crash.
+struct FactsReader {
+    /// Where the bytes stop making sense.
+    struct Malformed: Error {
+        let offset: Int
+    }
+
+    private let bytes: UnsafeRawBufferPointer
+    private var position = 0
+
+    /// `bytes` must outlive the reader.
+    init(_ bytes: UnsafeRawBufferPointer) {
+        self.bytes = bytes
+    }
+
+    mutating func facts() throws(Malformed) -> CustomerFacts {
+        guard try byte() == FactsFormat.version else { throw malformed }
+        let flags = FactsFormat.Flags(rawValue: try number())
+        let proofs = try list { (reader) throws(Malformed) in try reader.proof() }
+        let purchases = try list { (reader) throws(Malformed) in try reader.purchase() }
+        let renewals = try list { (reader) throws(Malformed) in try reader.renewal() }
+        let promises = try list { (reader) throws(Malformed) in try reader.promise() }
+        let support = try list { (reader) throws(Malformed) in try reader.supportGrant() }
+        guard position == bytes.count else { throw malformed }
+        return CustomerFacts(
+            proofs: proofs, purchases: purchases, renewals: renewals,
+            purchasesAreComplete: flags.contains(.purchasesAreComplete), promises: promises, support: support,
+            isUnbound: flags.contains(.isUnbound))
+    }
+
+    private mutating func list<Entry>(
+        _ entry: (inout FactsReader) throws(Malformed) -> Entry
+    ) throws(Malformed) -> [Entry] {
+        let count = try number()
+        // Every entry takes at least a byte: a false length must not reserve memory.
+        guard count <= UInt64(bytes.count - position) else { throw malformed }
+        var entries: [Entry] = []
+        entries.reserveCapacity(min(Int(count), 64))
+        for _ in 0..<count { entries.append(try entry(&self)) }
+        return entries
+    }
+
+    private mutating func proof() throws(Malformed) -> AppProof {
+        let flags = FactsFormat.ProofFlags(rawValue: try number())
+        let kind = try code(in: FactsFormat.proofKinds)
+        let signedDate = try date(if: flags.contains(.signedDate))
+        var id: AcquisitionID?
+        if flags.contains(.appTransactionID) { id = .appTransaction(try text()) }
+        if flags.contains(.downloadID) { id = .download(try text()) }
+        return AppProof(
+            kind: kind,
+            signedDate: signedDate,
+            id: id,
+            originalPlatform: flags.contains(.platform) ? try code(in: FactsFormat.platforms) : nil,
+            originalAppVersion: flags.contains(.version) ? try text() : nil,
+            originalPurchaseDate: try date(if: flags.contains(.purchaseDate)),
+            preorderDate: try date(if: flags.contains(.preorderDate)),
+            revocationDate: try date(if: flags.contains(.revocationDate)),
+            expirationDate: try date(if: flags.contains(.expirationDate))
+        )
+    }
+
+    private mutating func purchase() throws(Malformed) -> Purchase {
+        let flags = FactsFormat.PurchaseFlags(rawValue: try number())
+        return Purchase(
+            transactionID: try text(),
+            originalTransactionID: flags.contains(.originalTransactionID) ? try text() : nil,
+            productID: try text(),
+            type: flags.contains(.type) ? try productType() : nil,
+            purchaseDate: try date(if: flags.contains(.purchaseDate)),
+            expiresDate: try date(if: flags.contains(.expiresDate)),
+            revocationDate: try date(if: flags.contains(.revocationDate)),
+            isUpgraded: flags.contains(.isUpgraded),
+            isFamilyShared: flags.contains(.isFamilyShared),
+            signedDate: try date(if: flags.contains(.signedDate))
+        )
+    }
+
+    private mutating func productType() throws(Malformed) -> Purchase.ProductType {
+        if position < bytes.count, bytes[position] == FactsFormat.unknownProductType {
+            position += 1
+            return .unknown(try text())
+        }
+        return try code(in: FactsFormat.productTypes)
+    }
+
+    private mutating func renewal() throws(Malformed) -> Renewal {
+        let flags = FactsFormat.RenewalFlags(rawValue: try number())
+        return Renewal(
+            originalTransactionID: try text(),
+            productID: flags.contains(.productID) ? try text() : nil,
+            gracePeriodExpiresDate: try date(if: flags.contains(.gracePeriodExpiresDate)),
+            isInBillingRetryPeriod: flags.contains(.isInBillingRetryPeriod),
+            signedDate: try date(if: flags.contains(.signedDate))
+        )
+    }
+
+    private mutating func promise() throws(Malformed) -> StoredPromise {
+        let flags = FactsFormat.PromiseFlags(rawValue: try number())
+        return StoredPromise(
+            entitlement: try text(),
+            acquisition: AcquisitionKey(
+                appTransactionID: flags.contains(.appTransactionID) ? try text() : nil,
+                downloadID: flags.contains(.downloadID) ? try text() : nil,
+                originalPurchaseDate: try date(if: flags.contains(.purchaseDate))),
+            policyVersion: Int64(bitPattern: try number()),
+            until: try date(if: flags.contains(.until)),
+            recordedAt: try date()
+        )
+    }
+
+    private mutating func supportGrant() throws(Malformed) -> SupportGrant {
+        let flags = FactsFormat.SupportFlags(rawValue: try number())
+        return SupportGrant(
+            flags.contains(.isRevocation) ? .revocation : .grant,
+            of: try text(), date: try date(), until: try date(if: flags.contains(.until)))
+    }
+
+    // MARK: Parts
+
+    private var malformed: Malformed { Malformed(offset: position) }
+
+    private mutating func byte() throws(Malformed) -> UInt8 {
+        guard position < bytes.count else { throw malformed }
+        defer { position += 1 }
+        return bytes[position]
+    }
+
+    private mutating func number() throws(Malformed) -> UInt64 {
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        while true {
+            let byte = try byte()
+            // The tenth byte holds the last bit of 64.
+            guard shift < 63 || byte <= 1 else { throw malformed }
+            value |= UInt64(byte & 0x7F) << shift
+            if byte & 0x80 == 0 { return value }
+            shift += 7
+        }
+    }
+
+    private mutating func text() throws(Malformed) -> String {
+        let count = try number()
+        guard count <= UInt64(bytes.count - position) else { throw malformed }
+        let end = position + Int(count)
+        defer { position = end }
+        return String(decoding: UnsafeRawBufferPointer(rebasing: bytes[position..<end]), as: UTF8.self)
+    }
+
+    private mutating func date() throws(Malformed) -> Date {
+        guard bytes.count - position >= 8 else { throw malformed }
+        let bits = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
+        let seconds = Double(bitPattern: bits)
+        guard seconds.isFinite else { throw malformed }
+        position += 8
+        return Date(timeIntervalSinceReferenceDate: seconds)
+    }
+
+    private mutating func date(if isThere: Bool) throws(Malformed) -> Date? {
+        isThere ? try date() : nil
+    }
+
+    private mutating func code<Value>(in table: [(Value, UInt8)]) throws(Malformed) -> Value {
+        let code = try byte()
+        for (value, known) in table where known == code { return value }
+        throw malformed
+    }
+}
+
+extension CustomerFacts {
+    /// Throws `StoreError.damaged`.
+    package init(decoding bytes: UnsafeRawBufferPointer) throws(StoreError) {
+        var reader = FactsReader(bytes)
+        do {
+            self = try reader.facts()
+        } catch {
+            throw StoreError.damaged("what is stored of a customer cannot be read at byte \(error.offset)")
+        }
+    }
+
+    package init(decoding bytes: [UInt8]) throws(StoreError) {
+        let result = bytes.withUnsafeBytes { bytes in
+            Result { () throws(StoreError) in try CustomerFacts(decoding: bytes) }
+        }
+        self = try result.get()
+    }
+}

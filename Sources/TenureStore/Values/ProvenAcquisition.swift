@@ -1,0 +1,46 @@
+package import TenureCore
+
+/// What the artifacts of one sync prove about how a customer got the app.
+package struct ProvenAcquisition: Sendable {
+    private let proofs: [AppProof]
+    /// IDs of transactions and subscriptions with an `appTransactionId` in their artifacts.
+    private let accountPurchases: Set<String>
+
+    package init(_ proofs: [AppProof], accountPurchases: Set<String>) {
+        self.proofs = proofs
+        self.accountPurchases = accountPurchases
+    }
+
+    /// Returns false if the customer's own proofs show a different acquisition.
+    func mayBelong(to customer: Customer) -> Bool {
+        let environment = customer.realm.environment
+        let ours = Evidence(environment: environment, app: proofs).acquisitions
+        // Without the purchases, which may be thousands.
+        let theirs = Evidence(environment: environment, app: customer.facts.proofs).acquisitions
+        guard !theirs.isEmpty else { return true }
+        guard !ours.isEmpty else { return mayNameAccount(of: customer) }
+        return ours.contains { mine in theirs.contains { !mine.key.contradicts($0.key) } }
+    }
+
+    /// Whether a sync without an app transaction may name the account of a customer who has one.
+    ///
+    /// It may if one of the customer's own purchases carries an `appTransactionId`. Purchases of another account on the same
+    /// device don't count.
+    private func mayNameAccount(of customer: Customer) -> Bool {
+        let facts = customer.facts
+        guard !accountPurchases.isEmpty, facts.proofs.contains(where: { $0.kind != .receipt }) else { return true }
+        return facts.purchases.contains {
+            accountPurchases.contains($0.transactionID) || accountPurchases.contains($0.originalTransactionID)
+        }
+    }
+}
+
+extension AcquisitionKey {
+    /// Whether both hold enough to tell that they are different acquisitions.
+    fileprivate func contradicts(_ other: AcquisitionKey) -> Bool {
+        guard !matches(other) else { return false }
+        if appTransactionID != nil, other.appTransactionID != nil { return true }
+        if downloadID != nil, other.downloadID != nil { return true }
+        return originalPurchaseDate != nil && other.originalPurchaseDate != nil
+    }
+}

@@ -1,0 +1,52 @@
+package import Foundation
+package import TenureCore
+
+/// The entitlements of one customer as webhooks last reported them.
+///
+/// It's stored with the facts. Every change is compared with it, whether it comes from new facts, the end of a right or a
+/// new policy. So webhooks report each change exactly once.
+package struct SentEntitlements: Sendable, Hashable {
+    package struct Right: Sendable, Hashable, Codable {
+        /// Milliseconds since 1970; nil if the right is permanent.
+        package var until: Int64?
+        /// Whether webhooks reported that it ends soon.
+        package var isExpiring: Bool?
+
+        package init(until: Date?, isExpiring: Bool = false) {
+            self.until = until?.millisecondsSince1970
+            self.isExpiring = isExpiring ? true : nil
+        }
+    }
+
+    /// By entitlement.
+    package var rights: [String: Right]
+
+    package init(rights: [String: Right] = [:]) {
+        self.rights = rights
+    }
+
+    /// As if webhooks had reported these decisions.
+    package init(_ decisions: [Decision]) {
+        rights = [:]
+        for decision in decisions where decision.outcome == .granted {
+            rights[decision.entitlement] = Right(until: decision.until)
+        }
+    }
+
+    /// With sorted keys, so that equal values have equal text.
+    var json: String {
+        if rights.isEmpty { return "{}" }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        // Strings, integers and Booleans always encode.
+        return (try? encoder.encode(rights)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+    }
+
+    init(json: String) throws(StoreError) {
+        do {
+            rights = try JSONDecoder().decode([String: Right].self, from: Data(json.utf8))
+        } catch {
+            throw .damaged("the sent entitlements of a customer are unreadable")
+        }
+    }
+}

@@ -1,0 +1,26 @@
+package import Foundation
+
+/// A key to the admin interface, as the record knows it: never its secret.
+package struct StoredAdminKey: Sendable, Hashable {
+    package enum Scope: String, Sendable, Hashable, CaseIterable {
+        case admin
+        case support
+        case link
+        case read
+        /// For who publishes policies and makes personas, such as a build machine.
+        case policy
+    }
+
+    /// What the audit trail calls who used it.
+    package let name: String
+    package let scope: Scope
+    package let createdAt: Date
+    package let revokedAt: Date?
+
+    package init(name: String, scope: Scope, createdAt: Date, revokedAt: Date? = nil) {
+        self.name = name
+        self.scope = scope
+        self.createdAt = createdAt.toMillisecond
+        self.revokedAt = revokedAt?.toMillisecond
+    }
+}

@@ -1,0 +1,54 @@
+package import Foundation
+package import TenureCore
+
+/// A promise as the ledger keeps it: the policy that gave it by its version.
+package struct StoredPromise: Sendable, Hashable {
+    package let entitlement: String
+    package let acquisition: AcquisitionKey
+    package let policyVersion: Int64
+    /// Nil: for good. To the millisecond, as all instants of the ledger.
+    package let until: Date?
+    package let recordedAt: Date
+
+    package init(
+        entitlement: String, acquisition: AcquisitionKey, policyVersion: Int64, until: Date?, recordedAt: Date
+    ) {
+        self.entitlement = entitlement
+        self.acquisition = acquisition
+        self.policyVersion = policyVersion
+        self.until = until.map(\.toMillisecond)
+        self.recordedAt = recordedAt.toMillisecond
+    }
+
+    /// The order of promises, in which they were given; between those of one moment any one will do that is always the
+    /// same.
+    func precedes(_ other: StoredPromise) -> Bool {
+        if recordedAt != other.recordedAt { return recordedAt < other.recordedAt }
+        if policyVersion != other.policyVersion { return policyVersion < other.policyVersion }
+        if entitlement != other.entitlement { return entitlement < other.entitlement }
+        return description < other.description
+    }
+
+    private var description: String { "\(acquisition) \(until?.millisecondsSince1970 ?? .max)" }
+
+    /// Whether it says nothing that `other` does not say.
+    package func repeats(_ other: StoredPromise) -> Bool {
+        entitlement == other.entitlement && policyVersion == other.policyVersion && until == other.until
+            && acquisition.matches(other.acquisition)
+    }
+}
+
+extension Date {
+    /// The instant that the ledger's columns hold: whole milliseconds since 1970.
+    package var toMillisecond: Date { Date(millisecondsSince1970: millisecondsSince1970) }
+
+    package var millisecondsSince1970: Int64 {
+        let milliseconds = (timeIntervalSince1970 * 1000).rounded()
+        // Far beyond every calendar, and within what a Double counts exactly.
+        return milliseconds.isNaN ? 0 : Int64(min(max(milliseconds, -9e15), 9e15))
+    }
+
+    package init(millisecondsSince1970 milliseconds: Int64) {
+        self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
+    }
+}

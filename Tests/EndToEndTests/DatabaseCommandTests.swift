@@ -1,0 +1,135 @@
+import CommandRunner
+import Foundation
+import PostgresServer
+import Testing
+
+/// `tenure database`, as an operator runs it.
+@Suite struct `tenure database` {
+    /// A database that a service filled before it stopped.
+    private func filled(_ testBed: SoakTestBed, customers: Int = 5) async throws {
+        let (service, port) = try await testBed.start()
+        let client = SoakClient(port: port)
+        for number in 0..<customers {
+            let id = "70400000\(3_000_000_000 + number)"
+            let appTransaction = try testBed.appTransaction(of: id)
+            guard case .acknowledged(.sync(let sync)) = try await client.sync(appTransaction, [], of: id) else {
+                Issue.record("a sync was refused")
+                return
+            }
+            _ = await client.beginTrial("s\(number)", of: sync)
+            let uuid = UUID().uuidString.lowercased()
+            _ = await client.notify(try testBed.notification(uuid), uuid: uuid)
+        }
+        // Unbound artifacts create a separate customer.
+        _ = await client.post(
+            "/v1/sync", ["appTransaction": try testBed.appTransaction(of: "704000003000000000")])
+        #expect(await service.end(by: SIGTERM) == 0)
+    }
+
+    @Test func `moves to PostgreSQL and back with every byte, and every command works on both`() async throws {
+        let testBed = try SoakTestBed()
+        try await filled(testBed)
+        let dump = try await testBed.record("dump")
+        #expect(dump.status == 0 && dump.output.split(separator: "\n").count > 30)
+
+        let server = try PostgresServer.shared()
+        let url = server.url("schema=moved_\(UInt32.random(in: .min ... .max))")
+        let moved = try await testBed.record("migrate", "--to", url)
+        #expect(moved.status == 0, "\(moved.errors)")
+        #expect(moved.output.contains("customers: ") && moved.output.contains("on both sides"))
+        #expect(try await Command.run("database", "dump", "--database", url).output == dump.output)
+
+        let check = try await Command.run(["database", "check", "--database", url] + testBed.trust)
+        #expect(check.status == 0 && check.output.contains("nothing is wrong"), "\(check.output)\(check.errors)")
+        let rebuild = try await Command.run(["database", "rebuild", "--database", url] + testBed.trust)
+        #expect(rebuild.status == 0 && rebuild.output.contains(": 0 changed"), "\(rebuild.output)\(rebuild.errors)")
+        let backup = try await Command.run("database", "backup", "--database", url, testBed.folder.url("copy").path)
+        #expect(backup.status == 1 && backup.errors.contains("pg_dump"))
+        let again = try await testBed.record("migrate", "--to", url)
+        #expect(again.status == 1 && again.errors.contains("holds a record already"))
+
+        let back = testBed.folder.url("back.sqlite").path
+        #expect(try await Command.run("database", "migrate", "--database", url, "--to", back).status == 0)
+        #expect(try await Command.run("database", "dump", "--database", back).output == dump.output)
+
+        // New rows get new numbers, and old tokens open the same customers.
+        let there = try SoakTestBed(database: url, authority: testBed.authority)
+        // Apps trust the key, so no service starts without it on a database with customers.
+        let keyless = try there.launch()
+        #expect(try await keyless.port() == nil)
+        #expect(keyless.errors.contains("signing-key.json") && keyless.errors.contains("it is missing"))
+        for name in ["signing-key.json", "access-token.secret"] {
+            try FileManager.default.copyItem(at: testBed.folder.url(name), to: there.folder.url(name))
+        }
+        try await filled(there, customers: 2)
+        try await there.expectHealthy()
+    }
+
+    @Test func `backs up while a service writes, and the copy is a valid database`() async throws {
+        let testBed = try SoakTestBed()
+        let (service, port) = try await testBed.start()
+        let load = SoakLoad(testBed)
+        let copy = testBed.folder.url("copy.sqlite").path
+        try await load.run(clients: 4, on: [port]) { counts in
+            try await counts.reaches(20)
+            let before = await load.acknowledged
+            let backup = try await testBed.record("backup", copy)
+            #expect(backup.status == 0 && backup.output.hasPrefix("copied "), "\(backup.errors)")
+            let dump = try SoakDump(try await Command.run("database", "dump", "--database", copy).output)
+            #expect(before.allSatisfy { dump.holds($0) })
+        }
+        #expect(await service.end(by: SIGTERM) == 0)
+        let check = try await Command.run(["database", "check", "--database", copy] + testBed.trust)
+        #expect(check.status == 0, "\(check.output)")
+        let again = try await testBed.record("backup", copy)
+        #expect(again.status == 1 && again.errors.contains("is there already"))
+        #expect(try await testBed.record("backup", copy, "--force").status == 0)
+    }
+
+    @Test func `prints the findings and exits with 1`() async throws {
+        let testBed = try SoakTestBed()
+        let none = try await testBed.record("check")
+        #expect(none.status == 1 && none.errors.contains("there is no database at"))
+        #expect(!FileManager.default.fileExists(atPath: testBed.database), "and makes none")
+        try await filled(testBed, customers: 2)
+        let healthy = try await Command.run(["database", "check", "--database", testBed.database] + testBed.trust)
+        #expect(healthy.status == 0 && healthy.output.hasSuffix("nothing is wrong\n"))
+        // Without the anchors, no artifact verifies.
+        let strict = try await testBed.record("check")
+        #expect(strict.status == 1 && strict.output.contains("cus_") && strict.output.contains("--trust"))
+        let stopped = try await testBed.record("rebuild")
+        #expect(stopped.status == 1 && stopped.output.contains("it stays as it is"))
+        #expect(
+            try await testBed.record("migrate", "--to", testBed.database).errors.contains("the target is the source"))
+        let nowhere = try await testBed.record("dump", "--database", "postgres://tenure@127.0.0.1:1/none")
+        #expect(nowhere.status == 1 && nowhere.errors.contains("cannot be reached"), "\(nowhere.errors)")
+    }
+
+    @Test func `refuses a file that isn't a Tenure database, and leaves it unchanged`() async throws {
+        let testBed = try SoakTestBed()
+        let letter = try testBed.folder.write("to my grandmother, and longer than a header of SQLite", to: "letter.txt")
+        let inner = testBed.folder.url("inner").path
+        try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: true)
+        let before = try FileManager.default.contentsOfDirectory(atPath: testBed.folder.path).sorted()
+        for (path, word) in [(letter, "is no database of SQLite"), (inner, "is a folder")] {
+            var commands = ["check", "rebuild", "dump"].map { ["database", $0, "--database", path] }
+            commands.append(["database", "backup", "--database", path, testBed.folder.url("copy").path])
+            commands.append(["database", "migrate", "--database", path, "--to", testBed.folder.url("new").path])
+            commands.append([
+                "serve", "--policy", testBed.folder.url("policy.yaml").path, "--database", path, "--port", "0",
+            ])
+            commands.append([
+                "serve", "--check", "--policy", testBed.folder.url("policy.yaml").path, "--database", path,
+            ])
+            for command in commands {
+                let result = try await Command.run(
+                    command, removing: ProcessInfo.processInfo.environment.keys.filter { $0.hasPrefix("TENURE_") })
+                #expect(result.status == 1, "\(command)")
+                #expect(result.errors.hasPrefix("error: ") && result.errors.contains(path), "\(result.errors)")
+                #expect(result.errors.contains(word), "\(result.errors)")
+                #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
+            }
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: testBed.folder.path).sorted() == before)
+    }
+}

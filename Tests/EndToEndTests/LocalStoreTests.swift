@@ -1,0 +1,128 @@
+import CommandRunner
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// `tenure local-store`, with a service that uses it in place of Apple's App Store Server API.
+@Suite struct AppStoreTests {
+    private let folder: Folder
+    private let store: RunningCommand
+    private let storeURL: String
+
+    init() async throws {
+        folder = try Folder()
+        try folder.write(
+            """
+            scenario: A calculator
+            policy: policy.yaml
+            begins: 2023-01-01
+            app:
+              bundleID: com.example.calculator
+              appleID: 828838134
+              releases: [{ platform: iOS, build: "12", version: "1.2", at: 2022-01-10 }]
+              prices: [{ from: 2022-01-10, price: free }]
+              products: { com.example.calculator.pro: { type: nonConsumable, price: 4.99 } }
+            customers: { Zoe: {} }
+            timeline: []
+            """, to: "scenario.yaml")
+        try folder.write(
+            """
+            app: { bundleID: com.example.calculator, appleID: 828838134 }
+            eras: [{ name: freemium, model: free }]
+            entitlements: { pro: { products: [com.example.calculator.pro] } }
+            """, to: "policy.yaml")
+        try #require(try await Command.run("admin-key", "generate", "--out", folder.url("admin.key").path).status == 0)
+        store = try RunningCommand(
+            [
+                "local-store", "run", "--scenario", folder.url("scenario.yaml").path, "--folder",
+                folder.url("store").path,
+                "--port", "0",
+            ])
+        let port = try #require(try await store.port(), "\(store.errors)")
+        storeURL = "http://127.0.0.1:\(port)"
+    }
+
+    /// A service with or without a key for the local App Store.
+    private func service(asks: Bool) async throws -> (service: RunningCommand, url: String) {
+        // "server API key PATH, issuer ID, key id ID"
+        let line = try #require(store.output.split(separator: "\n").first { $0.hasPrefix("server API key ") })
+        let words = line.replacingOccurrences(of: ",", with: "").split(separator: " ").map(String.init)
+        try #require(words.count == 9)
+        let asking = """
+            appStore:
+              issuerID: \(words[5])
+              keyID: \(words[8])
+              privateKeyFile: \(words[3])
+              hosts: { production: "\(storeURL)", sandbox: "\(storeURL)" }
+            """
+        let config = try folder.write(
+            """
+            policy: policy.yaml
+            database: \(asks ? "asking" : "silent").sqlite
+            port: 0
+            adminKeyFile: admin.key
+            trust: [store/authority/roots.pem]
+            clock: store/clock
+            \(asks ? asking : "")
+            """, to: "tenure.yaml")
+        let service = try RunningCommand(["serve", "--config", config])
+        let port = try #require(try await service.port(), "\(service.errors)")
+        return (service, "http://127.0.0.1:\(port)")
+    }
+
+    private func perform(_ words: String...) async throws -> Command.Result {
+        try await Command.run(["local-store", "do"] + words + ["--store", storeURL])
+    }
+
+    private func order(_ id: String, at url: String, _ more: String...) async throws -> Command.Result {
+        try await Command.run(
+            ["app-store", "order", id, "--service", url, "--key-file", folder.url("admin.key").path] + more)
+    }
+
+    @Test func `support finds a customer by the order id of a receipt`() async throws {
+        _ = try await perform("acquire", "customer=Zoe")
+        let bought = try await perform("buy", "customer=Zoe", "product=com.example.calculator.pro")
+        #expect(bought.status == 0, "\(bought.errors)")
+        // "DATE ONE_TIME_CHARGE TRANSACTION order ID"
+        let words = bought.output.split(whereSeparator: \.isWhitespace).map(String.init)
+        let id = try #require(words.firstIndex(of: "order").flatMap { words.dropFirst($0 + 1).first })
+        let (running, url) = try await service(asks: true)
+        defer { running.signal(SIGTERM) }
+
+        let early = try await order(id, at: url)
+        #expect(early.status == 2, "\(early.errors)")
+        #expect(early.output.contains("com.example.calculator.pro, transaction "))
+        #expect(early.output.hasSuffix("no customer has it; their app hasn't synced it yet\n"))
+
+        let device = try await Command.run("local-store", "device", "Zoe", "--store", storeURL)
+        var request = URLRequest(url: try #require(URL(string: url + "/v1/sync")))
+        request.httpMethod = "POST"
+        request.httpBody = Data(device.output.utf8)
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        let (data, response) = try await URLSession.shared.data(for: request)
+        let answer = String(decoding: data, as: UTF8.self)
+        #expect((response as? HTTPURLResponse)?.statusCode == 200, "\(answer)")
+        let known = try await order(" \(id) ", at: url)
+        #expect(known.status == 0, "\(known.errors)")
+        let customer = try #require(known.output.split(separator: "\n").last?.split(separator: " ").dropFirst().first)
+        #expect(customer.hasPrefix("cus_") && answer.contains(customer))
+        let json = try await order(id, at: url, "--json").json()
+        #expect((json["customers"] as? [[String: Any]])?.first?["id"] as? String == String(customer))
+
+        let unknown = try await order("MZZZZZZZZZ", at: url)
+        #expect(unknown.status == 2 && unknown.output == "the App Store knows no such order of this app\n")
+        let nothing = try await order("", at: url)
+        #expect(nothing.status == 1 && nothing.errors.split(separator: "\n").count == 1, "\(nothing.errors)")
+    }
+
+    @Test func `a service without a key reports which one it needs`() async throws {
+        let (running, url) = try await service(asks: false)
+        defer { running.signal(SIGTERM) }
+        let result = try await order("M1", at: url)
+        #expect(result.status == 1 && result.output.isEmpty)
+        #expect(result.errors.contains("appStore.privateKeyFile"), "\(result.errors)")
+    }
+}

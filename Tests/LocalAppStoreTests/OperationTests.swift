@@ -1,0 +1,105 @@
+import CalculatorSeller
+import Foundation
+import LocalAppStore
+import TenureAppStore
+import TenureCore
+import Testing
+
+@Test func `one-time purchases of all types are charged once`() throws {
+    var state = try Shop.state(of: "Ada")
+    try state.buy(Shop.everything, "Ada")
+    try state.buy(Shop.coins, "Ada", quantity: 3)
+    try state.buy(Shop.season, "Ada")
+    #expect(state.notificationNames() == ["ONE_TIME_CHARGE", "ONE_TIME_CHARGE", "ONE_TIME_CHARGE"])
+    let last = try state.lastNotification()
+    #expect(last.notification.payload.data?.status == nil)
+    #expect(last.renewalInfo == nil)
+    #expect(last.transaction?.payload.expiresDate == nil)
+    #expect(state.transactions[1].price == 2970)
+}
+
+@Test func `prices and currencies depend on the storefront`() throws {
+    var state = Shop.state()
+    try state.addCustomer("Greta", storefront: "DEU")
+    try state.acquire("Greta")
+    try state.buy(Shop.everything, "Greta")
+    let payload = try #require(try state.lastNotification().transaction).payload
+    #expect(payload.price == 10990)
+    #expect(payload.currency == "EUR")
+    #expect(payload.storefront == "DEU")
+    #expect(payload.storefrontID == "143443")
+}
+
+@Test func `family members have separate transactions, which follow the purchaser's`() throws {
+    var state = Shop.state(at: "2026-01-10T12:00:00Z")
+    for name in ["Ada", "Byron", "Gwen"] { try state.addCustomer(name, family: "Lovelace") }
+    try state.acquire("Ada")
+    try state.acquire("Byron")
+    try state.buy(Shop.monthly, "Ada")
+    try state.share("Ada", Shop.monthly)
+    #expect(state.notificationNames() == ["SUBSCRIBED/INITIAL_BUY", "SUBSCRIBED/INITIAL_BUY"])
+    let shared = try #require(try state.lastNotification().transaction).payload
+    #expect(shared.inAppOwnershipType?.known == .familyShared)
+    #expect(shared.appTransactionID == state.id(of: state.acquisitions[1]))
+    #expect(shared.originalTransactionID != state.id(of: state.transactions[0]))
+    state.advance(to: Shop.date("2026-01-18"))
+    #expect(state.notificationNames(since: 2) == ["DID_RENEW", "DID_RENEW"])
+    try state.acquire("Gwen")
+    #expect(state.notificationNames(since: 4) == ["SUBSCRIBED/INITIAL_BUY"])
+    try state.leaveFamily("Gwen")
+    #expect(state.notificationNames(since: 5) == ["REVOKE"])
+    try state.refund("Ada", Shop.monthly)
+    #expect(state.notificationNames(since: 6) == ["DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED", "REFUND", "REVOKE"])
+    let revoked = try state.lastNotification()
+    #expect(revoked.transaction?.payload.revocationType?.known == .familyRevoke)
+    #expect(revoked.notification.payload.data?.status?.known == .revoked)
+    #expect(revoked.transaction?.payload.appTransactionID == state.id(of: state.acquisitions[1]))
+}
+
+@Test func `the family gets a shared non-consumable, and loses it when sharing ends`() throws {
+    var state = Shop.state()
+    for name in ["Ada", "Byron"] {
+        try state.addCustomer(name, family: "Lovelace")
+        try state.acquire(name)
+    }
+    try state.buy(Shop.everything, "Ada")
+    try state.share("Ada", Shop.everything)
+    try state.unshare("Ada", Shop.everything)
+    #expect(state.notificationNames() == ["ONE_TIME_CHARGE", "ONE_TIME_CHARGE", "REVOKE"])
+    #expect(throws: AppStoreStateError.self) { try state.unshare("Ada", Shop.everything) }
+}
+
+@Test func `a notification about withdrawn consent has the app transaction`() throws {
+    var state = try Shop.state(of: "Ada")
+    try state.rescindConsent("Ada")
+    let notification = try state.lastNotification()
+    #expect(notification.notification.payload.notificationType?.known == .rescindConsent)
+    #expect(notification.appTransaction?.payload.appTransactionID == state.id(of: state.acquisitions[0]))
+}
+
+@Test func `a failed delivery is repeated five times in production, and never in the sandbox`() throws {
+    func attempts(_ environment: AppStoreEnvironment) throws -> [Date] {
+        var state = try Shop.state(of: "Ada", environment, at: "2026-01-01", url: "https://example.com/hook")
+        try state.buy(Shop.everything, "Ada")
+        for _ in 0..<20 {
+            for number in state.takeOutbox() { state.recordAttempt(.noResponse, of: number) }
+            guard state.step(to: Shop.date("2026-02-01")) else { break }
+        }
+        return state.notifications[0].attempts.map(\.date)
+    }
+    #expect(
+        try attempts(.production)
+            == [
+                "2026-01-01", "2026-01-01T01:00:00Z", "2026-01-01T13:00:00Z", "2026-01-02T13:00:00Z",
+                "2026-01-04T13:00:00Z", "2026-01-07T13:00:00Z",
+            ].map(Shop.date))
+    #expect(try attempts(.sandbox) == [Shop.date("2026-01-01")])
+}
+
+@Test func `the clock never runs backwards`() {
+    var clock = StoreClock(startingAt: Date(timeIntervalSince1970: 100))
+    clock.advance(by: -5)
+    #expect(clock.now.timeIntervalSince1970 == 100)
+    clock.advance(to: Date(timeIntervalSince1970: 100.0004))
+    #expect(clock.now.timeIntervalSince1970 == 100)
+}

@@ -1,0 +1,160 @@
+import Foundation
+package import TenureStore
+
+/// A database that counts the work of its transactions. A test can run code, or fail, before a transaction that writes.
+package struct CountedDatabase: Database {
+    private let base: any Database
+    package let counts: Counts
+
+    /// The work of one transaction.
+    package struct Transaction: Sendable {
+        package let writes: Bool
+        package var statements = 0
+        /// The number of bound values. A statement that inserts many rows binds many values.
+        package var values = 0
+        /// Bytes of the texts and blobs that were bound.
+        package var bytes = 0
+        /// Rows that were inserted, changed or deleted.
+        package var changedRows = 0
+        /// How often the facts of a customer were read.
+        package var factsRead = 0
+        /// How many keys were locked.
+        package var keys = 0
+    }
+
+    package final class Counts: @unchecked Sendable {
+        // Sound: used only between `lock.lock()` and `lock.unlock()`.
+        private let lock = NSLock()
+        private var all: [Transaction] = []
+        private var started = 0
+        private var running = 0
+        private var before: (@Sendable (Int) async throws -> Void)?
+
+        package init() {}
+
+        package var transactions: [Transaction] { locked { all } }
+        package var writes: [Transaction] { transactions.filter(\.writes) }
+        /// Whether a transaction that writes is under way.
+        package var isWriting: Bool { locked { running > 0 } }
+
+        fileprivate func run(_ change: Int) { locked { running += change } }
+
+        package func reset(before: (@Sendable (Int) async throws -> Void)? = nil) {
+            locked {
+                all = []
+                started = 0
+                self.before = before
+            }
+        }
+
+        fileprivate func add(_ transaction: Transaction) { locked { all.append(transaction) } }
+
+        fileprivate func begin() async throws(StoreError) {
+            let (number, before) = locked {
+                started += 1
+                return (started, self.before)
+            }
+            do {
+                try await before?(number)
+            } catch {
+                throw .failed("\(error)")
+            }
+        }
+
+        private func locked<Value>(_ body: () -> Value) -> Value {
+            lock.lock()
+            defer { lock.unlock() }
+            return body()
+        }
+    }
+
+    package init(_ base: any Database, _ counts: Counts = Counts()) {
+        self.base = base
+        self.counts = counts
+    }
+
+    package var id: [UInt8] { base.id }
+
+    package func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        let counts = counts
+        return try await base.read { session throws(StoreError) in
+            let counted = CountedSession(session, writes: false)
+            defer { counts.add(counted.transaction) }
+            return try body(counted)
+        }
+    }
+
+    package func write<Value: Sendable>(
+        locking keys: [LockKey], _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        let counts = counts
+        try await counts.begin()
+        return try await base.write(locking: keys) { session throws(StoreError) in
+            let counted = CountedSession(session, writes: true, keys: keys.count)
+            counts.run(1)
+            defer {
+                counts.run(-1)
+                counts.add(counted.transaction)
+            }
+            return try body(counted)
+        }
+    }
+
+    package func close() async throws(StoreError) { try await base.close() }
+}
+
+private final class CountedSession: DatabaseSession {
+    private let base: any DatabaseSession
+    private(set) var transaction: CountedDatabase.Transaction
+
+    init(_ base: any DatabaseSession, writes: Bool, keys: Int = 0) {
+        self.base = base
+        transaction = CountedDatabase.Transaction(writes: writes)
+        transaction.keys = keys
+    }
+
+    var dialect: SQLDialect { base.dialect }
+    var headers: HeaderNumbers? { base.headers }
+
+    func rows(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> [SQLRow] {
+        count(sql, arguments)
+        return try base.rows(sql, arguments)
+    }
+
+    @discardableResult func execute(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int {
+        count(sql, arguments)
+        let changed = try base.execute(sql, arguments)
+        transaction.changedRows += changed
+        return changed
+    }
+
+    func insert(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int64? {
+        count(sql, arguments)
+        transaction.changedRows += 1
+        return try base.insert(sql, arguments)
+    }
+
+    private func count(_ sql: String, _ arguments: [SQLValue]) {
+        transaction.statements += 1
+        transaction.values += arguments.count
+        for argument in arguments {
+            switch argument {
+            case .blob(let bytes): transaction.bytes += bytes.count
+            case .text(let text): transaction.bytes += text.utf8.count
+            case .integer, .real, .null: break
+            }
+        }
+        if sql.contains("public_id, created_at, facts") && sql.hasPrefix("SELECT") { transaction.factsRead += 1 }
+    }
+}
+
+extension Store {
+    /// A store over the same database that counts the work of its transactions. Like another process, it has its own
+    /// write queue. So a test can use this store between two transactions of the other.
+    package var counted: Store { Store(CountedDatabase(database)) }
+
+    /// The counts of a counted store.
+    package var counts: CountedDatabase.Counts { (database as? CountedDatabase)?.counts ?? CountedDatabase.Counts() }
+}

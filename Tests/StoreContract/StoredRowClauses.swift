@@ -1,0 +1,102 @@
+import Foundation
+import TenureCore
+import TenureStore
+
+extension StoreClause {
+    static let transaction: [StoreClause] = [
+        StoreClause("artifacts are read back unchanged and in order") { store in
+            let sent = [
+                Sample.artifact("a"), Sample.artifact("b", .transaction), Sample.artifact("c", .renewalInfo),
+                Sample.artifact("0\u{82}", .receipt),
+            ]
+            let customer = try await store.update { $0.add(sent) }
+            try expect(try await store.read { try $0.artifacts(of: customer.id) } == sent, "the same artifacts")
+        },
+        StoreClause("the same artifact twice changes nothing") { store in
+            let first = try await store.update { $0.add([Sample.artifact("a")], proving: [Sample.proof()]) }
+            let second = try await store.update { $0.add([Sample.artifact("a")], proving: [Sample.proof()]) }
+            try expect(first == second, "the same customer")
+            try expect(try await store.read { try $0.artifacts(of: first.id) }.count == 1, "one artifact")
+        },
+        StoreClause("two customers can have the same artifact") { store in
+            let one = try await store.update("1") { $0.add([Sample.artifact("a")]) }
+            let two = try await store.update("2") { $0.add([Sample.artifact("a")]) }
+            try expect(try await store.read { try $0.artifacts(of: one.id) }.count == 1, "the first has it")
+            try expect(try await store.read { try $0.artifacts(of: two.id) }.count == 1, "so has the second")
+        },
+        StoreClause("the latest-signed state of a transaction counts, in any order of arrival") { store in
+            let customer = try await store.update {
+                $0.add([], purchases: [Sample.purchase("1", signed: 2, revoked: true)])
+            }
+            _ = try await store.update { $0.add([], purchases: [Sample.purchase("1", signed: 1)]) }
+            let seen = try unwrap(try await store.lookUp(customer.id), "the customer")
+            try expect(seen.facts.purchases == [Sample.purchase("1", signed: 2, revoked: true)], "still refunded")
+        },
+        StoreClause("complete purchases stay complete") { store in
+            _ = try await store.update { $0.completePurchases() }
+            let later = try await store.update { $0.add([], proving: [Sample.proof()]) }
+            try expect(later.facts.purchasesAreComplete, "complete")
+        },
+    ]
+
+    static let promises: [StoreClause] = [
+        StoreClause("a repeated promise is stored once") { store in
+            let policy = try unwrap(
+                try await store.write(at: Sample.now, locking: [.policies]) { try $0.record(policy: [1], sha256: [1]) }
+                    .first?.version, "a version")
+            let promise = Sample.promise(policy: policy)
+            let customer = try await store.update { $0.promise(promise) }
+            _ = try await store.update { $0.promise(promise) }
+            try expect(try await store.promises(of: customer.id) == [promise], "in the promises table")
+            try expect(try await store.lookUp(customer.id)?.facts.promises == [promise], "and in the customer's facts")
+        },
+        StoreClause("promises with another version, entitlement or end are stored separately") { store in
+            let one = try unwrap(
+                try await store.write(at: Sample.now, locking: [.policies]) { try $0.record(policy: [1], sha256: [1]) }
+                    .last?.version, "1")
+            let two = try unwrap(
+                try await store.write(at: Sample.now, locking: [.policies]) { try $0.record(policy: [2], sha256: [2]) }
+                    .last?.version, "2")
+            let promises = [
+                Sample.promise(policy: one), Sample.promise(policy: two), Sample.promise("cloud", policy: one),
+                Sample.promise(policy: one, until: Sample.now.addingTimeInterval(0.25)),
+            ]
+            let customer = try await store.update { update in promises.forEach { update.promise($0) } }
+            try expect(try await store.promises(of: customer.id) == promises, "all four")
+        },
+    ]
+
+    static let support: [StoreClause] = [
+        StoreClause("a repeated grant by support is in the customer's facts once") { store in
+            let customer = try await store.update { _ in }
+            let grant = SupportGrant(
+                .grant, of: "everything", date: Sample.now, until: Sample.now.addingTimeInterval(60))
+            _ = try await store.record(grant, for: customer.id)
+            let after = try unwrap(try await store.record(grant, for: customer.id), "the customer")
+            try expect(after.facts.support == [grant], "one grant")
+            try expect(try await store.lookUp(customer.id)?.evidence.support == [grant], "in evidence")
+            let revocation = SupportGrant(.revocation, of: "everything", date: Sample.now.addingTimeInterval(1))
+            let last = try unwrap(try await store.record(revocation, for: customer.id), "the customer")
+            try expect(last.evidence.support == [revocation], "the latest counts")
+        },
+        StoreClause("a grant to an unknown customer changes nothing") { store in
+            let grant = SupportGrant(.grant, of: "everything", date: Sample.now)
+            try expect(try await store.record(grant, for: 4711) == nil, "nil")
+        },
+    ]
+
+    static let policies: [StoreClause] = [
+        StoreClause("policies have versions that count from 1 and never change") { store in
+            _ = try await store.write(at: Sample.now, locking: [.policies]) {
+                try $0.record(policy: [1, 2], sha256: [1])
+            }
+            _ = try await store.write(at: Sample.now, locking: [.policies]) { try $0.record(policy: [3], sha256: [2]) }
+            let again = try await store.write(at: Sample.now.addingTimeInterval(9), locking: [.policies]) {
+                try $0.record(policy: [1, 2], sha256: [1])
+            }
+            try expect(again.map(\.version) == [1, 2], "two versions")
+            try expect(again.map(\.compiled) == [[1, 2], [3]], "as they were recorded")
+            try expect(again.map(\.recordedAt) == [Sample.now, Sample.now], "with the date of their first recording")
+        }
+    ]
+}

@@ -1,0 +1,52 @@
+package import Foundation
+package import TenureStore
+
+/// What the service does in steps, as one call.
+extension Store {
+    /// Finds or creates a customer and saves an update, as a sync does.
+    package func update<Outcome: Sendable>(
+        _ identities: [Identity], in realm: Realm, at now: Date, adding size: Int = 0,
+        _ decide: @escaping @Sendable (Customer?) -> (CustomerUpdate, Outcome)
+    ) async throws(StoreError) -> (Customer, Outcome) {
+        let plan = CustomerUpdatePlan(naming: identities, in: realm, at: now, adding: size)
+        var saved: (Customer, Outcome)?
+        if plan.mayFitOneTransaction {
+            saved = try await write(at: now, locking: plan.lockKeys) { transaction -> (Customer, Outcome)? in
+                guard let found = try transaction.findCustomer(plan) else { return nil }
+                let (update, outcome) = decide(found.customer)
+                return (try transaction.save(update, of: found), outcome)
+            }
+        }
+        if let saved { return saved }
+        return try await updateInPieces(plan, decide: decide)
+    }
+}
+
+extension DatabaseTransaction {
+    /// Publishes, with verdicts on the customers that changed since the survey.
+    package func publish(
+        _ request: RequestedPublication, after survey: PublicationSurvey,
+        evaluating evaluate: (SurveyedCustomer) throws(StoreError) -> PublicationVerdict
+    ) throws(StoreError) -> PublicationOutcome {
+        var draft: PublicationDraft
+        switch try preparePublication(request, after: survey) {
+        case .refused(let outcome): return outcome
+        case .ready(let ready): draft = ready
+        }
+        for id in draft.changed {
+            guard let customer = try changedCustomer(id, in: draft) else { continue }
+            draft.set(try evaluate(customer), for: id)
+        }
+        return try publish(draft)
+    }
+
+    /// Begins a session of a trial if it's new and the use so far admits it.
+    package func beginTrialSession(
+        _ name: String, of entitlement: String, for member: Int64, if admits: (Customer, TrialUse) -> Bool
+    ) throws(StoreError) -> (customer: Customer, use: TrialUse, isCounted: Bool)? {
+        guard let (customer, use) = try trialUse(of: entitlement, by: member, session: name) else { return nil }
+        guard use.sessionBegan == nil, admits(customer, use) else { return (customer, use, false) }
+        try beginTrialSession(name, of: entitlement, for: member)
+        return (customer, use, true)
+    }
+}

@@ -1,0 +1,46 @@
+import CommandRunner
+import Foundation
+import Testing
+
+@Suite struct `tenure admin-key` {
+    @Test func `makes a key that is shown once, lists it without, and revokes it`() async throws {
+        let folder = try Folder()
+        let database = ["--database", folder.url("record.sqlite").path]
+        let made = try await Command.run(["admin-key", "create", "--scope", "support", "--name", "ada"] + database)
+        #expect(made.status == 0, "\(made.errors)")
+        let key = made.output.trimmingCharacters(in: .newlines)
+        #expect(key.hasPrefix("tenure_key_") && key.count == 59)
+        #expect(made.errors.contains("isn't shown again"))
+
+        let listed = try await Command.run(["admin-key", "list", "--json"] + database)
+        let keys = try #require(try listed.json()["keys"] as? [[String: Any]])
+        #expect(keys.count == 1)
+        #expect(keys[0]["name"] as? String == "ada" && keys[0]["scope"] as? String == "support")
+        #expect(keys[0]["revokedAt"] is NSNull)
+        #expect(!listed.output.contains(key))
+
+        let revoked = try await Command.run(["admin-key", "revoke", "ada"] + database)
+        #expect(revoked.status == 0 && revoked.output == "revoked `ada`\n")
+        #expect(try await Command.run(["admin-key", "list"] + database).output.contains("revoked 20"))
+    }
+
+    @Test func `says what is wrong, and changes nothing`() async throws {
+        let folder = try Folder()
+        let database = ["--database", folder.url("record.sqlite").path]
+        let missing = try await Command.run(["admin-key", "list"] + database)
+        #expect(missing.status == 1 && missing.errors.contains("there is no database"))
+        #expect(!FileManager.default.fileExists(atPath: folder.url("record.sqlite").path))
+
+        _ = try await Command.run(["admin-key", "create", "--scope", "read", "--name", "ada"] + database)
+        let taken = try await Command.run(["admin-key", "create", "--scope", "admin", "--name", "ada"] + database)
+        #expect(taken.status == 1 && taken.output.isEmpty && taken.errors.contains("choose another"))
+        let unknown = try await Command.run(["admin-key", "revoke", "boris"] + database)
+        #expect(unknown.status == 1 && unknown.errors.contains("`boris`"))
+        for name in ["adminKey", "command", "a b", "", String(repeating: "n", count: 65), "ä"] {
+            let refused = try await Command.run(["admin-key", "create", "--scope", "read", "--name", name] + database)
+            #expect(refused.status == 64, "\(name)")
+        }
+        #expect(
+            try await Command.run(["admin-key", "create", "--scope", "root", "--name", "x"] + database).status == 64)
+    }
+}

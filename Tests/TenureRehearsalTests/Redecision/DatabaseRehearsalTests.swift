@@ -1,0 +1,183 @@
+import Foundation
+import TenureCore
+import TenureMint
+import TenurePolicyFile
+import TenureRehearsal
+import TenureStore
+import Testing
+
+/// A rehearsal decides customers with equal plain facts only once. The result must be the same as deciding each customer.
+struct DatabaseRehearsalTests {
+    private static let instants = [
+        "2014-12-24T00:00:00Z", "2015-01-02T00:00:00Z", "2015-06-10T18:00:00Z", "2015-06-12T18:00:00Z",
+        "2015-06-09T18:00:00Z", "2015-06-11T18:00:00Z", "2015-06-14T18:00:00Z", "2014-06-09T10:00:00Z",
+        "2015-10-30T00:00:00Z",
+    ]
+
+    /// Facts on both sides of every boundary and limit of the policy, and some that aren't plain.
+    private static func facts(_ number: Int, _ random: inout SeededRandom) -> CustomerFacts {
+        var facts = CustomerFacts()
+        let near = Population.date(instants[Int.random(in: 0..<instants.count, using: &random)])
+        let steps = [-86_400, -2.001, -2, -1.999, -0.001, 0, 0.001, 1.999, 2, 2.001, 86_400, -4e7, 3e6]
+        let date = near.addingTimeInterval(steps[Int.random(in: 0..<steps.count, using: &random)])
+        let platforms: [Platform?] = [.iOS, .macOS, .tvOS, nil]
+        let versions: [String?] = ["37", "99", "100", "119", "120", "2.0", "1.10", "2.0b", nil, "37"]
+        let id: AcquisitionID? =
+            number % 7 == 0 ? nil : number % 5 == 0 ? .download("\(number)") : .appTransaction("\(number)")
+        func proof(revoked: Date? = nil) -> AppProof {
+            AppProof(
+                kind: number % 5 == 0 ? .receipt : .appTransaction,
+                signedDate: number % 4 == 0 ? nil : Population.now, id: id,
+                originalPlatform: platforms[number % 4],
+                originalAppVersion: versions[Int.random(in: 0..<versions.count, using: &random)],
+                originalPurchaseDate: number % 11 == 0 ? nil : date, revocationDate: revoked)
+        }
+        if number % 13 != 0 { facts.add([proof(revoked: number % 17 == 0 ? Population.now : nil)]) }
+        if number % 19 == 0 { facts.add([proof()]) }
+        for index in 0..<number % 3 {
+            facts.add([
+                Purchase(
+                    transactionID: "\(number)-\(index)",
+                    productID: "com.example.calculator.\(index == 0 ? "everything" : "yearly")",
+                    type: number % 4 == 0 ? .autoRenewable : .nonConsumable, purchaseDate: date,
+                    expiresDate: number % 4 == 0 ? date.addingTimeInterval(4e7) : nil,
+                    revocationDate: number % 23 == 0 ? Population.now : nil, isFamilyShared: number % 2 == 0,
+                    signedDate: Population.now)
+            ])
+        }
+        facts.purchasesAreComplete = number % 2 == 0
+        if number % 3 == 0 {
+            // The promise is about this acquisition, or about another customer's.
+            let key = AcquisitionKey(
+                appTransactionID: number % 2 == 0 ? "\(number)" : nil, downloadID: nil,
+                originalPurchaseDate: number % 4 == 0 ? date.addingTimeInterval(1.5) : near)
+            facts.add([
+                StoredPromise(
+                    entitlement: number % 9 == 0 ? "retired" : "everything", acquisition: key, policyVersion: 1,
+                    until: number % 6 == 0 ? Population.date("2017-01-01") : nil, recordedAt: Population.now)
+            ])
+        }
+        if number % 29 == 0 { facts.add(SupportGrant(.grant, of: "cloud", date: Population.now)) }
+        return facts
+    }
+
+    @Test(arguments: [1, 2] as [UInt64])
+    func `a rehearsal over a database gives the same counts as deciding each customer`(seed: UInt64) async throws {
+        let folder = try ScratchFolder()
+        let store = try Store(SQLiteDatabase(path: folder.path + "/database.sqlite"))
+        let comparison = try Corpora.comparison()
+        let promising = try Population.policy(freeFrom: "110", alsoNames: "retired")
+        _ = try await store.write(at: Population.now, locking: [.policies]) {
+            try $0.record(policy: PolicyFile.compile(promising), sha256: Array(repeating: 7, count: 32))
+        }
+
+        var random = SeededRandom(seed: seed)
+        var expected = Tally(for: comparison)
+        var updates: [(plan: CustomerUpdatePlan, update: CustomerUpdate)] = []
+        for number in 0..<4000 {
+            let facts = Self.facts(number, &random)
+            let made = CustomerUpdate(facts: facts)
+            let realm = Realm(number % 31 == 0 ? .sandbox : .production, isTest: number % 37 == 0)
+            updates.append(
+                (CustomerUpdatePlan(naming: [Identity(.artifact, "\(number)")], in: realm, at: Population.now), made))
+        }
+        let customers = try await store.save(updates)
+        for customer in customers where customer.realm == Realm(.production) {
+            let promises = customer.facts.promises.map {
+                Promise(entitlement: $0.entitlement, acquisition: $0.acquisition, policy: promising, until: $0.until)
+            }
+            comparison.count(customer.evidence, id: customer.publicID, promises: promises, in: &expected)
+        }
+        let outcome = try await DatabaseRehearsal(comparison, environments: [.production], withTests: false)
+            .run(over: store)
+        #expect(outcome.tally == expected)
+        #expect(expected.heldByPromise > 0 && expected.losing > 0 && expected.gaining > 0)
+        #expect(!expected.promisedOnly.isEmpty)
+        #expect(outcome.skipped == 4000 - expected.customers)
+        #expect(!outcome.isPartial)
+
+        let withTests = try await DatabaseRehearsal(comparison, environments: [.production], withTests: true)
+            .run(over: store)
+        #expect(withTests.tally.customers > expected.customers)
+        try await store.close()
+    }
+
+    @Test func `customers on both sides of an honor's limit get different decisions`() async throws {
+        let policy = try PolicyFile.read(
+            Array(
+                """
+                app: { bundleID: com.example.calculator, appleID: 828838134 }
+                eras:
+                  - { name: paid, model: paid }
+                  - name: free
+                    model: free
+                    begins: { iOS: { at: 2015-06-10T18:00:00Z } }
+                    changeover: { from: -24h, until: +48h }
+                entitlements:
+                  before: { honors: [{ era: paid, boughtBefore: 2014-06-10T12:00:00Z }] }
+                  since: { honors: [{ era: paid, boughtSince: 2014-06-20T12:00:00Z }] }
+                """.utf8), named: "policy.yaml")
+        let folder = try ScratchFolder()
+        let store = try Store(SQLiteDatabase(path: folder.path + "/database.sqlite"))
+        let comparison = Comparison(of: policy, at: Population.now)
+        var expected = Tally(for: comparison)
+        var updates: [(plan: CustomerUpdatePlan, update: CustomerUpdate)] = []
+        var number = 0
+        for limit in ["2014-06-10T12:00:00Z", "2014-06-20T12:00:00Z"] {
+            // All within one month, so that only the limit can separate them.
+            for seconds in [-86_400, -3, -2, -1.999, 0, 1.999, 2, 2.001, 3, 86_400] {
+                number += 1
+                var facts = CustomerFacts()
+                facts.add([
+                    AppProof(
+                        kind: .appTransaction, signedDate: Population.now, id: .appTransaction("\(number)"),
+                        originalPlatform: .iOS, originalAppVersion: "37",
+                        originalPurchaseDate: Population.date(limit).addingTimeInterval(seconds))
+                ])
+                let made = CustomerUpdate(facts: facts)
+                updates.append(
+                    (
+                        CustomerUpdatePlan(
+                            naming: [Identity(.artifact, "\(number)")], in: Realm(.production), at: Population.now),
+                        made
+                    ))
+            }
+        }
+        for customer in try await store.save(updates) {
+            comparison.count(customer.evidence, id: customer.publicID, in: &expected)
+        }
+        let outcome = try await DatabaseRehearsal(comparison, environments: [.production], withTests: false)
+            .run(over: store)
+        #expect(outcome.tally == expected)
+        for entitlement in expected.byEntitlement {
+            #expect(entitlement.counts.granted > 0 && entitlement.counts.granted < number)
+        }
+        try await store.close()
+    }
+
+    @Test func `a promise under a policy version that the database lacks is an error`() async throws {
+        let folder = try ScratchFolder()
+        let store = try Store(SQLiteDatabase(path: folder.path + "/database.sqlite"))
+        _ = try await store.write(at: Population.now, locking: [.policies]) {
+            try $0.record(policy: Array("{}".utf8), sha256: Array(repeating: 7, count: 32))
+        }
+        await #expect(throws: RehearsalError.brokenPolicy(1)) {
+            try await DatabaseRehearsal(try Corpora.comparison(), environments: [.production], withTests: false)
+                .run(over: store)
+        }
+        try await store.close()
+    }
+}
+
+extension Store {
+    /// Saves updates of new customers in one transaction.
+    fileprivate func save(
+        _ updates: [(plan: CustomerUpdatePlan, update: CustomerUpdate)]
+    ) async throws -> [Customer] {
+        try await write(at: Population.now, locking: updates.flatMap(\.plan.lockKeys)) { transaction in
+            try updates.compactMap { plan, update in
+                try transaction.findCustomer(plan).map { try transaction.save(update, of: $0) }
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import TenureCore
+import Testing
+
+@testable import Tenure
+
+private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverified]
+
+@Suite struct `A StoreKit that fails` {
+    @Test(arguments: moods)
+    func `leads to undetermined decisions with a reason, not to denials`(_ mood: FakeStore.Mood) async {
+        let store = FakeStore {
+            $0.app = InventedApp.owner()
+            $0.appMood = mood
+            $0.transactionsMood = mood
+        }
+        let tenure = Device(store).start()
+        let decision = await tenure.decision(for: "everything")
+        #expect(decision.outcome == .undetermined)
+        #expect(!decision.nextSteps.isEmpty)
+        // The policy allows this for unknown customers.
+        #expect(await tenure.allows("everything"))
+        let failed = tenure.customer.steps.filter { if case .failed = $0.outcome { true } else { false } }
+        #expect(failed.map(\.name) == [.appTransaction, .purchases])
+        #expect(store.now.prompts == 0)
+    }
+
+    @Test(arguments: moods)
+    func `takes nothing from an owner that it confirmed once`(_ mood: FakeStore.Mood) async {
+        let device = Device(FakeStore { $0.app = InventedApp.owner() })
+        _ = await device.start().settled()
+        device.store.change {
+            $0.appMood = mood
+            $0.transactionsMood = mood
+        }
+        // Long after the grace period.
+        device.time.now += 400 * InventedApp.day
+        let tenure = device.start()
+        _ = await tenure.settled()
+        #expect(await tenure.allows("everything"))
+        #expect(await tenure.decision(for: "everything").outcome == .granted)
+        #expect(device.store.now.prompts == 0)
+    }
+
+    @Test(arguments: moods)
+    func `gives nothing to a customer that it denied once`(_ mood: FakeStore.Mood) async {
+        let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
+        #expect(await !device.start().allows("everything"))
+        device.store.change {
+            $0.appMood = mood
+            $0.transactionsMood = mood
+        }
+        let tenure = device.start()
+        #expect(await !tenure.allows("everything"))
+        #expect(await tenure.decision(for: "everything").outcome == .undetermined)
+    }
+
+    @Test(arguments: moods)
+    func `doesn't deny a subscription in its grace period if its status cannot be read`(_ mood: FakeStore.Mood) async {
+        let store = FakeStore {
+            $0.app = InventedApp.newcomer()
+            $0.transactions = [InventedApp.subscription(until: InventedApp.now.addingTimeInterval(-InventedApp.day))]
+            $0.renewalsMood = mood
+        }
+        let tenure = Device(store).start()
+        #expect(await tenure.decision(for: "cloud").outcome == .undetermined)
+        store.change {
+            $0.renewalsMood = .answers
+            $0.renewals = [
+                StoreRenewal(
+                    jws: "renewal",
+                    renewal: Renewal(
+                        originalTransactionID: "410000000000002", productID: InventedApp.yearly,
+                        gracePeriodExpiresDate: InventedApp.now.addingTimeInterval(InventedApp.day),
+                        isInBillingRetryPeriod: true,
+                        signedDate: InventedApp.now))
+            ]
+        }
+        await tenure.engine.searchAgain()
+        #expect(await tenure.decision(for: "cloud").outcome == .granted)
+    }
+
+    @Test func `is asked again, at growing intervals, until it answers`() async {
+        let device = Device(
+            FakeStore {
+                $0.app = InventedApp.owner()
+                $0.appMood = .throwsAnError
+            })
+        let tenure = device.start()
+        for round in 1...12 {
+            await device.time.sleeping(round)
+            if round == 12 { device.store.change { $0.appMood = .answers } }
+            device.time.wake()
+        }
+        await device.time.sleeping(13)
+        #expect(device.time.slept.prefix(12) == [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 3600])
+        // After an answer, the next read is a day later.
+        #expect(device.time.slept.last == InventedApp.day)
+        #expect(await tenure.decision(for: "everything").outcome == .granted)
+        #expect(device.store.now.prompts == 0)
+    }
+
+    @Test func `has a grace period that counts from the first start and survives a reinstallation`() async {
+        let device = Device(FakeStore { $0.appMood = .throwsAnError })
+        #expect(await device.start().allows("everything"))
+        device.time.now += 71 * 3600
+        #expect(await device.start().allows("everything"))
+        device.time.now += 2 * 3600
+        // After a reinstallation, only the keychain is left.
+        let tenure = device.start()
+        #expect(await !tenure.allows("everything"))
+        #expect(await tenure.decision(for: "everything").outcome == .undetermined)
+    }
+
+    @Test func `allows nothing unknown under a policy without a grace period`() async {
+        let device = Device(
+            FakeStore { $0.appMood = .throwsAnError }, policy: InventedApp.policy(whileUndetermined: .deny))
+        #expect(await !device.start().allows("everything"))
+    }
+
+    @Test(arguments: FakeStore.Mood.allCases)
+    func `shows a sign-in only for restore`(_ mood: FakeStore.Mood) async {
+        let device = Device(
+            FakeStore {
+                $0.app = InventedApp.owner()
+                $0.appMood = mood == .asksToSignIn ? .throwsAnError : mood
+                $0.transactionsMood = mood == .asksToSignIn ? .throwsAnError : mood
+            })
+        let tenure = device.start()
+        _ = await tenure.allows("everything")
+        _ = await tenure.decision(for: "cloud")
+        await device.time.sleeping(1)
+        device.time.wake()
+        await device.time.sleeping(2)
+        #expect(device.store.now.prompts == 0)
+        await tenure.restore()
+        #expect(device.store.now.prompts > 0)
+    }
+}

@@ -1,0 +1,182 @@
+import Foundation
+import TenureCore
+
+@testable import Tenure
+
+/// A fake StoreKit that a test controls: it answers, throws, hangs or returns unverified results. It counts every call that
+/// could show a sign-in.
+final class FakeStore: AppStoreAccess {
+    /// How a call behaves.
+    enum Mood: Sendable, CaseIterable {
+        case answers, throwsAnError, hangs, answersUnverified
+        /// Shows a sign-in, which is counted and never completed.
+        case asksToSignIn
+    }
+
+    struct State: Sendable {
+        var distribution = Tenure.Distribution.appStore
+        var isRehearsal = true
+        var device: UUID? = InventedApp.device
+        var app: StoreAppTransaction?
+        var transactions: [StoreTransaction] = []
+        var renewals: [StoreRenewal] = []
+        var unfinished: [StoreTransaction] = []
+        var finished: [String] = []
+        var receipt: Data?
+        var deviceIdentifier: String?
+        /// How often it was read.
+        var deviceIdentifierReads = 0
+        var appMood = Mood.answers
+        var transactionsMood = Mood.answers
+        var renewalsMood = Mood.answers
+        var restoreMood = Mood.answers
+        /// Whether calls that the library makes by itself never return.
+        var hangs: Bool { [appMood, transactionsMood, renewalsMood].contains(.hangs) }
+        /// Changes that `synchronize` makes.
+        var afterRestore: (@Sendable (inout State) -> Void)?
+        var appCalls = 0
+        var listCalls = 0
+        /// The number of calls that may show a sign-in.
+        var prompts = 0
+        /// How often the device or the app's files were read.
+        var installationReads = 0
+    }
+
+    struct Failure: Error {}
+
+    private let state: Locked<State>
+    private let news: AsyncStream<StoreResult<StoreTransaction>>
+    private let newsContinuation: AsyncStream<StoreResult<StoreTransaction>>.Continuation
+
+    init(_ change: (inout State) -> Void = { _ in }) {
+        var state = State()
+        change(&state)
+        self.state = Locked(state)
+        (news, newsContinuation) = AsyncStream.makeStream()
+    }
+
+    var now: State { state.withLock { $0 } }
+
+    func change(_ change: (inout State) -> Void) { state.withLock { change(&$0) } }
+
+    /// Delivers a transaction from another device, or one that a parent approved. According to Apple's documentation, the
+    /// app's own purchases come from `Product.purchase` and never through `Transaction.updates`.
+    func deliverUpdate(_ transaction: StoreTransaction) {
+        change { state in
+            state.transactions.append(transaction)
+            state.unfinished.append(transaction)
+        }
+        newsContinuation.yield(.verified(transaction))
+    }
+
+    func deliverUnverified() { newsContinuation.yield(.unverified(reason: "invalid signature")) }
+
+    // MARK: AppStoreAccess
+
+    var distribution: Tenure.Distribution { reading(\.distribution) }
+    var isRehearsal: Bool { reading(\.isRehearsal) }
+    var bundleID: String? { InventedApp.bundleID }
+    var deviceVerificationID: UUID? { reading(\.device) }
+
+    private func reading<Value: Sendable>(_ path: KeyPath<State, Value>) -> Value {
+        state.withLock { state in
+            state.installationReads += 1
+            return state[keyPath: path]
+        }
+    }
+
+    var deviceIdentifier: String? {
+        change { $0.deviceIdentifierReads += 1 }
+        return now.deviceIdentifier
+    }
+    var receipt: Data? { now.receipt }
+
+    func appTransaction() async throws -> StoreResult<StoreAppTransaction> {
+        change { $0.appCalls += 1 }
+        return try await answer(now.appMood) {
+            guard let app = self.now.app else { throw Failure() }
+            return app
+        }
+    }
+
+    func transactions(productIDs: [String]) async throws -> [StoreResult<StoreTransaction>] {
+        change { $0.listCalls += 1 }
+        return try await list(now.transactionsMood, now.transactions)
+    }
+
+    func renewals(of transactions: [StoreTransaction]) async throws -> [StoreResult<StoreRenewal>] {
+        try await list(now.renewalsMood, now.renewals)
+    }
+
+    func unfinished() async throws -> [StoreTransaction] { now.unfinished }
+
+    func updates() -> AsyncStream<StoreResult<StoreTransaction>> { news }
+
+    func finish(_ transactionID: String) async throws {
+        change { state in
+            state.unfinished.removeAll { $0.purchase.transactionID == transactionID }
+            state.finished.append(transactionID)
+        }
+    }
+
+    func synchronize() async throws {
+        change { $0.prompts += 1 }
+        switch now.restoreMood {
+        case .throwsAnError: throw Failure()
+        case .asksToSignIn: throw SignInCanceled()
+        default: break
+        }
+        change { state in
+            let after = state.afterRestore
+            after?(&state)
+        }
+    }
+
+    func refreshAppTransaction() async throws -> StoreResult<StoreAppTransaction> {
+        change { $0.prompts += 1 }
+        guard let app = now.app else { throw Failure() }
+        return .verified(app)
+    }
+
+    // MARK: Moods
+
+    private func answer<Value>(_ mood: Mood, _ value: () throws -> Value) async throws -> StoreResult<Value> {
+        switch mood {
+        case .answers: return .verified(try value())
+        case .answersUnverified: return .unverified(reason: "invalid signature")
+        case .throwsAnError: throw Failure()
+        case .hangs: try await hang()
+        case .asksToSignIn:
+            change { $0.prompts += 1 }
+            throw Failure()
+        }
+    }
+
+    private func list<Value>(_ mood: Mood, _ values: [Value]) async throws -> [StoreResult<Value>] {
+        switch mood {
+        case .answers: return values.map { .verified($0) }
+        // The list has an entry that can't be verified.
+        case .answersUnverified: return [.unverified(reason: "invalid signature")]
+        case .throwsAnError: throw Failure()
+        case .hangs: try await hang()
+        case .asksToSignIn:
+            change { $0.prompts += 1 }
+            throw Failure()
+        }
+    }
+
+    /// Never returns, and ignores cancellation.
+    private func hang() async throws -> Never {
+        while true { await withUnsafeContinuation { Hung.shared.add($0) } }
+    }
+}
+
+/// Keeps suspended continuations alive while callers wait for them.
+private final class Hung: Sendable {
+    static let shared = Hung()
+    private let continuations = Locked<[UnsafeContinuation<Void, Never>]>([])
+
+    func add(_ continuation: UnsafeContinuation<Void, Never>) {
+        continuations.withLock { $0.append(continuation) }
+    }
+}

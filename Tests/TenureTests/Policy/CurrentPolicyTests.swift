@@ -1,0 +1,108 @@
+import Foundation
+import TenureCore
+import TenurePolicyFile
+import Testing
+
+@testable import Tenure
+
+/// The policy that an app uses if web servers, proxies and files have different ones.
+@Suite struct CurrentPolicyTests {
+    private let signer = PolicySigner()
+
+    private func hand(kept: KeptPolicy? = nil, bundled: SignedPolicy? = nil) throws -> CurrentPolicy {
+        let data =
+            try bundled.map { Data($0.text.utf8) } ?? Data(PolicyFile.compile(PolicySigner.policy(build: "119")))
+        return try CurrentPolicy(bundled: data, keys: [signer.pin], kept: kept)
+    }
+
+    private func text(build: String, counter: Int64) throws -> Data {
+        Data(try signer.sign(PolicySigner.policy(build: build), counter: counter).text.utf8)
+    }
+
+    @Test func `a wrong boundary is repaired without a release of the app, and stays so at the next start`() throws {
+        var hand = try hand()
+        #expect(hand.policy == (try PolicySigner.policy(build: "119")) && hand.counter == nil)
+        #expect(hand.take(try text(build: "120", counter: 5), tag: "\"a\"") == .updated(counter: 5))
+        #expect(hand.policy == (try PolicySigner.policy(build: "120")))
+
+        let next = try self.hand(kept: hand.kept)
+        #expect(next.policy == hand.policy && next.counter == 5 && next.tag == "\"a\"")
+    }
+
+    @Test func `a replayed older policy is refused with a reason`() throws {
+        var hand = try hand()
+        let old = try text(build: "100", counter: 4)
+        #expect(hand.take(old, tag: nil) == .updated(counter: 4))
+        #expect(hand.take(try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
+
+        let answer = hand.take(old, tag: nil)
+        #expect(answer == .refused(.older(counter: 4, known: 5)))
+        guard case .refused(let error) = answer else { return }
+        #expect(error.description.contains("never accepted"))
+        #expect(hand.policy == (try PolicySigner.policy(build: "120")) && hand.kept?.highestCounter == 5)
+
+        // Also after a restart, and if only the counter survived.
+        var next = try self.hand(kept: hand.kept)
+        #expect(next.take(old, tag: nil) == .refused(.older(counter: 4, known: 5)))
+        var damaged = try self.hand(kept: KeptPolicy(text: "gone", tag: "\"a\"", highestCounter: 5))
+        #expect(damaged.tag == nil)
+        #expect(damaged.take(old, tag: nil) == .refused(.older(counter: 4, known: 5)))
+        #expect(damaged.take(try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
+    }
+
+    @Test func `a proxy's own policy and key are refused, and the stored policy stays`() throws {
+        var hand = try hand()
+        #expect(hand.take(try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
+        let proxy = PolicySigner()
+        let forged = try proxy.sign(PolicySigner.policy(build: "9999"), counter: 6)
+        #expect(hand.take(Data(forged.text.utf8), tag: nil) == .refused(.wrongSignature))
+        // An unsigned policy, and a login page.
+        let plain = Data(PolicyFile.compile(try PolicySigner.policy(build: "9999")))
+        for text in [plain, Data("<html>".utf8), Data()] {
+            guard case .refused = hand.take(text, tag: nil) else {
+                Issue.record("taken")
+                return
+            }
+        }
+        #expect(hand.policy == (try PolicySigner.policy(build: "120")) && hand.counter == 5)
+    }
+
+    @Test func `another policy with the same counter is refused`() throws {
+        var hand = try hand()
+        #expect(hand.take(try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
+        #expect(hand.take(try text(build: "130", counter: 5), tag: nil) == .refused(.sameCounter(5)))
+        // Signed again, it is another text with the same policy.
+        let again = try text(build: "120", counter: 5)
+        #expect(hand.take(again, tag: "\"b\"") == .unchanged)
+        #expect(hand.tag == "\"b\"")
+    }
+
+    @Test func `an update of the app brings a newer policy than the one that was fetched before`() throws {
+        let bundled = try signer.sign(PolicySigner.policy(build: "130"), counter: 8)
+        var hand = try hand()
+        #expect(hand.take(try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
+        var updated = try self.hand(kept: hand.kept, bundled: bundled)
+        #expect(updated.policy == bundled.policy && updated.counter == 8)
+        #expect(updated.tag == nil)
+        #expect(updated.take(try text(build: "120", counter: 5), tag: nil) == .refused(.older(counter: 5, known: 8)))
+    }
+
+    @Test func `a replaced cache file is ignored`() throws {
+        let other = PolicySigner()
+        let forged = try other.sign(PolicySigner.policy(build: "9999"), counter: 9)
+        let foreign = try signer.sign(PolicySigner.policy(build: "9999", bundleID: "com.example.planner"), counter: 9)
+        for text in [forged.text, foreign.text, "", "a.b.c"] {
+            let hand = try hand(kept: KeptPolicy(text: text, tag: "\"x\"", highestCounter: 0))
+            #expect(hand.policy == (try PolicySigner.policy(build: "119")) && hand.tag == nil)
+        }
+    }
+
+    @Test func `an invalid bundled policy is reported at the first start`() throws {
+        let stranger = try PolicySigner().sign(PolicySigner.policy(), counter: 1)
+        for bundled in [Data(), Data("{}".utf8), Data("app: {}".utf8), Data(stranger.text.utf8)] {
+            #expect(throws: SignedPolicyError.self) {
+                try CurrentPolicy(bundled: bundled, keys: [signer.pin], kept: nil)
+            }
+        }
+    }
+}
