@@ -280,7 +280,7 @@ private final class SystemDownloads: BackgroundDownloads {
         try await app.leave(orders: 1)
         app.system.hold { _ in false }
         let library = piano.library
-        let background = try #require(library.background)
+        let background = try #require(await library.background)
         try await wait { background.count == 0 }
         await library.schedule()
         try await wait {
