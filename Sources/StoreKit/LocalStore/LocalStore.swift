@@ -151,8 +151,11 @@ public final class LocalStore: Sendable {
     }
 
     func wakeListeners() {
-        state.withLock { state in
-            state.watchers.removeAll { if case .terminated = $0.yield(()) { true } else { false } }
+        // Yielded without the lock: a yield takes the lock of the task that waits, and whoever cancels it holds that one.
+        let watchers = state.withLock { state in
+            defer { state.watchers = [] }
+            return state.watchers
         }
+        for watcher in watchers { watcher.yield() }
     }
 }

@@ -55,7 +55,6 @@ final class CustomerState: Sendable {
         var sessions: [String: [UUID: Double]] = [:]
         /// Whether the first search took longer than callers should wait.
         var isResolvingOver = false
-        var watchers: [UUID: AsyncStream<Tenure.Customer>.Continuation] = [:]
         /// What the watchers got last.
         var published: Tenure.Customer?
         var alarm: (at: Double, task: Task<Void, Never>)?
@@ -66,6 +65,7 @@ final class CustomerState: Sendable {
     static let denialLifetime: TimeInterval = 60
 
     private let state: Locked<State>
+    private let watchers = Watchers<Tenure.Customer>()
     private let clock: @Sendable () -> Date
     private let waitUntil: @Sendable (Date) async throws -> Void
 
@@ -165,23 +165,28 @@ final class CustomerState: Sendable {
     /// grace period or a session ends.
     private func publish() {
         let now = clock().timeIntervalSinceReferenceDate
-        state.withLock { state in
-            guard !state.isClosed else { return }
-            state.observe(now)
-            let customer = state.customer
-            if customer != state.published {
-                state.published = customer
-                // Inside the lock, so that values arrive in order. `yield` runs none of the app's code.
-                for watcher in state.watchers.values { watcher.yield(customer) }
-            }
-            setAlarm(&state)
-        }
+        let former = state.withLock { state in update(&state, at: now) }
+        former?.cancel()
+        watchers.deliver()
     }
 
-    private func setAlarm(_ state: inout State) {
+    /// Queues the customer for the watchers, and returns an alarm that is to be canceled, without the lock.
+    private func update(_ state: inout State, at now: Double) -> Task<Void, Never>? {
+        guard !state.isClosed else { return nil }
+        state.observe(now)
+        let customer = state.customer
+        if customer != state.published {
+            state.published = customer
+            watchers.send(customer)
+        }
+        return setAlarm(&state)
+    }
+
+    /// Returns the former alarm if there is another one now.
+    private func setAlarm(_ state: inout State) -> Task<Void, Never>? {
         let next = state.nextChange
-        guard next != state.alarm?.at else { return }
-        state.alarm?.task.cancel()
+        guard next != state.alarm?.at else { return nil }
+        let former = state.alarm?.task
         state.alarm = next.map { next in
             let waitUntil = waitUntil
             return (
@@ -192,6 +197,7 @@ final class CustomerState: Sendable {
                 }
             )
         }
+        return former
     }
 
     private func alarmRang(_ time: Double) {
@@ -203,42 +209,21 @@ final class CustomerState: Sendable {
 
     /// Returns the customer now and at every change, until the listener stops.
     func watch() -> AsyncStream<Tenure.Customer> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: Tenure.Customer.self, bufferingPolicy: .bufferingNewest(1))
-        let id = UUID()
-        continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { $0.watchers[id] = nil }
-        }
-        let now = clock().timeIntervalSinceReferenceDate
-        let isClosed = state.withLock { state in
-            guard !state.isClosed else { return true }
-            state.observe(now)
-            state.watchers[id] = continuation
-            let customer = state.customer
-            continuation.yield(customer)
-            // Others learn of it too, if time has changed it.
-            if customer != state.published {
-                state.published = customer
-                for (other, watcher) in state.watchers where other != id { watcher.yield(customer) }
-            }
-            setAlarm(&state)
-            return false
-        }
-        // Outside the lock, which `onTermination` takes.
-        if isClosed { continuation.finish() }
-        return stream
+        // Others learn of it too, if time has changed the customer.
+        publish()
+        return state.withLock { state in watchers.add(first: state.customer, bufferSize: 1) }
     }
 
     /// Ends every stream.
     func close() {
-        let watchers = state.withLock { state in
+        let alarm = state.withLock { state in
             state.isClosed = true
-            state.alarm?.task.cancel()
-            state.alarm = nil
-            defer { state.watchers = [:] }
-            return Array(state.watchers.values)
+            watchers.close()
+            defer { state.alarm = nil }
+            return state.alarm?.task
         }
-        for watcher in watchers { watcher.finish() }
+        alarm?.cancel()
+        watchers.deliver()
     }
 
     // MARK: Trial sessions

@@ -10,52 +10,55 @@ final class ContentStates: Sendable {
         /// The state of packs without one.
         var fallback = State.unknown
         var isClosed = false
-        var watchers: [UUID: (name: String, continuation: AsyncStream<State>.Continuation)] = [:]
+        var watchers: [String: Watchers<State>] = [:]
+
+        func state(of name: String) -> State { states[name] ?? fallback }
     }
 
     private let contents = Locked(Contents())
 
-    func state(of name: String) -> State { contents.withLock { $0.states[name] ?? $0.fallback } }
+    func state(of name: String) -> State { contents.withLock { $0.state(of: name) } }
 
     func watch(_ name: String) -> AsyncStream<State> {
-        let (stream, continuation) = AsyncStream.makeStream(of: State.self, bufferingPolicy: .bufferingNewest(16))
-        let id = UUID()
-        continuation.onTermination = { [weak self] _ in self?.contents.withLock { $0.watchers[id] = nil } }
-        let isClosed = contents.withLock { contents in
-            if !contents.isClosed { contents.watchers[id] = (name, continuation) }
-            continuation.yield(contents.states[name] ?? contents.fallback)
-            return contents.isClosed
+        contents.withLock { contents in
+            let watchers = contents.watchers[name] ?? Watchers()
+            if contents.isClosed { watchers.close() } else { contents.watchers[name] = watchers }
+            return watchers.add(first: contents.state(of: name), bufferSize: 16)
         }
-        // Outside of the lock, which `onTermination` takes.
-        if isClosed { continuation.finish() }
-        return stream
     }
 
     func post(_ states: [String: State], fallback: State) {
-        contents.withLock { contents in
-            let before = contents
-            (contents.states, contents.fallback) = (states, fallback)
-            for watcher in contents.watchers.values {
-                let state = states[watcher.name] ?? fallback
-                if state != before.states[watcher.name] ?? before.fallback { watcher.continuation.yield(state) }
-            }
-        }
+        update { contents in (contents.states, contents.fallback) = (states, fallback) }
     }
 
     func post(_ state: State, of name: String) {
-        contents.withLock { contents in
-            let before = contents.states.updateValue(state, forKey: name) ?? contents.fallback
-            guard before != state else { return }
-            for watcher in contents.watchers.values where watcher.name == name { watcher.continuation.yield(state) }
+        update { contents in contents.states[name] = state }
+    }
+
+    /// Changes states, and tells those who watch one that is different now.
+    private func update(_ change: (inout Contents) -> Void) {
+        let changed = contents.withLock { contents in
+            let before = contents
+            change(&contents)
+            return contents.watchers.compactMap { name, watchers -> Watchers<State>? in
+                let state = contents.state(of: name)
+                guard state != before.state(of: name) else { return nil }
+                watchers.send(state)
+                return watchers
+            }
         }
+        for watchers in changed { watchers.deliver() }
     }
 
     func close() {
-        let watchers = contents.withLock { contents in
+        let all = contents.withLock { contents in
             contents.isClosed = true
             defer { contents.watchers = [:] }
-            return contents.watchers.values.map(\.continuation)
+            return Array(contents.watchers.values)
         }
-        for watcher in watchers { watcher.finish() }
+        for watchers in all {
+            watchers.close()
+            watchers.deliver()
+        }
     }
 }
