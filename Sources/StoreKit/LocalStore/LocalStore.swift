@@ -151,7 +151,7 @@ public final class LocalStore: Sendable {
     }
 
     func wakeListeners() {
-        // Yielded without the lock: a yield takes the lock of the task that waits, and whoever cancels it holds that one.
+        // Yielded without the lock: a yield takes the lock of the waiting task, and a thread that cancels this task holds that one.
         let watchers = state.withLock { state in
             defer { state.watchers = [] }
             return state.watchers
