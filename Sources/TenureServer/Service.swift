@@ -160,10 +160,10 @@ struct TenureService: Sendable {
         router.get(SigningKeysRoute.path, use: keys.respond)
         router.get("v1/openapi.json") { _, _ in Response.json(description) }
         router.get("metrics", use: metricsRoute.respond)
-        // What it fails at, the one who asked is told.
+        // Failures of these calls are in the response, so they aren't logged.
         let silent = Logger(label: "tenure") { _ in SwiftLogNoOpLogHandler() }
         let appStore = try appStoreConnection(logger: silent)
-        AdminDesk(self, verifier: sync.verifier, appStore: appStore).addRoutes(to: router)
+        addAdminRoutes(to: router, verifier: sync.verifier, appStore: appStore)
         router.get(HealthRoutes.livePath, use: health.live)
         router.get("health/ready", use: health.ready)
         return router

@@ -89,7 +89,7 @@ import TenureJSON
             if let find = await decode(FindRequest.self, input),
                 let pasted = try? PastedArtifact(find.artifact, by: verifier, now: now)
             {
-                guard pasted.ids.allSatisfy(AdminDesk.isID) else { fatalError("a customer is looked for by no id") }
+                guard pasted.ids.allSatisfy(AdminParameter.isID) else { fatalError("a customer is looked for by no id") }
                 var json = JSONWriter()
                 json.value(pasted)
             }

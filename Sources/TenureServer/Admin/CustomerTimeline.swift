@@ -1,32 +1,40 @@
 import Foundation
-import Hummingbird
-import TenureAPI
 import TenureCore
 import TenureJSON
 import TenureStore
 
-extension AdminDesk {
-    /// `GET /v1/admin/customers/{id}/timeline?after=…&limit=…`: all that happened, the oldest first.
-    @Sendable func timeline(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let id = try publicID(in: context)
-        _ = try await gate.holder(of: request, context, needing: .read, on: id)
-        let size = try pageSize(of: request)
-        let after = request.uri.queryParameters["after"] ?? "0"
-        guard let start = Int(after), (0...Int(Int32.max)).contains(start) else {
-            throw Problem(.malformedRequest, "`after` is what `next` of the page before said")
+/// Something that happened to a customer.
+struct TimelineEntry: Sendable {
+    let at: Date
+    let kind: String
+    /// Names and values in the order of the response. Dates are in RFC 3339.
+    let facts: [(name: String, value: String)]
+
+    /// Leaves out facts without a value.
+    init(at: Date, _ kind: String, _ facts: [(String, String?)] = []) {
+        self.at = at
+        self.kind = kind
+        self.facts = facts.compactMap { name, value in value.map { (name, $0) } }
+    }
+}
+
+extension JSONWriter {
+    mutating func value(_ entry: TimelineEntry) {
+        object { json in
+            json.key("at")
+            json.value(entry.at)
+            json.key("kind")
+            json.value(entry.kind)
+            for fact in entry.facts {
+                json.key(fact.name)
+                json.value(fact.value)
+            }
         }
-        let entries = try await details(id).timeline
-        let page = entries.dropFirst(start).prefix(size)
-        var json = JSONWriter(capacity: 8192)
-        json.page("entries", of: Array(page), next: page.endIndex < entries.count ? Int64(page.endIndex) : nil) {
-            $0.value($1)
-        }
-        return .json(json)
     }
 }
 
 extension CustomerDetails {
-    /// Everything with an instant, in order; of one instant in the order of this text.
+    /// Everything that has a date, oldest first. Entries with the same date are in the order of `parts`.
     var timeline: [TimelineEntry] {
         let evidence = customer.evidence
         let parts = [

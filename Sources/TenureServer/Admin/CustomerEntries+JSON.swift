@@ -4,7 +4,7 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// The JSON of stored entries, in responses about a customer and in exports.
+/// The JSON of stored entries in responses and exports.
 extension JSONWriter {
     mutating func value(_ member: CustomerDetails.Member) {
         object { json in
@@ -81,7 +81,7 @@ extension JSONWriter {
             json.key("receivedAt")
             json.value(entry.receivedAt)
             guard let bytes = entry.bytes else { return }
-            // Unchanged: a JWS is text, and a receipt arrives in Base64.
+            // Unchanged: a JWS is text. A receipt was sent in Base64.
             let isReceipt = entry.kind == "\(Artifact.Kind.receipt)"
             json.key(isReceipt ? "base64" : "jws")
             json.value(String(decoding: isReceipt ? Base64.standard.encode(bytes) : bytes, as: UTF8.self))
@@ -117,12 +117,42 @@ extension JSONWriter {
         key(name)
         value(text)
     }
-}
 
-extension AuditLine {
-    init(_ entry: AuditEntry) {
-        self.init(
-            id: entry.id, at: entry.at, actor: entry.actor, action: entry.action, customer: entry.customer,
-            detail: entry.detail)
+    mutating func value(_ entry: AuditEntry) {
+        object { json in
+            json.key("id")
+            json.value(entry.id)
+            json.key("at")
+            json.value(entry.at)
+            json.key("actor")
+            json.value(entry.actor)
+            json.key("action")
+            json.value(entry.action)
+            json.optional("customer", entry.customer)
+            json.key("detail")
+            json.value(entry.detail)
+        }
+    }
+
+    /// Writes an object with sorted names.
+    mutating func value(_ texts: [String: String]) {
+        object { json in
+            for (name, text) in texts.sorted(by: { $0.key < $1.key }) {
+                json.key(name)
+                json.value(text)
+            }
+        }
+    }
+
+    /// Writes a page of a list; `next` is the position from which the following one continues.
+    mutating func page<Element>(
+        _ name: String, of elements: [Element], next: Int64?, _ body: (inout JSONWriter, Element) -> Void
+    ) {
+        object { json in
+            json.key(name)
+            json.array(elements, body)
+            json.key("next")
+            if let next { json.value(next) } else { json.null() }
+        }
     }
 }

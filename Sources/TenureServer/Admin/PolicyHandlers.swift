@@ -6,51 +6,51 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-extension AdminDesk {
-    func addPolicyRoutes(to router: Router<ServiceContext>) {
-        router.get("v1/admin/policies", use: listPolicies)
-        router.post("v1/admin/policies", use: publish)
-        router.get("v1/admin/policies/:version", use: showPolicy)
-        router.post("v1/admin/policies/rehearsals", use: rehearse)
-        router.get("v1/admin/policies/rehearsals/:id", use: showRehearsal)
-        router.post("v1/admin/policies/rollback", use: rollBack)
-    }
+/// The policy: its versions, rehearsals, publications and rollbacks.
+struct PolicyHandlers: Sendable {
+    let keys: AdminKeyCheck
+    let publisher: PolicyPublisher
+    let bodySize: Int
 
-    private var publisher: PolicyPublisher {
-        PolicyPublisher(store: store, policies: policies, bundleID: personas.bundleID, now: now)
-    }
+    private var store: Store { publisher.store }
+    private var policies: ActivePolicy { publisher.policies }
 
-    /// `GET /v1/admin/policies`: every version, and when each began to decide.
-    @Sendable func listPolicies(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        _ = try await gate.holder(of: request, context, needing: .policies)
+    /// `GET /v1/admin/policies`: all versions and publications.
+    @Sendable func list(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        _ = try await keys.holder(of: request, context, needing: .policies)
         try await policies.refreshNow()
-        let present = policies.currentVersion
+        let current = policies.currentVersion
         return try respond(
             PoliciesAnswer(
                 versions: try await store.read { try $0.policies() }.map {
-                    PolicyVersionAnswer($0, isCurrent: $0.version == present)
+                    PolicyVersionAnswer($0, isCurrent: $0.version == current)
                 },
                 publications: try await store.read { try $0.publications() }.map(PublicationAnswer.init)))
     }
 
     /// `GET /v1/admin/policies/{version}`: with the policy itself.
-    @Sendable func showPolicy(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        _ = try await gate.holder(of: request, context, needing: .policies)
-        let text = try parameter("version", in: context)
+    @Sendable func show(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        _ = try await keys.holder(of: request, context, needing: .policies)
+        let text = try context.pathID("version")
         try await policies.refreshNow()
         guard let version = Int64(text), "\(version)" == text,
-            let recorded = try await store.read({ try $0.policies() }).first(where: { $0.version == version })
-        else { throw Problem(.notFound, "there is no version `\(text.prefix(64))`") }
+            let stored = try await store.read({ try $0.policies() }).first(where: { $0.version == version })
+        else {
+            throw Problem(
+                .notFound,
+                "the policy has no version `\(text.prefix(64))`; list the versions with `GET /v1/admin/policies`")
+        }
         return try respond(
             PolicyVersionAnswer(
-                recorded, isCurrent: version == policies.currentVersion,
-                policy: String(decoding: recorded.compiled, as: UTF8.self)))
+                stored, isCurrent: version == policies.currentVersion,
+                policy: String(decoding: stored.compiled, as: UTF8.self)))
     }
 
-    /// `POST /v1/admin/policies/rehearsals`: what a policy, or going back to a version, would do to everybody.
+    /// `POST /v1/admin/policies/rehearsals`: what publishing a policy, or a
+    /// rollback to a version, would change for all customers.
     @Sendable func rehearse(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let holder = try await gate.holder(of: request, context, needing: .policies)
-        let body = try await request.decoded(RehearseRequest.self, upTo: limits.bodySize, in: context)
+        let holder = try await keys.holder(of: request, context, needing: .policies)
+        let body = try await request.decoded(RehearseRequest.self, upTo: bodySize, in: context)
         let candidate: PolicyPublisher.Candidate
         switch (body.policy, body.version) {
         case (let text?, nil): candidate = try publisher.candidate(text)
@@ -62,45 +62,46 @@ extension AdminDesk {
 
     /// `GET /v1/admin/policies/rehearsals/{id}`: what was found then.
     @Sendable func showRehearsal(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        _ = try await gate.holder(of: request, context, needing: .policies)
-        let id = try publicID(in: context)
+        _ = try await keys.holder(of: request, context, needing: .policies)
+        let id = try context.pathID()
         guard let rehearsal = try await store.read({ try $0.rehearsal(id) }) else {
-            throw Problem(.notFound, "there is no rehearsal `\(id)`")
+            throw Problem(.notFound, "there is no rehearsal `\(id)`; rehearse the policy again")
         }
         return .json(rehearsal.report)
     }
 
     /// `POST /v1/admin/policies`
     @Sendable func publish(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let holder = try await gate.holder(of: request, context, needing: .publish)
+        let holder = try await keys.holder(of: request, context, needing: .publish)
         let body = try await publishRequest(request, context)
         guard let text = body.policy, body.version == nil else {
-            throw Problem(.malformedRequest, "send the `policy`; to go back to a version there is `/rollback`")
+            throw Problem(
+                .malformedRequest,
+                "send `policy`, and no `version`; use `/v1/admin/policies/rollback` to go back to a version")
         }
-        return try await carryOut(try publisher.candidate(text), body, by: holder, context)
+        return try await publish(try publisher.candidate(text), body, by: holder, context)
     }
 
-    /// `POST /v1/admin/policies/rollback`: an older version decides again.
+    /// `POST /v1/admin/policies/rollback`: makes an older version current.
     @Sendable func rollBack(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        let holder = try await gate.holder(of: request, context, needing: .publish)
+        let holder = try await keys.holder(of: request, context, needing: .publish)
         let body = try await publishRequest(request, context)
         guard body.policy == nil else {
-            throw Problem(.malformedRequest, "a rollback names a `version`; a `policy` is published")
+            throw Problem(
+                .malformedRequest, "send no `policy` with a rollback; use `POST /v1/admin/policies` to publish one")
         }
-        return try await carryOut(
+        return try await publish(
             try await publisher.candidate(returningTo: body.version), body, by: holder, context)
     }
 
-    // MARK: Parts
-
     private func publishRequest(_ request: Request, _ context: ServiceContext) async throws -> PublishRequest {
-        var body = try await request.decoded(PublishRequest.self, upTo: limits.bodySize, in: context)
-        body.reason = try reason(body.reason)
-        if let author = body.author { body.author = try id(author, "author") }
+        var body = try await request.decoded(PublishRequest.self, upTo: bodySize, in: context)
+        body.reason = try AdminParameter.reason(body.reason)
+        if let author = body.author { body.author = try AdminParameter.id(author, "author") }
         return body
     }
 
-    private func carryOut(
+    private func publish(
         _ candidate: PolicyPublisher.Candidate, _ body: PublishRequest, by holder: KeyHolder, _ context: ServiceContext
     ) async throws -> Response {
         let publication = try await publisher.publish(candidate, as: body, by: holder.name)
@@ -122,11 +123,11 @@ extension AdminDesk {
 }
 
 extension PolicyVersionAnswer {
-    fileprivate init(_ recorded: StoredPolicy, isCurrent: Bool, policy: String? = nil) {
+    fileprivate init(_ stored: StoredPolicy, isCurrent: Bool, policy: String? = nil) {
         self.init(
-            version: recorded.version,
-            sha256: recorded.sha256.hexadecimal,
-            recordedAt: recorded.recordedAt.rfc3339, isCurrent: isCurrent, policy: policy)
+            version: stored.version,
+            sha256: stored.sha256.hexadecimal,
+            recordedAt: stored.recordedAt.rfc3339, isCurrent: isCurrent, policy: policy)
     }
 }
 

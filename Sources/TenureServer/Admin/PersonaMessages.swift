@@ -1,23 +1,23 @@
-package import Foundation
+import Foundation
 import TenureAPI
 import TenureCore
 import TenureJSON
 
-/// `POST /v1/admin/personas`
-package struct PersonaRequest: Sendable, Hashable, Decodable {
-    package let name: String
-    /// What their app transaction would say, by Apple's names: `originalPlatform`, `originalAppVersion` …
-    package let set: [String: String]
-    /// When it stands for nobody any more; nil: after thirty days.
-    package let expires: Date?
-    /// Whether it takes the place of a good one of that name.
-    package let replace: Bool
+/// The body of `POST /v1/admin/personas`.
+struct PersonaRequest: AdminRequest {
+    let name: String
+    /// The fields of the persona's app transaction, with Apple's names: `originalPlatform`, `originalAppVersion` …
+    let set: [String: String]
+    /// When the persona expires; nil for 30 days from now.
+    let expires: Date?
+    /// Whether to replace an active persona with this name.
+    let replace: Bool
 
-    package enum CodingKeys: String, CodingKey, CaseIterable {
+    enum CodingKeys: String, CodingKey, CaseIterable {
         case name, set, expires, replace
     }
 
-    package init(from decoder: any Decoder) throws {
+    init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         name = try fields.decode(String.self, forKey: .name)
         set = try fields.decodeIfPresent([String: String].self, forKey: .set) ?? [:]
@@ -26,18 +26,18 @@ package struct PersonaRequest: Sendable, Hashable, Decodable {
     }
 }
 
-/// `POST /v1/admin/personas/ready-made`
-package struct ReadyMadePersonasRequest: Sendable, Hashable, Decodable {
-    /// On which they acquired the app; nil: iOS, or whichever the policy knows.
-    package let platform: String?
-    package let expires: Date?
-    package let replace: Bool
+/// The body of `POST /v1/admin/personas/ready-made`.
+struct ReadyMadePersonasRequest: AdminRequest {
+    /// The platform on which the personas got the app; nil for iOS, or the policy's platform.
+    let platform: String?
+    let expires: Date?
+    let replace: Bool
 
-    package enum CodingKeys: String, CodingKey, CaseIterable {
+    enum CodingKeys: String, CodingKey, CaseIterable {
         case platform, expires, replace
     }
 
-    package init(from decoder: any Decoder) throws {
+    init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         platform = try fields.decodeIfPresent(String.self, forKey: .platform)
         expires = try fields.instantIfPresent(.expires)
@@ -45,7 +45,7 @@ package struct ReadyMadePersonasRequest: Sendable, Hashable, Decodable {
     }
 }
 
-/// A persona as the admin interface tells of it.
+/// A persona in responses of the admin API.
 package struct PersonaAnswer: Sendable, Hashable, Decodable {
     package enum State: String, Sendable, Hashable, Codable {
         case good, expired, revoked
@@ -54,18 +54,18 @@ package struct PersonaAnswer: Sendable, Hashable, Decodable {
     package let name: String
     package let state: State
     package let set: [String: String]
-    /// As in RFC 3339, like the other two.
+    /// The date in RFC 3339, like the two below.
     package let createdAt: String
     package let expiresAt: String
     package let revokedAt: String?
-    /// What the present policy makes of them, as far as eras go: outcomes by entitlement.
+    /// The outcomes that the current policy has for the persona without purchases, by entitlement.
     package let entitlements: [String: String]
-    /// Whom it stands for, where it is a ready-made one.
+    /// The kind of customer that a ready-made persona represents.
     package let what: String?
-    /// What a build under test hands over; told once.
+    /// The token that the build under test sends. Only the response that creates the persona has it.
     package let token: String?
 
-    package init(
+    init(
         name: String, state: State, set: [String: String], createdAt: Date, expiresAt: Date, revokedAt: Date?,
         entitlements: [String: String], what: String? = nil, token: String? = nil
     ) {
@@ -81,29 +81,20 @@ package struct PersonaAnswer: Sendable, Hashable, Decodable {
     }
 }
 
-/// Personas, with the ready-made ones that this policy has no place for.
+/// Personas in responses of the admin API.
 package struct PersonasAnswer: Sendable, Hashable, Decodable {
     package struct Left: Sendable, Hashable, Decodable {
         package let name: String
         package let why: String
-
-        package init(name: String, why: String) {
-            self.name = name
-            self.why = why
-        }
     }
 
     package let personas: [PersonaAnswer]
-    package let left: [Left]?
-
-    package init(personas: [PersonaAnswer], left: [Left]? = nil) {
-        self.personas = personas
-        self.left = left
-    }
+    /// The ready-made personas that don't fit the policy.
+    package var left: [Left]?
 }
 
 extension JSONWriter {
-    package mutating func value(_ answer: PersonasAnswer) {
+    mutating func value(_ answer: PersonasAnswer) {
         object { json in
             json.key("personas")
             json.array(answer.personas) { $0.value($1) }
@@ -121,7 +112,7 @@ extension JSONWriter {
         }
     }
 
-    package mutating func value(_ persona: PersonaAnswer) {
+    mutating func value(_ persona: PersonaAnswer) {
         object { json in
             json.key("name")
             json.value(persona.name)
