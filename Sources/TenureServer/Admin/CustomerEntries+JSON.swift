@@ -1,7 +1,7 @@
 import TenureAPI
 import TenureAppStore
 import TenureCore
-import TenureJSON
+package import TenureJSON
 import TenureStore
 
 /// The JSON of stored entries in responses and exports.
@@ -135,7 +135,7 @@ extension JSONWriter {
     }
 
     /// Writes an object with sorted names.
-    mutating func value(_ texts: [String: String]) {
+    package mutating func value(_ texts: [String: String]) {
         object { json in
             for (name, text) in texts.sorted(by: { $0.key < $1.key }) {
                 json.key(name)

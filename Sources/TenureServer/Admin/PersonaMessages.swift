@@ -1,7 +1,7 @@
 import Foundation
 import TenureAPI
 import TenureCore
-import TenureJSON
+package import TenureJSON
 
 /// The body of `POST /v1/admin/personas`.
 struct PersonaRequest: AdminRequest {
@@ -94,7 +94,7 @@ package struct PersonasAnswer: Sendable, Hashable, Decodable {
 }
 
 extension JSONWriter {
-    mutating func value(_ answer: PersonasAnswer) {
+    package mutating func value(_ answer: PersonasAnswer) {
         object { json in
             json.key("personas")
             json.array(answer.personas) { $0.value($1) }
@@ -112,7 +112,7 @@ extension JSONWriter {
         }
     }
 
-    mutating func value(_ persona: PersonaAnswer) {
+    package mutating func value(_ persona: PersonaAnswer) {
         object { json in
             json.key("name")
             json.value(persona.name)
