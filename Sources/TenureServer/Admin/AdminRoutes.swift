@@ -6,7 +6,7 @@ extension TenureService {
     ///
     /// - Parameter appStore: the App Store Server API; nil if no key is configured.
     func addAdminRoutes(
-        to router: Router<ServiceContext>, verifier: AppStoreVerifier, appStore: AppStoreConnection?
+        to router: Router<ServiceContext>, verifier: AppStoreVerifier, appStore: AppStoreClient?
     ) {
         let (now, bodySize) = (configuration.now, configuration.limits.bodySize)
         let realms = AcceptedRealms(configuration.anchors)

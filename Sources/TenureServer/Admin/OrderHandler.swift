@@ -11,7 +11,7 @@ struct OrderHandler: Sendable {
     let keys: AdminKeyCheck
     let store: Store
     /// Nil if the service has no key for the App Store Server API.
-    let appStore: AppStoreConnection?
+    let appStore: AppStoreClient?
 
     /// The seconds until the response: a person waits for it.
     private static let timeout: TimeInterval = 20
