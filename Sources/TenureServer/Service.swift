@@ -77,28 +77,30 @@ struct TenureService: Sendable {
         ActivePersonas(store: store, keys: signingKeys, bundleID: configuration.policy.app.bundleID)
     }
 
-    /// What asks the App Store; empty without a key. The first of them is the connection, which ends after the others.
+    /// The services that use the App Store Server API; empty without a key. The first is the transport, which ends last.
     func appStoreServices(logger: Logger) throws(ServiceError) -> [any Service] {
         guard let jobs = try appStoreJobs(logger: logger) else { return [] }
-        return [http, jobs.histories, jobs.catchUp]
+        return [http, jobs.histories, jobs.notifications]
     }
 
     /// Nil without a key.
     func appStoreJobs(logger: Logger) throws(ServiceError) -> AppStoreJobs? {
-        guard let connection = try appStoreConnection(logger: logger) else { return nil }
+        guard let client = try appStoreClient(logger: logger) else { return nil }
+        let histories = HistoryBackfill(client: client, store: store, policies: policies, now: configuration.now)
+        let receiver = NotificationService(
+            verifier: client.verifier, store: store, policies: policies, announcer: announcer)
         return AppStoreJobs(
-            connection: connection, store: store, policies: policies,
-            notifications: NotificationService(
-                verifier: connection.verifier, store: store, policies: policies, announcer: announcer), logger: logger,
-            now: configuration.now, idle: configuration.appStoreIdle)
+            histories: histories.runner(idle: configuration.appStoreIdle, logger: logger),
+            notifications: MissedNotifications(
+                client: client, store: store, notifications: receiver, logger: logger, now: configuration.now))
     }
 
     /// Nil without a key.
-    private func appStoreConnection(logger: Logger) throws(ServiceError) -> AppStoreConnection? {
+    private func appStoreClient(logger: Logger) throws(ServiceError) -> AppStoreClient? {
         guard let settings = configuration.appStore else { return nil }
         var time = AppStoreTime.system
         time.now = configuration.now
-        return try AppStoreConnection(
+        return try AppStoreClient(
             settings, verifier: try configuration.verifier(), transport: transport, time: time,
             share: configuration.appStoreRateShare, logger: logger)
     }
@@ -160,10 +162,10 @@ struct TenureService: Sendable {
         router.get(SigningKeysRoute.path, use: keys.respond)
         router.get("v1/openapi.json") { _, _ in Response.json(description) }
         router.get("metrics", use: metricsRoute.respond)
-        // What it fails at, the one who asked is told.
+        // Failures of these calls are in the response, so they aren't logged.
         let silent = Logger(label: "tenure") { _ in SwiftLogNoOpLogHandler() }
-        let appStore = try appStoreConnection(logger: silent)
-        AdminDesk(self, verifier: sync.verifier, appStore: appStore).addRoutes(to: router)
+        let appStore = try appStoreClient(logger: silent)
+        addAdminRoutes(to: router, verifier: sync.verifier, appStore: appStore)
         router.get(HealthRoutes.livePath, use: health.live)
         router.get("health/ready", use: health.ready)
         return router

@@ -48,7 +48,7 @@ import TenureJSON
         /// An answer of the App Store Server API, to every question that it might be an answer to.
         func appStoreAnswer(_ input: [UInt8]) async {
             let now = now
-            let connection = AppStoreConnection(
+            let connection = AppStoreClient(
                 credentials, verifier: verifier,
                 transport: AppStoreTransport { _ in AppStoreTransport.Answer(status: 200, body: input) },
                 retryPolicy: RetryPolicy(attempts: 1),
@@ -89,7 +89,9 @@ import TenureJSON
             if let find = await decode(FindRequest.self, input),
                 let pasted = try? PastedArtifact(find.artifact, by: verifier, now: now)
             {
-                guard pasted.ids.allSatisfy(AdminDesk.isID) else { fatalError("a customer is looked for by no id") }
+                guard pasted.ids.allSatisfy(AdminParameter.isID) else {
+                    fatalError("a customer is looked for by no id")
+                }
                 var json = JSONWriter()
                 json.value(pasted)
             }

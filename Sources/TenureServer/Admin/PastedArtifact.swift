@@ -4,24 +4,24 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// What somebody pasted: whether it is genuine, and whom it names.
+/// An artifact that someone pasted to find its customer: whether it can be verified, and the IDs in it.
 struct PastedArtifact {
     enum Verdict {
         case accepted(VerificationStatus)
         case rejected(Rejection)
-        /// An answer of verifyReceipt carries no signature.
+        /// A response of verifyReceipt has no signature.
         case unsigned
     }
 
     let kind: String?
     let verdict: Verdict
-    /// Ids of the App Store that stand in it, the strongest first.
+    /// The App Store's IDs in the artifact, strongest first.
     let ids: [String]
 
-    /// More than any one customer is found by.
+    /// No customer has as many IDs.
     private static let most = 100
 
-    /// Throws `malformedRequest` where it cannot be taken apart.
+    /// Throws `malformedRequest` for text that can't be read as an artifact.
     init(_ text: String, by verifier: AppStoreVerifier, now: Date) throws(Problem) {
         do throws(Rejection) {
             let artifact = try AppStoreArtifact(recognizing: Array(text.utf8))
@@ -42,7 +42,7 @@ struct PastedArtifact {
             case .receipt(let bytes): ids = try UnverifiedReceipt(bytes).payload.ids
             case .verifyReceiptResponse(let response):
                 ids = response.ids
-                // Unlike all the rest of such an answer, this is signed.
+                // Only this part of the response is signed.
                 if let base64 = response.latestReceipt, let bytes = try? receiptBytes(base64: base64.utf8) {
                     verdict = Self.verdict(on: .receipt(bytes), by: verifier, now: now)
                 }
@@ -50,10 +50,12 @@ struct PastedArtifact {
             self.verdict = verdict ?? Self.verdict(on: artifact, by: verifier, now: now)
             var seen: Set<String> = []
             self.ids = Array(
-                ids.compactMap { $0 }.filter { AdminDesk.isID($0) }.filter { seen.insert($0).inserted }.prefix(
+                ids.compactMap { $0 }.filter { AdminParameter.isID($0) }.filter { seen.insert($0).inserted }.prefix(
                     Self.most))
         } catch {
-            throw Problem(.malformedRequest, "`artifact` is nothing that the App Store gives out: \(error.detail)")
+            throw Problem(
+                .malformedRequest, "`artifact` must be a JWS, a receipt or a response of verifyReceipt: \(error.detail)"
+            )
         }
     }
 

@@ -1,29 +1,29 @@
 import TenureStore
 
-/// What a key may do.
+/// What an admin key may do.
 enum Right: String, Sendable, Hashable, CaseIterable {
-    /// Find customers, see what they have and why, and what happened.
+    /// Find customers, and read their decisions and timelines.
     case read
-    /// Grant and revoke.
+    /// Grant and revoke entitlements.
     case support
     /// Link and unlink the app's users.
     case link
-    /// Merge customers, and undo it.
+    /// Merge customers, and undo merges.
     case merge
     case export
     case erase
     /// Read the audit trail.
     case audit
-    /// Make, list and revoke personas.
+    /// Create, list and revoke personas.
     case persona
-    /// See the policy's versions, and rehearse.
+    /// Read the policy's versions, and rehearse.
     case policies
-    /// Let another policy decide.
+    /// Publish a policy, or roll it back.
     case publish
 }
 
 extension StoredAdminKey.Scope {
-    /// The one table of scopes.
+    /// The rights of keys with this scope.
     var rights: Set<Right> {
         switch self {
         case .admin: Set(Right.allCases)

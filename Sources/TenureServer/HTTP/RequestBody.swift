@@ -58,7 +58,12 @@ extension Request {
     }
 }
 
-/// A body with no field that its shape does not have.
+/// The body of a request to the admin API. Unknown fields are mistakes: `untill` would make a grant permanent.
+protocol AdminRequest: Decodable {
+    associatedtype CodingKeys: CodingKey & CaseIterable
+}
+
+/// Rejects fields that the body doesn't have.
 private struct Exact<Body: AdminRequest>: Decodable {
     let body: Body
 

@@ -18,7 +18,8 @@ struct AppStoreProgress: Sendable {
         get async throws {
             var reached: [(environment: String, instant: String)] = []
             for environment in environments.map(\.rawValue).sorted().compactMap(AppStoreEnvironment.init) {
-                guard let mark = try await store.read({ try $0.progress(AppStoreJobs.mark(of: environment)) }) else {
+                guard let mark = try await store.read({ try $0.progress(MissedNotifications.mark(of: environment)) })
+                else {
                     continue
                 }
                 reached.append((environment.rawValue, mark))

@@ -90,7 +90,7 @@ import Testing
                     #expect(try await told("tenure_app_store_histories_waiting 1"))
                     #expect(await jobs?.histories.step() == true)
                     #expect(try await told("tenure_app_store_histories_waiting 0"))
-                    await jobs?.catchUp(in: .production)
+                    await jobs?.notifications.fetch(in: .production)
                     let seconds = local.clock.now.timeIntervalSince1970
                     #expect(
                         try await told(

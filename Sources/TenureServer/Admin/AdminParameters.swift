@@ -1,0 +1,82 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import TenureAPI
+
+/// The rules for IDs and reasons in requests to the admin API.
+enum AdminParameter {
+    private static let longestID = 256
+    private static let longestReason = 1000
+
+    /// IDs have no control characters. PostgreSQL also rejects text with a NUL.
+    static func isID(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= longestID
+            && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+    }
+
+    /// Returns the ID or name in this field. Throws `malformedRequest` if it's invalid.
+    static func id(_ text: String, _ field: String) throws(Problem) -> String {
+        guard isID(text) else {
+            throw Problem(
+                .malformedRequest, "`\(field)` must have 1 to \(longestID) bytes and no control characters")
+        }
+        return text
+    }
+
+    /// Returns the reason without surrounding whitespace. Throws `malformedRequest` if it's invalid.
+    static func reason(_ text: String) throws(Problem) -> String {
+        let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !text.isEmpty, text.utf8.count <= longestReason,
+            text.unicodeScalars.allSatisfy({
+                $0.properties.generalCategory != .control || CharacterSet.whitespacesAndNewlines.contains($0)
+            })
+        else {
+            throw Problem(
+                .malformedRequest,
+                "`reason` must have 1 to \(longestReason) bytes and no control characters except line breaks")
+        }
+        return text
+    }
+}
+
+extension ServiceContext {
+    /// Returns a decoded part of the path. Throws `malformedRequest` if it can't be an ID.
+    func pathID(_ name: String = "id") throws(Problem) -> String {
+        guard let text = parameters.get(name)?.removingPercentEncoding else {
+            throw Problem(.malformedRequest, "`\(name)` in the path is not valid percent-encoded text")
+        }
+        return try AdminParameter.id(text, name)
+    }
+}
+
+extension Request {
+    /// The query parameter `reason`, for requests without a body.
+    func reason() throws(Problem) -> String? {
+        guard let text = uri.queryParameters["reason"] else { return nil }
+        return try AdminParameter.reason(String(text))
+    }
+
+    /// The query parameter `limit`; 100 if it's missing.
+    func pageSize() throws(Problem) -> Int {
+        guard let text = uri.queryParameters["limit"] else { return 100 }
+        guard let number = Int(text), (1...500).contains(number) else {
+            throw Problem(.malformedRequest, "`limit` must be a number from 1 to 500")
+        }
+        return number
+    }
+
+    /// A query parameter with the position from which a list continues: what the previous page has in `field`.
+    func position(_ name: String, from field: String) throws(Problem) -> Int64? {
+        guard let text = uri.queryParameters[Substring(name)] else { return nil }
+        guard let number = Int64(text), number > 0 else {
+            throw Problem(.malformedRequest, "`\(name)` must be the `\(field)` of the previous page")
+        }
+        return number
+    }
+
+    /// The header `Idempotency-Key`.
+    func idempotencyKey() throws(Problem) -> String? {
+        guard let name = HTTPField.Name("Idempotency-Key"), let text = headers[name] else { return nil }
+        return try AdminParameter.id(text, "Idempotency-Key")
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import Hummingbird
+import Logging
+import TenureAPI
+import TenureCore
+import TenureJSON
+import TenureStore
+
+/// Performs the changes that admin keys request.
+struct CustomerChanges: Sendable {
+    let customers: CustomerReader
+    let derivation: Derivation
+
+    /// Performs the change. Throws the problem of a refused one, with the refusal as its `reason`.
+    func perform(
+        _ change: CustomerChange, on customer: CustomerName, by holder: KeyHolder, reason: String? = nil,
+        _ request: Request, _ context: ServiceContext
+    ) async throws -> ChangeOutcome {
+        let id = try request.idempotencyKey()
+        try await checkRealm(of: customer, for: change, by: holder)
+        let requested = RequestedChange(
+            change, actor: holder.name, reason: reason, at: customers.now(), request: id)
+        let store = customers.store
+        let rederivation =
+            change.mayPart ? try await derivation.rederivation(of: customer, in: store) : derivation.rederivation
+        let outcome = try await store.perform(requested, on: customer, by: rederivation)
+        var metadata: Logger.Metadata = ["action": "\(change.name)", "key": "\(holder.name)"]
+        if case .refused(let refusal) = outcome { metadata["refused"] = "\(refusal.rawValue)" }
+        context.logger.info("customer change", metadata: metadata)
+        if case .refused(let refusal) = outcome { throw Problem(refusal) }
+        return outcome
+    }
+
+    /// Performs the change and responds with the customer as they are then.
+    func respond(
+        to request: Request, _ context: ServiceContext, performing change: CustomerChange, on id: String,
+        by holder: KeyHolder, reason: String?
+    ) async throws -> Response {
+        let outcome = try await perform(change, on: .publicID(id), by: holder, reason: reason, request, context)
+        guard case .done(let customer, _) = outcome else { throw Problem.noOutcome }
+        let answer = try await customers.answer(for: customer, to: request)
+        var json = JSONWriter(capacity: 4096)
+        json.value(answer)
+        return .json(json)
+    }
+
+    /// Refuses changes to a customer of a realm that this service doesn't accept, and adds the refusal to the audit
+    /// trail.
+    private func checkRealm(of customer: CustomerName, for change: CustomerChange, by holder: KeyHolder) async throws {
+        guard case .publicID(let id) = customer,
+            let known = try await customers.store.read({ try $0.customer(named: id) }),
+            !customers.realms.contain(known.realm)
+        else { return }
+        let refusal = ChangeOutcome.Refusal.noSuchCustomer
+        let entry = AuditEntry(
+            at: customers.now(), actor: holder.name, action: change.name, customer: id,
+            detail: ["refused": refusal.rawValue])
+        try await customers.store.write { try $0.audit(entry) }
+        throw Problem(refusal)
+    }
+}
+
+extension Problem {
+    /// A change had an outcome of another kind of change.
+    static let noOutcome = Problem(.internalError, "the database did not return the outcome of this change")
+
+    /// The status and message of each refused change.
+    fileprivate init(_ refusal: ChangeOutcome.Refusal) {
+        let (code, detail): (Code, String) =
+            switch refusal {
+            case .noSuchCustomer: (.notFound, "there is no such customer")
+            case .noSuchOther: (.notFound, "there is no such other customer")
+            case .otherEnvironment: (.conflict, "the customers are in different environments, which never mix")
+            case .unboundProof:
+                (
+                    .conflict,
+                    """
+                    nothing here proves that these purchases belong to the customer; sync with \
+                    `deviceVerificationID` on the customer's device first
+                    """
+                )
+            case .linkedToAnotherUser:
+                (
+                    .conflict,
+                    """
+                    this acquisition is linked to another user and `transfer` is `never`; unlink that user first, or \
+                    ask support
+                    """
+                )
+            case .separated: (.conflict, "a merge of these customers was undone; only another merge joins them again")
+            case .notLinked: (.notFound, "this user isn't linked to this customer")
+            case .notMerged: (.notFound, "the other customer isn't merged into this one")
+            case .alreadyMerged: (.conflict, "the customers are already merged")
+            case .tooManyMerged:
+                (.conflict, "too many customers would be merged; undo merges of different people first")
+            case .requestReused: (.conflict, "this `Idempotency-Key` belongs to another change; use a new one")
+            }
+        self.init(code, detail, reason: refusal.rawValue)
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import Hummingbird
+import TenureAPI
+import TenureCore
+import TenureJSON
+import TenureStore
+
+/// One customer: what is stored, its timeline, its export and its erasure.
+struct CustomerHandlers: Sendable {
+    let keys: AdminKeyCheck
+    let customers: CustomerReader
+    let changes: CustomerChanges
+
+    /// `GET /v1/admin/customers/{id}`: the customer's decisions with reasons, and their IDs.
+    @Sendable func show(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let id = try context.pathID()
+        _ = try await keys.holder(of: request, context, needing: .read, on: id)
+        let details = try await customers.details(id)
+        let answer = try await customers.answer(for: details.customer, to: request)
+        var json = JSONWriter(capacity: 8192)
+        json.object { json in
+            json.key("customer")
+            json.value(answer)
+            json.key("createdAt")
+            json.value(details.customer.createdAt)
+            json.key("mergedCustomers")
+            json.array(details.members) { $0.value($1) }
+            json.key("identities")
+            // The IDs of a subscription's renewals add nothing to its original transaction ID.
+            json.array(details.identities.filter { $0.kind < .transactionID }) { $0.value($1) }
+            json.key("promises")
+            json.array(details.promises) { $0.value($1) }
+            json.key("support")
+            json.array(details.support) { $0.value($1) }
+            json.key("devices")
+            json.value(details.devices.count)
+            json.key("entitlementTokens")
+            json.value(details.devices.reduce(0) { $0 + $1.entitlementTokens })
+            json.key("artifacts")
+            json.value(details.artifacts.count)
+        }
+        return .json(json)
+    }
+
+    /// `DELETE /v1/admin/customers/{id}`: responds with the number of removed rows of each kind.
+    @Sendable func erase(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let id = try context.pathID()
+        let holder = try await keys.holder(of: request, context, needing: .erase, on: id)
+        let outcome = try await changes.perform(
+            .erase, on: .publicID(id), by: holder, reason: try request.reason(), request, context)
+        guard case .erased(let counts) = outcome else { throw Problem.noOutcome }
+        var json = JSONWriter()
+        json.object { json in
+            json.key("erased")
+            json.value(id)
+            json.key("removed")
+            json.object { json in
+                for (name, count) in counts.sorted(by: { $0.key < $1.key }) {
+                    json.key(name)
+                    json.value(count)
+                }
+            }
+        }
+        return .json(json)
+    }
+
+    /// `GET /v1/admin/customers/{id}/timeline?after=…&limit=…`: what happened, oldest first.
+    @Sendable func timeline(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let id = try context.pathID()
+        _ = try await keys.holder(of: request, context, needing: .read, on: id)
+        let size = try request.pageSize()
+        let after = request.uri.queryParameters["after"] ?? "0"
+        guard let start = Int(after), (0...Int(Int32.max)).contains(start) else {
+            throw Problem(.malformedRequest, "`after` must be the `next` of the previous page")
+        }
+        let entries = try await customers.details(id).timeline
+        let page = entries.dropFirst(start).prefix(size)
+        var json = JSONWriter(capacity: 8192)
+        json.page("entries", of: Array(page), next: page.endIndex < entries.count ? Int64(page.endIndex) : nil) {
+            $0.value($1)
+        }
+        return .json(json)
+    }
+
+    /// `GET /v1/admin/customers/{id}/export?unboundAfter=…`: everything stored about a customer, with unchanged
+    /// artifacts. Unbound customers come in pages; each page repeats the rest.
+    @Sendable func export(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let id = try context.pathID()
+        let holder = try await keys.holder(of: request, context, needing: .export, on: id)
+        let now = customers.now()
+        let unboundAfter = try request.position("unboundAfter", from: "nextUnbound") ?? 0
+        let details = try await customers.details(
+            id, with: [.bytes, .unbound, .audit], unboundAfter: unboundAfter)
+        let entry = AuditEntry(
+            at: now, actor: holder.name, action: "export", customer: details.customer.publicID,
+            detail: try request.reason().map { ["reason": $0] } ?? [:])
+        try await customers.store.write { try $0.audit(entry) }
+        let answer = try await customers.answer(for: details.customer, to: request)
+        var json = JSONWriter(capacity: 1 << 16)
+        json.object { json in
+            json.key("exportedAt")
+            json.value(now)
+            json.key("customer")
+            json.value(answer)
+            json.key("data")
+            json.value(details)
+            json.key("nextUnbound")
+            if let next = details.nextUnbound { json.value(next) } else { json.null() }
+        }
+        return .json(json)
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func value(_ details: CustomerDetails) {
+        object { json in
+            json.key("mergedCustomers")
+            json.array(details.members) { $0.value($1) }
+            json.key("identities")
+            json.array(details.identities) { $0.value($1) }
+            json.key("artifacts")
+            json.array(details.artifacts) { $0.value($1) }
+            json.key("notifications")
+            json.array(details.notifications) { $0.value($1) }
+            json.key("promises")
+            json.array(details.promises) { $0.value($1) }
+            json.key("support")
+            json.array(details.support) { $0.value($1) }
+            json.key("events")
+            json.array(details.events) { $0.value($1) }
+            json.key("devices")
+            json.array(details.devices) { $0.value($1) }
+            json.key("trialSessions")
+            json.array(details.trialSessions) { $0.value($1) }
+            json.key("audit")
+            json.array(details.audit) { $0.value($1) }
+            json.key("unboundCustomers")
+            json.array(details.unbound) { $0.value($1) }
+        }
+    }
+}

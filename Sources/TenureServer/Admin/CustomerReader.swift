@@ -1,0 +1,38 @@
+import Foundation
+import Hummingbird
+import TenureAPI
+import TenureCore
+import TenureStore
+
+/// Reads a customer for the admin API. Customers of an environment or a signer that the service doesn't accept count as
+/// not found.
+struct CustomerReader: Sendable {
+    let store: Store
+    let policies: ActivePolicy
+    let realms: AcceptedRealms
+    let now: @Sendable () -> Date
+
+    /// The detail has no ID: it's logged, and the ID may be a user's name.
+    private static let notFound = Problem(.notFound, "there is no customer with this ID")
+
+    /// Returns what is stored about the customer with this public ID, as far as `parts` asks for it.
+    func details(
+        _ id: String, with parts: CustomerDetails.Parts = [], unboundAfter: Int64 = 0
+    ) async throws -> CustomerDetails {
+        let details = try await store.read {
+            try $0.details(of: .publicID(id), with: parts, unboundAfter: unboundAfter)
+        }
+        guard let details, realms.contain(details.customer.realm) else { throw Self.notFound }
+        return details
+    }
+
+    /// Returns the customer's decisions, freshly evaluated, with titles in the languages that the request accepts.
+    func answer(for customer: Customer, to request: Request) async throws -> CustomerAnswer {
+        guard let customer = try await store.answered(customer) else { throw Self.notFound }
+        let (evidence, now) = (customer.evidence, now())
+        let decisions = try await policies.upToDate { try policies.decide(customer.facts, evidence, at: now) }
+        var answer = CustomerAnswer(customer, evidence: evidence, decisions: decisions)
+        answer.languages = request.languages
+        return answer
+    }
+}

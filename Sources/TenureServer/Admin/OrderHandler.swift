@@ -1,0 +1,126 @@
+import Foundation
+import Hummingbird
+package import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureJSON
+import TenureStore
+
+/// Looks up order IDs in the App Store.
+struct OrderHandler: Sendable {
+    let keys: AdminKeyCheck
+    let store: Store
+    /// Nil if the service has no key for the App Store Server API.
+    let appStore: AppStoreClient?
+
+    /// The seconds until the response: a person waits for it.
+    private static let timeout: TimeInterval = 20
+
+    /// `GET /v1/admin/orders/{order}`: asks the App Store which purchases belong to an order ID from one of its email
+    /// receipts, and finds their customers. It stores nothing.
+    @Sendable func find(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        _ = try await keys.holder(of: request, context, needing: .read)
+        let id = try context.pathID("order")
+        guard let appStore else {
+            throw Problem(
+                .misconfigured,
+                """
+                the service has no key for the App Store Server API; set `appStore.issuerID`, `appStore.keyID` and \
+                `appStore.privateKeyFile`
+                """)
+        }
+        let order: TransactionList?
+        do throws(AppStoreFailure) {
+            order = try await appStore.order(id, before: appStore.time.uptime() + Self.timeout)
+        } catch {
+            throw Problem(error)
+        }
+        let transactions = order?.transactions ?? []
+        let customers = try await customers(of: transactions)
+        var json = JSONWriter(capacity: 1024)
+        json.object { json in
+            json.key("isValid")
+            json.value(order != nil)
+            json.key("purchases")
+            json.array(transactions.map(\.purchase)) { $0.value($1) }
+            json.key("problems")
+            json.array(order?.rejected.problems ?? []) { $0.value($1) }
+            json.key("customers")
+            json.array(customers) { $0.value(CustomerSummary($1)) }
+        }
+        return .json(json)
+    }
+
+    /// Returns the customers with signed evidence of one of these transactions, in the realm that signed it.
+    private func customers(
+        of transactions: [(artifact: SyncArtifact<TransactionPayload>, purchase: Purchase)]
+    ) async throws -> [Customer] {
+        var customers: [Customer] = []
+        for (artifact, purchase) in transactions {
+            var names = NamedIdentities()
+            names.add(artifact.payload, purchase)
+            for identity in names.identities {
+                for customer in try await store.read({
+                    try $0.customers(withAnyID: identity.value, in: [artifact.realm])
+                })
+                where customer.facts.prove(identity) && !customers.contains(where: { $0.id == customer.id }) {
+                    customers.append(customer)
+                }
+            }
+        }
+        return customers
+    }
+}
+
+extension CustomerFacts {
+    /// Whether signed evidence contains this ID. An app may give its users the same number as their ID.
+    fileprivate func prove(_ identity: Identity) -> Bool {
+        switch identity.kind {
+        case .appTransactionID: proofs.contains { $0.id == .appTransaction(identity.value) }
+        case .originalTransactionID:
+            purchases.contains { $0.originalTransactionID == identity.value }
+                || renewals.contains { $0.originalTransactionID == identity.value }
+        default: false
+        }
+    }
+}
+
+extension Problem {
+    /// Tells the client what to change, or that the operator has to correct the configuration.
+    fileprivate init(_ failure: AppStoreFailure) {
+        switch failure {
+        case .invalidID:
+            self.init(.malformedRequest, "this can't be an order ID; copy the ID from the App Store's email receipt")
+        case .refused(let refusal) where refusal.code?.saysBadRequest == true:
+            self.init(
+                .malformedRequest, "the App Store rejects this order ID; copy it from the App Store's email receipt")
+        case .notServed:
+            self.init(
+                .misconfigured, "only production has order IDs, and this service does not accept `production`")
+        case .refused(let refusal) where !failure.isRetryable && refusal.status == 404:
+            self.init(.notFound, "the App Store has no order with this ID")
+        case .refused where !failure.isRetryable:
+            self.init(.misconfigured, failure.description)
+        case .notAuthorized, .cannotSign: self.init(.misconfigured, failure.description)
+        case .refused, .unreachable, .timedOut, .tooLarge, .unreadable, .untrusted, .held, .cancelled:
+            self.init(.busy, failure.description, retryAfter: 5)
+        }
+    }
+}
+
+/// The response of `GET /v1/admin/orders/{order}`, as a client reads it.
+package struct OrderResponse: Sendable, Hashable, Decodable {
+    /// Whether the App Store has this order of the app.
+    package let isValid: Bool
+    /// The verified purchases of the order.
+    package let purchases: [PurchaseResponse]
+    /// The artifacts that can't be verified.
+    package let problems: [ArtifactProblem]
+    package let customers: [Customer]
+
+    package struct Customer: Sendable, Hashable, Decodable {
+        package let id: String
+        package let environment: String
+        package let createdAt: String
+    }
+}

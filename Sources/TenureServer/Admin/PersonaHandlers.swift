@@ -1,0 +1,136 @@
+import Foundation
+import Hummingbird
+import TenureAPI
+import TenureCore
+import TenureJSON
+import TenureStore
+
+/// Personas: test customers for sandbox builds.
+struct PersonaHandlers: Sendable {
+    let keys: AdminKeyCheck
+    let personas: ActivePersonas
+    let policies: ActivePolicy
+    let bodySize: Int
+    let now: @Sendable () -> Date
+
+    /// The seconds until a persona expires, by default and at most.
+    private static let defaultLifetime: TimeInterval = 30 * 86_400
+    private static let longestLifetime: TimeInterval = 366 * 86_400
+
+    /// `GET /v1/admin/personas`: all of them, expired and revoked ones too.
+    @Sendable func list(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        _ = try await keys.holder(of: request, context, needing: .persona)
+        return respond(
+            PersonasAnswer(personas: try await personas.store.read { try $0.personas() }.map { answer(for: $0) }))
+    }
+
+    /// `POST /v1/admin/personas`
+    @Sendable func create(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let holder = try await keys.holder(of: request, context, needing: .persona)
+        let body = try await request.decoded(PersonaRequest.self, upTo: bodySize, in: context)
+        guard !body.name.isEmpty, body.name.utf8.count <= 64, body.name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else {
+            throw Problem(
+                .malformedRequest, "`name` must have 1 to 64 characters: ASCII letters, digits and signs, no spaces")
+        }
+        let proof: AppProof
+        do {
+            proof = try AppProof(settings: body.set, signed: now())
+        } catch {
+            throw Problem(.malformedRequest, error.detail)
+        }
+        let made = try await create(
+            [(body.name, proof, nil)], expiring: body.expires, replacing: body.replace, by: holder)
+        return respond(PersonasAnswer(personas: made))
+    }
+
+    /// `POST /v1/admin/personas/ready-made`: the personas that fit the current policy.
+    @Sendable func createReadyMade(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let holder = try await keys.holder(of: request, context, needing: .persona)
+        let body = try await request.decoded(ReadyMadePersonasRequest.self, upTo: bodySize, in: context)
+        try await policies.refresh()
+        let policy = policies.current
+        let platform = try body.platform.map { name throws(Problem) in
+            guard let platform = Platform(rawValue: name) else {
+                let known = Platform.allCases.map(\.rawValue).joined(separator: ", ")
+                throw Problem(.malformedRequest, "unknown `platform` `\(name.prefix(64))`; use one of \(known)")
+            }
+            return platform
+        }
+        let readyMade = ReadyMadePersonas(
+            policy, on: platform ?? ReadyMadePersonas.platform(of: policy), signed: now())
+        let made = try await create(
+            readyMade.made.map { ($0.name, $0.proof, $0.what) }, expiring: body.expires, replacing: body.replace,
+            by: holder)
+        return respond(
+            PersonasAnswer(
+                personas: made, left: readyMade.left.map { PersonasAnswer.Left(name: $0.name, why: $0.why) }))
+    }
+
+    /// `DELETE /v1/admin/personas/{name}`: the next request with its token is rejected.
+    @Sendable func revoke(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let holder = try await keys.holder(of: request, context, needing: .persona)
+        let name = try context.pathID("name")
+        guard
+            let persona = try await personas.store.write(
+                at: now(), locking: [.personas], { try $0.revokePersona(named: name, actor: holder.name) })
+        else {
+            throw Problem(.notFound, "there is no active persona `\(name)`; list them with `GET /v1/admin/personas`")
+        }
+        return respond(PersonasAnswer(personas: [answer(for: persona)]))
+    }
+
+    private func create(
+        _ personas: [(name: String, proof: AppProof, what: String?)], expiring: Date?, replacing: Bool,
+        by holder: KeyHolder
+    ) async throws -> [PersonaAnswer] {
+        let now = now()
+        let expires = expiring ?? now.addingTimeInterval(Self.defaultLifetime)
+        guard expires > now, expires <= now.addingTimeInterval(Self.longestLifetime) else {
+            throw Problem(.malformedRequest, "`expires` must be in the future and within 366 days")
+        }
+        let recorded = personas.map {
+            StoredPersona(persona: Persona(name: $0.name, proof: $0.proof), createdAt: now, expiresAt: expires)
+        }
+        let taken = try await self.personas.store.write(at: now, locking: [.personas]) {
+            try $0.create(recorded, replacing: replacing, actor: holder.name)
+        }
+        guard taken.isEmpty else {
+            throw Problem(
+                .conflict,
+                """
+                these personas exist already: \(taken.map { "`\($0)`" }.joined(separator: ", ")); revoke them, or \
+                send `"replace": true`
+                """, reason: "nameTaken")
+        }
+        return try zip(recorded, personas).map { recorded, persona in
+            let token = PersonaToken(persona: recorded, bundleID: self.personas.bundleID)
+            return answer(for: recorded, what: persona.what, token: try token.signed(by: self.personas.keys.current))
+        }
+    }
+
+    private func answer(
+        for recorded: StoredPersona, what: String? = nil, token: String? = nil
+    ) -> PersonaAnswer {
+        let proof = recorded.persona.proof
+        // A sync of a sandbox build would contain this app transaction and no purchases.
+        let evidence = Evidence(
+            environment: .sandbox, app: [proof], purchasesAreComplete: true, persona: recorded.persona)
+        let now = now()
+        let decisions = decide(evidence, under: policies.current, at: now)
+        return PersonaAnswer(
+            name: recorded.name,
+            state: recorded.revokedAt != nil ? .revoked : recorded.isGood(at: now) ? .good : .expired,
+            set: Dictionary(uniqueKeysWithValues: proof.settings), createdAt: recorded.createdAt,
+            expiresAt: recorded.expiresAt, revokedAt: recorded.revokedAt,
+            entitlements: Dictionary(
+                decisions.map { ($0.entitlement, $0.outcome.rawValue) }, uniquingKeysWith: { first, _ in first }),
+            what: what, token: token)
+    }
+
+    private func respond(_ personas: PersonasAnswer) -> Response {
+        var json = JSONWriter(capacity: 4096)
+        json.value(personas)
+        return .json(json)
+    }
+}

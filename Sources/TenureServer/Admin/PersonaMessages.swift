@@ -1,0 +1,143 @@
+import Foundation
+import TenureAPI
+import TenureCore
+package import TenureJSON
+
+/// The body of `POST /v1/admin/personas`.
+struct PersonaRequest: AdminRequest {
+    let name: String
+    /// The fields of the persona's app transaction, with Apple's names: `originalPlatform`, `originalAppVersion` …
+    let set: [String: String]
+    /// When the persona expires; nil for 30 days from now.
+    let expires: Date?
+    /// Whether to replace an active persona with this name.
+    let replace: Bool
+
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case name, set, expires, replace
+    }
+
+    init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        name = try fields.decode(String.self, forKey: .name)
+        set = try fields.decodeIfPresent([String: String].self, forKey: .set) ?? [:]
+        expires = try fields.instantIfPresent(.expires)
+        replace = try fields.decodeIfPresent(Bool.self, forKey: .replace) ?? false
+    }
+}
+
+/// The body of `POST /v1/admin/personas/ready-made`.
+struct ReadyMadePersonasRequest: AdminRequest {
+    /// The platform on which the personas got the app; nil for iOS, or the policy's platform.
+    let platform: String?
+    let expires: Date?
+    let replace: Bool
+
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case platform, expires, replace
+    }
+
+    init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        platform = try fields.decodeIfPresent(String.self, forKey: .platform)
+        expires = try fields.instantIfPresent(.expires)
+        replace = try fields.decodeIfPresent(Bool.self, forKey: .replace) ?? false
+    }
+}
+
+/// A persona in responses of the admin API.
+package struct PersonaAnswer: Sendable, Hashable, Decodable {
+    package enum State: String, Sendable, Hashable, Codable {
+        case good, expired, revoked
+    }
+
+    package let name: String
+    package let state: State
+    package let set: [String: String]
+    /// The date in RFC 3339, like the two below.
+    package let createdAt: String
+    package let expiresAt: String
+    package let revokedAt: String?
+    /// The outcomes that the current policy has for the persona without purchases, by entitlement.
+    package let entitlements: [String: String]
+    /// The kind of customer that a ready-made persona represents.
+    package let what: String?
+    /// The token that the build under test sends. Only the response that creates the persona has it.
+    package let token: String?
+
+    init(
+        name: String, state: State, set: [String: String], createdAt: Date, expiresAt: Date, revokedAt: Date?,
+        entitlements: [String: String], what: String? = nil, token: String? = nil
+    ) {
+        self.name = name
+        self.state = state
+        self.set = set
+        self.createdAt = createdAt.rfc3339
+        self.expiresAt = expiresAt.rfc3339
+        self.revokedAt = revokedAt?.rfc3339
+        self.entitlements = entitlements
+        self.what = what
+        self.token = token
+    }
+}
+
+/// Personas in responses of the admin API.
+package struct PersonasAnswer: Sendable, Hashable, Decodable {
+    package struct Left: Sendable, Hashable, Decodable {
+        package let name: String
+        package let why: String
+    }
+
+    package let personas: [PersonaAnswer]
+    /// The ready-made personas that don't fit the policy.
+    package var left: [Left]?
+}
+
+extension JSONWriter {
+    package mutating func value(_ answer: PersonasAnswer) {
+        object { json in
+            json.key("personas")
+            json.array(answer.personas) { $0.value($1) }
+            if let left = answer.left {
+                json.key("left")
+                json.array(left) { json, left in
+                    json.object { json in
+                        json.key("name")
+                        json.value(left.name)
+                        json.key("why")
+                        json.value(left.why)
+                    }
+                }
+            }
+        }
+    }
+
+    package mutating func value(_ persona: PersonaAnswer) {
+        object { json in
+            json.key("name")
+            json.value(persona.name)
+            json.key("state")
+            json.value(persona.state.rawValue)
+            json.key("set")
+            json.value(persona.set)
+            json.key("createdAt")
+            json.value(persona.createdAt)
+            json.key("expiresAt")
+            json.value(persona.expiresAt)
+            if let revokedAt = persona.revokedAt {
+                json.key("revokedAt")
+                json.value(revokedAt)
+            }
+            json.key("entitlements")
+            json.value(persona.entitlements)
+            if let what = persona.what {
+                json.key("what")
+                json.value(what)
+            }
+            if let token = persona.token {
+                json.key("token")
+                json.value(token)
+            }
+        }
+    }
+}

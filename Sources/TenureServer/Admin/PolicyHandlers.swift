@@ -1,0 +1,143 @@
+import Foundation
+import Hummingbird
+import Logging
+import TenureAPI
+import TenureCore
+import TenureJSON
+import TenureStore
+
+/// The policy: its versions, rehearsals, publications and rollbacks.
+struct PolicyHandlers: Sendable {
+    let keys: AdminKeyCheck
+    let publisher: PolicyPublisher
+    let bodySize: Int
+
+    private var store: Store { publisher.store }
+    private var policies: ActivePolicy { publisher.policies }
+
+    /// `GET /v1/admin/policies`: all versions and publications.
+    @Sendable func list(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        _ = try await keys.holder(of: request, context, needing: .policies)
+        try await policies.refreshNow()
+        let current = policies.currentVersion
+        return try respond(
+            PoliciesAnswer(
+                versions: try await store.read { try $0.policies() }.map {
+                    PolicyVersionAnswer($0, isCurrent: $0.version == current)
+                },
+                publications: try await store.read { try $0.publications() }.map(PublicationAnswer.init)))
+    }
+
+    /// `GET /v1/admin/policies/{version}`: with the policy itself.
+    @Sendable func show(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        _ = try await keys.holder(of: request, context, needing: .policies)
+        let text = try context.pathID("version")
+        try await policies.refreshNow()
+        guard let version = Int64(text), "\(version)" == text,
+            let stored = try await store.read({ try $0.policies() }).first(where: { $0.version == version })
+        else {
+            throw Problem(
+                .notFound,
+                "the policy has no version `\(text.prefix(64))`; list the versions with `GET /v1/admin/policies`")
+        }
+        return try respond(
+            PolicyVersionAnswer(
+                stored, isCurrent: version == policies.currentVersion,
+                policy: String(decoding: stored.compiled, as: UTF8.self)))
+    }
+
+    /// `POST /v1/admin/policies/rehearsals`: what publishing a policy, or a
+    /// rollback to a version, would change for all customers.
+    @Sendable func rehearse(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let holder = try await keys.holder(of: request, context, needing: .policies)
+        let body = try await request.decoded(RehearseRequest.self, upTo: bodySize, in: context)
+        let candidate: PolicyPublisher.Candidate
+        switch (body.policy, body.version) {
+        case (let text?, nil): candidate = try publisher.candidate(text)
+        case (nil, let version): candidate = try await publisher.candidate(returningTo: version)
+        default: throw Problem(.malformedRequest, "send either `policy` or `version`")
+        }
+        return try respond(try await publisher.rehearse(candidate, by: holder.name))
+    }
+
+    /// `GET /v1/admin/policies/rehearsals/{id}`: what was found then.
+    @Sendable func showRehearsal(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        _ = try await keys.holder(of: request, context, needing: .policies)
+        let id = try context.pathID()
+        guard let rehearsal = try await store.read({ try $0.rehearsal(id) }) else {
+            throw Problem(.notFound, "there is no rehearsal `\(id)`; rehearse the policy again")
+        }
+        return .json(rehearsal.report)
+    }
+
+    /// `POST /v1/admin/policies`
+    @Sendable func publish(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let holder = try await keys.holder(of: request, context, needing: .publish)
+        let body = try await publishRequest(request, context)
+        guard let text = body.policy, body.version == nil else {
+            throw Problem(
+                .malformedRequest,
+                "send `policy`, and no `version`; use `/v1/admin/policies/rollback` to go back to a version")
+        }
+        return try await publish(try publisher.candidate(text), body, by: holder, context)
+    }
+
+    /// `POST /v1/admin/policies/rollback`: makes an older version current.
+    @Sendable func rollBack(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let holder = try await keys.holder(of: request, context, needing: .publish)
+        let body = try await publishRequest(request, context)
+        guard body.policy == nil else {
+            throw Problem(
+                .malformedRequest, "send no `policy` with a rollback; use `POST /v1/admin/policies` to publish one")
+        }
+        return try await publish(
+            try await publisher.candidate(returningTo: body.version), body, by: holder, context)
+    }
+
+    private func publishRequest(_ request: Request, _ context: ServiceContext) async throws -> PublishRequest {
+        var body = try await request.decoded(PublishRequest.self, upTo: bodySize, in: context)
+        body.reason = try AdminParameter.reason(body.reason)
+        if let author = body.author { body.author = try AdminParameter.id(author, "author") }
+        return body
+    }
+
+    private func publish(
+        _ candidate: PolicyPublisher.Candidate, _ body: PublishRequest, by holder: KeyHolder, _ context: ServiceContext
+    ) async throws -> Response {
+        let publication = try await publisher.publish(candidate, as: body, by: holder.name)
+        context.logger.info(
+            "published",
+            metadata: [
+                "action": "\(publication.action.rawValue)", "version": "\(publication.version)",
+                "key": "\(holder.name)",
+                "losing": "\(publication.counts.losing)", "ended": "\(publication.counts.ended)",
+            ])
+        return try respond(PublicationAnswer(publication))
+    }
+
+    private func respond(_ answer: some Encodable) throws -> Response {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return .json([UInt8](try encoder.encode(answer)))
+    }
+}
+
+extension PolicyVersionAnswer {
+    fileprivate init(_ stored: StoredPolicy, isCurrent: Bool, policy: String? = nil) {
+        self.init(
+            version: stored.version,
+            sha256: stored.sha256.hexadecimal,
+            recordedAt: stored.recordedAt.rfc3339, isCurrent: isCurrent, policy: policy)
+    }
+}
+
+extension PublicationAnswer {
+    fileprivate init(_ publication: StoredPublication) {
+        let counts = publication.counts
+        self.init(
+            publication: publication.id, version: publication.version, action: publication.action.rawValue,
+            at: publication.at.rfc3339, actor: publication.actor, author: publication.author,
+            reason: publication.reason, rehearsal: publication.rehearsal, customers: counts.customers,
+            gaining: counts.gaining, losing: counts.losing, ended: counts.ended, restored: counts.restored)
+    }
+}

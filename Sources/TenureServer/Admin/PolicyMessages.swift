@@ -1,0 +1,165 @@
+/// The body of `POST /v1/admin/policies/rehearsals`: a policy, or the version of a rollback.
+package struct RehearseRequest: AdminRequest, Sendable, Hashable, Codable {
+    /// The policy in YAML or JSON, as text.
+    package let policy: String?
+    package let version: Int64?
+
+    package enum CodingKeys: String, CodingKey, CaseIterable {
+        case policy, version
+    }
+
+    package init(policy: String? = nil, version: Int64? = nil) {
+        self.policy = policy
+        self.version = version
+    }
+}
+
+/// The body of `POST /v1/admin/policies`; without `policy`, of `POST /v1/admin/policies/rollback`.
+package struct PublishRequest: AdminRequest, Sendable, Hashable, Codable {
+    /// The policy in YAML or JSON, as text.
+    package var policy: String?
+    /// The version of a rollback; nil for the one before the current one.
+    package var version: Int64?
+    package var reason: String
+    /// The policy's author, if someone else publishes it.
+    package var author: String?
+    /// Whether customers keep what they were promised and the new policy denies.
+    package var keepPromises: Bool?
+    /// The most customers who may lose something; at least as many as in `rehearsal`.
+    package var takeFrom: Int?
+    /// The most customers who may gain something; at least as many as in `rehearsal`. Not needed for a rollback.
+    package var giveTo: Int?
+    package var rehearsal: String?
+
+    package enum CodingKeys: String, CodingKey, CaseIterable {
+        case policy, version, reason, author, keepPromises, takeFrom, giveTo, rehearsal
+    }
+
+    package init(
+        policy: String? = nil, version: Int64? = nil, reason: String, author: String? = nil, keepPromises: Bool? = nil,
+        takeFrom: Int? = nil, giveTo: Int? = nil, rehearsal: String? = nil
+    ) {
+        self.policy = policy
+        self.version = version
+        self.reason = reason
+        self.author = author
+        self.keepPromises = keepPromises
+        self.takeFrom = takeFrom
+        self.giveTo = giveTo
+        self.rehearsal = rehearsal
+    }
+}
+
+/// The report of a rehearsal: what a policy would change for the customers in the database.
+package struct RehearsalAnswer: Sendable, Hashable, Codable {
+    package struct Answer: Sendable, Hashable, Codable {
+        package let outcome: String
+        /// The code of the first reason; `notInPolicy` if the policy does not have the entitlement.
+        package let reason: String
+        package let until: String?
+    }
+
+    /// A customer with another outcome than before.
+    package struct Example: Sendable, Hashable, Codable {
+        /// A public ID.
+        package let customer: String
+        package let platform: String?
+        package let originalAppVersion: String?
+        package let originalPurchaseDate: String?
+        package let before: Answer
+        package let now: Answer
+    }
+
+    package struct Entitlement: Sendable, Hashable, Codable {
+        package let name: String
+        /// The number of customers under the new policy, like the two below.
+        package let granted: Int
+        package let denied: Int
+        package let undetermined: Int
+        package let gains: Int
+        package let loses: Int
+        package let gainers: [Example]
+        package let losers: [Example]
+    }
+
+    /// A finding of the policy linter.
+    package struct Finding: Sendable, Hashable, Codable {
+        package let code: String
+        /// `error`, `warning` or `note`.
+        package let severity: String
+        package let message: String
+        package let fix: String?
+        /// The path for the policy's `acknowledge`, such as `eras/freemium/begins/iOS`. Empty for mistakes.
+        package let at: String
+        /// The position in the policy that was sent, counted from 1.
+        package let line: Int
+        package let column: Int
+        /// Whether the policy can't be published with this finding.
+        package let blocks: Bool
+    }
+
+    /// A product that customers bought and that no entitlement lists.
+    package struct Product: Sendable, Hashable, Codable {
+        package let id: String
+        package let customers: Int
+    }
+
+    package let id: String
+    /// The date in RFC 3339.
+    package let at: String
+    /// The version of the policy that was current then.
+    package let against: Int64
+    package let customers: Int
+    package let gaining: Int
+    /// The number of customers who lose something if promises end.
+    package let losing: Int
+    /// The number of customers who lose something even if promises are kept.
+    package let losingWithPromises: Int
+    /// The number of customers who have an acquisition with a version of one era and a date of another.
+    package let contradicting: Int
+    package let productsWithoutEntitlement: [Product]
+    package let entitlements: [Entitlement]
+    package let findings: [Finding]
+}
+
+/// How a version of the policy became current.
+package struct PublicationAnswer: Sendable, Hashable, Codable {
+    package let publication: Int64
+    package let version: Int64
+    /// `start`, `publish` or `rollback`.
+    package let action: String
+    /// The date in RFC 3339.
+    package let at: String
+    /// The name of the admin key.
+    package let actor: String
+    package let author: String?
+    package let reason: String?
+    package let rehearsal: String?
+    package let customers: Int
+    package let gaining: Int
+    package let losing: Int
+    /// The number of promises that ended.
+    package let ended: Int
+    /// The number of promises that a rollback restored.
+    package let restored: Int
+}
+
+/// A version of the policy.
+package struct PolicyVersionAnswer: Sendable, Hashable, Codable {
+    package let version: Int64
+    /// The digest of the compiled policy, in hexadecimal.
+    package let sha256: String
+    /// The date in RFC 3339.
+    package let recordedAt: String
+    /// Whether this version decides now.
+    package let isCurrent: Bool
+    /// The output of `tenure policy compile`; only in the response for one version.
+    package var policy: String?
+}
+
+/// All versions and publications.
+package struct PoliciesAnswer: Sendable, Hashable, Codable {
+    package let versions: [PolicyVersionAnswer]
+    /// Oldest first.
+    package let publications: [PublicationAnswer]
+}

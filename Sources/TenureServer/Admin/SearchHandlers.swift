@@ -1,0 +1,98 @@
+import Foundation
+import Hummingbird
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureJSON
+import TenureStore
+
+/// The search for customers.
+struct SearchHandlers: Sendable {
+    let keys: AdminKeyCheck
+    let customers: CustomerReader
+    let verifier: AppStoreVerifier
+    let bodySize: Int
+
+    /// `GET /v1/admin/customers?id=…`: finds customers by an ID of any kind.
+    @Sendable func find(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        _ = try await keys.holder(of: request, context, needing: .read)
+        guard let text = request.uri.queryParameters["id"] else {
+            throw Problem(.malformedRequest, "`id` is missing; add the ID to find as `?id=…`")
+        }
+        let found = try await customers(withID: try AdminParameter.id(String(text), "id"))
+        var json = JSONWriter()
+        json.object { json in
+            json.key("customers")
+            json.array(found) { $0.value(CustomerSummary($1)) }
+        }
+        return .json(json)
+    }
+
+    /// `POST /v1/admin/customers/find`: finds customers by the IDs in an artifact. It stores nothing, and unverified
+    /// artifacts are searched for IDs, too.
+    @Sendable func findByArtifact(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        _ = try await keys.holder(of: request, context, needing: .read)
+        let body = try await request.decoded(FindRequest.self, upTo: bodySize, in: context)
+        let pasted = try PastedArtifact(body.artifact, by: verifier, now: customers.now())
+        var found: [Customer] = []
+        for id in pasted.ids {
+            for customer in try await customers(withID: id) where !found.contains(where: { $0.id == customer.id }) {
+                found.append(customer)
+            }
+        }
+        var json = JSONWriter()
+        json.object { json in
+            json.key("artifact")
+            json.value(pasted)
+            json.key("customers")
+            json.array(found) { $0.value(CustomerSummary($1)) }
+        }
+        return .json(json)
+    }
+
+    private func customers(withID id: String) async throws -> [Customer] {
+        try await customers.store.read { try $0.customers(withAnyID: id, in: customers.realms.all) }
+    }
+}
+
+/// The body of `POST /v1/admin/customers/find`.
+struct FindRequest: AdminRequest {
+    /// A JWS, a notification, a receipt in Base64, or a response of verifyReceipt, as text.
+    let artifact: String
+
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case artifact
+    }
+}
+
+/// One customer in a list.
+struct CustomerSummary: Sendable, Hashable {
+    let id: String
+    let environment: String
+    let isTest: Bool
+    let createdAt: Date
+
+    init(_ customer: Customer) {
+        id = customer.publicID
+        environment = customer.realm.environment.rawValue
+        isTest = customer.realm.isTest
+        createdAt = customer.createdAt
+    }
+}
+
+extension JSONWriter {
+    mutating func value(_ customer: CustomerSummary) {
+        object { json in
+            json.key("id")
+            json.value(customer.id)
+            json.key("environment")
+            json.value(customer.environment)
+            if customer.isTest {
+                json.key("isTest")
+                json.value(true)
+            }
+            json.key("createdAt")
+            json.value(customer.createdAt)
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import TenureAPI
+import TenureCore
+import TenureJSON
+import TenureStore
+
+/// One request to the App Store Server API, the same for both environments.
+struct AppStoreCall: Sendable, Hashable {
+    let endpoint: AppStoreEndpoint
+    /// The path and query, percent-encoded.
+    let target: String
+    /// JSON.
+    let body: [UInt8]?
+
+    /// Version 2 also lists finished consumables. Only the ascending order has a revision for later changes.
+    static func transactionHistory(of id: AppStoreCustomerID, after revision: String?) throws(AppStoreFailure) -> Self {
+        try Self(
+            .transactionHistory, "/inApps/v2/history/", id.text, query: [("sort", "ASCENDING"), ("revision", revision)])
+    }
+
+    static func transactionInfo(_ transactionID: String) throws(AppStoreFailure) -> Self {
+        try Self(.transactionInfo, "/inApps/v1/transactions/", transactionID)
+    }
+
+    static func subscriptionStatuses(of id: AppStoreCustomerID) throws(AppStoreFailure) -> Self {
+        try Self(.subscriptionStatuses, "/inApps/v1/subscriptions/", id.text)
+    }
+
+    static func appTransactionInfo(of id: AppStoreCustomerID) throws(AppStoreFailure) -> Self {
+        try Self(.appTransactionInfo, "/inApps/v1/transactions/appTransactions/", id.text)
+    }
+
+    static func refundHistory(of id: AppStoreCustomerID, after revision: String?) throws(AppStoreFailure) -> Self {
+        try Self(.refundHistory, "/inApps/v2/refund/lookup/", id.text, query: [("revision", revision)])
+    }
+
+    static func orderLookup(_ orderID: String) throws(AppStoreFailure) -> Self {
+        try Self(.orderLookup, "/inApps/v1/lookup/", orderID)
+    }
+
+    static func notificationHistory(
+        from start: Date, to end: Date, onlyFailures: Bool, after paginationToken: String?
+    ) throws(AppStoreFailure) -> Self {
+        var body = JSONWriter()
+        body.object { json in
+            json.key("startDate")
+            json.value(start.millisecondsSince1970)
+            json.key("endDate")
+            json.value(end.millisecondsSince1970)
+            if onlyFailures {
+                json.key("onlyFailures")
+                json.value(true)
+            }
+        }
+        return try Self(
+            .notificationHistory, "/inApps/v1/notifications/history", query: [("paginationToken", paginationToken)],
+            body: body.bytes)
+    }
+
+    static func requestTestNotification() throws(AppStoreFailure) -> Self {
+        try Self(.requestTestNotification, "/inApps/v1/notifications/test")
+    }
+
+    static func testNotificationStatus(_ token: String) throws(AppStoreFailure) -> Self {
+        try Self(.testNotificationStatus, "/inApps/v1/notifications/test/", token)
+    }
+
+    /// Appends the ID to the path. Throws `invalidID` if it can't be part of a path.
+    private init(
+        _ endpoint: AppStoreEndpoint, _ path: String, _ id: String? = nil, query: [(String, String?)] = [],
+        body: [UInt8]? = nil
+    ) throws(AppStoreFailure) {
+        var target = path
+        if let id {
+            guard !id.isEmpty, id.utf8.count <= Self.longestID, id != ".", id != ".." else { throw .invalidID }
+            target += Self.encoded(id)
+        }
+        let present = query.compactMap { name, value in value.map { "\(name)=\(Self.encoded($0))" } }
+        if !present.isEmpty { target += "?" + present.joined(separator: "&") }
+        self.endpoint = endpoint
+        self.target = target
+        self.body = body
+    }
+
+    /// In bytes. IDs have up to 18, tokens of test notifications about 60.
+    private static let longestID = 256
+
+    /// Encodes everything but the unreserved characters of RFC 3986, section 2.3, so that no ID can change the path.
+    private static func encoded(_ text: String) -> String {
+        var result = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let digits = Array("0123456789ABCDEF")
+                result += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+            }
+        }
+        return result
+    }
+}
+
+/// An endpoint of the App Store Server API. Its raw value is its name in logs.
+enum AppStoreEndpoint: String, Sendable, Hashable, CaseIterable {
+    case transactionHistory
+    case transactionInfo
+    case subscriptionStatuses
+    case appTransactionInfo
+    case refundHistory
+    case orderLookup
+    case notificationHistory
+    case requestTestNotification
+    case testNotificationStatus
+
+    /// Requests per second for one app: Apple's limit in production, and a tenth of it in the sandbox.
+    func rate(in environment: AppStoreEnvironment) -> Double {
+        environment == .production ? productionRate : productionRate / 10
+    }
+
+    private var productionRate: Double {
+        switch self {
+        case .transactionHistory, .transactionInfo, .subscriptionStatuses, .appTransactionInfo, .notificationHistory:
+            50
+        case .refundHistory, .orderLookup: 10
+        case .requestTestNotification, .testNotificationStatus: 1
+        }
+    }
+
+    var method: String {
+        switch self {
+        case .notificationHistory, .requestTestNotification: "POST"
+        default: "GET"
+        }
+    }
+}
+
+/// An ID with which the App Store finds a customer's purchases.
+enum AppStoreCustomerID: Sendable, Hashable {
+    /// A transaction ID or original transaction ID.
+    case transaction(String)
+    case appTransaction(String)
+
+    /// Creates the strongest ID: the app transaction ID, or the first original transaction ID. Nil if the identities have
+    /// neither.
+    init?(_ identities: some Sequence<Identity>) {
+        let strongest = identities.lazy.filter { $0.kind == .appTransactionID || $0.kind == .originalTransactionID }
+            .min { ($0.kind, $0.value) < ($1.kind, $1.value) }
+        guard let strongest else { return nil }
+        self = strongest.kind == .appTransactionID ? .appTransaction(strongest.value) : .transaction(strongest.value)
+    }
+
+    var text: String {
+        switch self {
+        case .transaction(let id), .appTransaction(let id): id
+        }
+    }
+}

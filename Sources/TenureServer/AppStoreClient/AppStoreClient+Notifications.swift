@@ -1,0 +1,74 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+
+extension AppStoreClient {
+    /// Returns one page of the notifications that the App Store sent between two dates. The App Store keeps those of the
+    /// last 180 days in production, and of 30 days in the sandbox.
+    ///
+    /// - Parameter onlyFailures: returns only notifications that the service didn't receive.
+    func notificationHistory(
+        from start: Date, to end: Date, onlyFailures: Bool = false, after paginationToken: String? = nil,
+        in environment: AppStoreEnvironment
+    ) async throws(AppStoreFailure) -> NotificationPage {
+        let reply = try await answer(
+            to: .notificationHistory(from: start, to: end, onlyFailures: onlyFailures, after: paginationToken),
+            in: environment)
+        var notifications: [SentNotification] = []
+        for sent in try reply.objects("notificationHistory") { notifications.append(try SentNotification(sent)) }
+        return NotificationPage(
+            notifications: notifications, paginationToken: try reply.optionalText("paginationToken"),
+            hasMore: try reply.flag("hasMore"))
+    }
+
+    /// Requests a `TEST` notification to the URL in App Store Connect. Returns the token to ask for its status.
+    func requestTestNotification(in environment: AppStoreEnvironment) async throws(AppStoreFailure) -> String {
+        try await answer(to: .requestTestNotification(), in: environment).text("testNotificationToken")
+    }
+
+    /// Returns the test notification and the attempts to send it. Throws `untrusted` if it can't be verified.
+    func testNotification(_ token: String, in environment: AppStoreEnvironment) async throws(AppStoreFailure)
+        -> (notification: VerifiedNotification, attempts: [SentNotification.Attempt])
+    {
+        let sent = try SentNotification(try await answer(to: .testNotificationStatus(token), in: environment))
+        let verified = try trusting { () throws(Rejection) in
+            let verified = try verifier.verifyNotification(sent.signedPayload, now: time.now())
+            try verified.notification.checkSigned(in: environment)
+            return verified
+        }
+        return (verified, sent.attempts)
+    }
+}
+
+/// Up to 20 notifications, with the token for the next page.
+struct NotificationPage: Sendable {
+    let notifications: [SentNotification]
+    let paginationToken: String?
+    let hasMore: Bool
+}
+
+/// A notification that the App Store sent, and the attempts to send it. It isn't verified yet.
+struct SentNotification: Sendable {
+    /// The JWS that was posted. Its receiver verifies it.
+    let signedPayload: [UInt8]
+    let attempts: [Attempt]
+
+    struct Attempt: Sendable, Hashable {
+        let date: Date?
+        /// `SUCCESS`, or Apple's code of the failure.
+        let result: String?
+    }
+
+    init(_ reply: AppStoreReply) throws(AppStoreFailure) {
+        signedPayload = Array(try reply.text("signedPayload").utf8)
+        var attempts: [Attempt] = []
+        for attempt in try reply.objects("sendAttempts") {
+            let milliseconds = try attempt.optionalInteger("attemptDate")
+            attempts.append(
+                Attempt(
+                    date: milliseconds.map { Date(timeIntervalSince1970: Double($0) / 1000) },
+                    result: try attempt.optionalText("sendAttemptResult")))
+        }
+        self.attempts = attempts
+    }
+}

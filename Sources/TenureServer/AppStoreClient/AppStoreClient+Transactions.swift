@@ -1,0 +1,134 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureStore
+
+extension AppStoreClient {
+    /// Returns all transactions of a customer, finished consumables too, in the order of their last change.
+    ///
+    /// - Parameter revision: returns only changes since the list with this revision.
+    func transactionHistory(
+        of id: AppStoreCustomerID, after revision: String? = nil, in environment: AppStoreEnvironment,
+        before end: TimeInterval = .infinity
+    ) async throws(AppStoreFailure) -> TransactionList {
+        try await transactions(after: revision, in: environment, before: end) { revision throws(AppStoreFailure) in
+            try .transactionHistory(of: id, after: revision)
+        }
+    }
+
+    /// Returns a customer's refunded and revoked transactions.
+    func refundHistory(
+        of id: AppStoreCustomerID, after revision: String? = nil, in environment: AppStoreEnvironment,
+        before end: TimeInterval = .infinity
+    ) async throws(AppStoreFailure) -> TransactionList {
+        try await transactions(after: revision, in: environment, before: end) { revision throws(AppStoreFailure) in
+            try .refundHistory(of: id, after: revision)
+        }
+    }
+
+    private func transactions(
+        after revision: String?, in environment: AppStoreEnvironment, before end: TimeInterval,
+        _ call: (_ revision: String?) throws(AppStoreFailure) -> AppStoreCall
+    ) async throws(AppStoreFailure) -> TransactionList {
+        var list = TransactionList(in: environment)
+        list.revision = revision
+        var trail = PageTrail(from: revision, most: TransactionList.mostPages)
+        while list.ending == nil {
+            let page = try await answer(to: try call(list.revision), in: environment, before: end)
+            try list.add(try page.texts("signedTransactions"), by: verifier, now: time.now())
+            let next = try page.optionalText("revision")
+            list.ending = trail.ending(hasMore: try page.flag("hasMore"), next: next)
+            list.revision = next
+        }
+        return list
+    }
+
+    /// Returns one transaction. Throws `untrusted` if it can't be verified or has another ID.
+    func transaction(_ transactionID: String, in environment: AppStoreEnvironment) async throws(AppStoreFailure)
+        -> (artifact: SyncArtifact<TransactionPayload>, purchase: Purchase)
+    {
+        let reply = try await answer(to: .transactionInfo(transactionID), in: environment)
+        let jws = try reply.text("signedTransactionInfo")
+        return try trusting { () throws(Rejection) in
+            let answered = try verifier.answered(
+                transaction: jws, at: .transaction(0), in: environment, now: time.now())
+            guard answered.purchase.transactionID == transactionID else {
+                throw Rejection(.wrongKind, "the response has a transaction with another ID")
+            }
+            return answered
+        }
+    }
+
+    /// Returns the customer's app transaction, which isn't bound to a device. Throws `untrusted` if it can't be verified.
+    func appTransaction(
+        of id: AppStoreCustomerID, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
+    ) async throws(AppStoreFailure) -> SyncArtifact<AppTransactionPayload> {
+        let reply = try await answer(to: .appTransactionInfo(of: id), in: environment, before: end)
+        let bytes = Array(try reply.text("signedAppTransactionInfo").utf8)
+        return try trusting { () throws(Rejection) in
+            let verified = try verifier.verifyAppTransaction(bytes, from: .appStoreServer, now: time.now())
+            try verified.checkSigned(in: environment)
+            if case .appTransaction(let wanted) = id, verified.payload.appTransactionID != wanted {
+                throw Rejection(.wrongKind, "the response has an app transaction with another ID")
+            }
+            return SyncArtifact(verified, .appTransaction, bytes, at: .appTransaction, isOnDevice: false)
+        }
+    }
+
+    /// Returns what `verify` returns. Throws `untrusted` for a rejection.
+    func trusting<Result>(_ verify: () throws(Rejection) -> Result) throws(AppStoreFailure) -> Result {
+        do {
+            return try verify()
+        } catch {
+            throw .untrusted(error)
+        }
+    }
+}
+
+extension AppStoreClient {
+    /// Returns the transactions of an order ID from an email receipt. Nil if this app has no such order.
+    ///
+    /// Only production has orders: the sandbox sends no email receipts.
+    func order(_ id: String, before end: TimeInterval = .infinity) async throws(AppStoreFailure) -> TransactionList? {
+        let reply = try await answer(to: .orderLookup(id), in: .production, before: end)
+        guard let status = try reply.optionalInteger("status") else {
+            throw .unreadable("the response for an order has no `status`")
+        }
+        guard status == 0 else { return nil }
+        var list = TransactionList(in: .production)
+        try list.add(try reply.texts("signedTransactions"), by: verifier, now: time.now())
+        return list
+    }
+}
+
+extension AppStoreVerifier {
+    /// Verifies a transaction from the server of an environment. Rejects those signed in another one.
+    func answered(
+        transaction jws: String, at path: ArtifactPath, in environment: AppStoreEnvironment, now: Date
+    ) throws(Rejection) -> (artifact: SyncArtifact<TransactionPayload>, purchase: Purchase) {
+        let bytes = Array(jws.utf8)
+        let verified = try verifyTransaction(bytes, now: now)
+        try verified.checkSigned(in: environment)
+        return (SyncArtifact(verified, .transaction, bytes, at: path, isOnDevice: false), try verified.purchase)
+    }
+
+    /// Verifies a renewal info from the server of an environment. Rejects those signed in another one.
+    func answered(
+        renewalInfo jws: String, at path: ArtifactPath, in environment: AppStoreEnvironment, now: Date
+    ) throws(Rejection) -> (artifact: SyncArtifact<RenewalInfoPayload>, renewal: Renewal) {
+        let bytes = Array(jws.utf8)
+        let verified = try verifyRenewalInfo(bytes, now: now)
+        try verified.checkSigned(in: environment)
+        return (SyncArtifact(verified, .renewalInfo, bytes, at: path, isOnDevice: false), try verified.renewal)
+    }
+}
+
+extension Verified {
+    /// Rejects data from another environment. A local App Store has one server for both.
+    func checkSigned(in wanted: AppStoreEnvironment) throws(Rejection) {
+        guard environment == wanted else {
+            throw Rejection(
+                .wrongEnvironment, "it was signed in `\(environment.rawValue)`, but came from `\(wanted.rawValue)`")
+        }
+    }
+}

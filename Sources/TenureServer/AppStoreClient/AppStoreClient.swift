@@ -1,0 +1,146 @@
+import Foundation
+import Logging
+import TenureAppStore
+import TenureCore
+
+/// A client of the App Store Server API for one app. It signs requests with the app's key, stays below Apple's rate
+/// limits and repeats failed requests.
+///
+/// Signed data in responses is verified like data from any other sender. TLS alone proves nothing.
+struct AppStoreClient: Sendable {
+    let hosts: AppStoreHosts
+    let verifier: AppStoreVerifier
+    let retryPolicy: RetryPolicy
+    let time: AppStoreTime
+    private let tokens: AppStoreTokens
+    private let limiter: RateLimiter
+    private let transport: AppStoreTransport
+    private let logger: Logger
+
+    init(
+        _ credentials: AppStoreCredentials, hosts: AppStoreHosts = AppStoreHosts(), verifier: AppStoreVerifier,
+        transport: AppStoreTransport, retryPolicy: RetryPolicy = RetryPolicy(), time: AppStoreTime = .system,
+        share: Double = 1,
+        logger: Logger
+    ) {
+        self.hosts = hosts
+        self.verifier = verifier
+        self.transport = transport
+        self.retryPolicy = retryPolicy
+        self.time = time
+        self.logger = logger
+        tokens = AppStoreTokens(credentials)
+        limiter = RateLimiter(time: time, share: share)
+    }
+
+    /// Reads the key. Throws `appStore` or `keyFile`.
+    init(
+        _ settings: AppStoreSettings, verifier: AppStoreVerifier, transport: AppStoreTransport,
+        time: AppStoreTime = .system, share: Double = 1, logger: Logger
+    ) throws(ServiceError) {
+        guard let bundleID = verifier.app.bundleID else {
+            throw .appStore("the policy has no bundle ID; add `bundleID` to its `app`")
+        }
+        self.init(
+            try AppStoreCredentials(settings, bundleID: bundleID), hosts: settings.hosts, verifier: verifier,
+            transport: transport, time: time, share: share, logger: logger)
+    }
+
+    /// The accepted environments that have a server, production first.
+    var environments: [AppStoreEnvironment] {
+        [.production, .sandbox].filter(verifier.trust.environments.contains)
+    }
+
+    /// Repeats the call until it succeeds, fails in a way that repeating doesn't help, or `retryPolicy` ends it.
+    ///
+    /// - Parameter end: the uptime at which to stop, if that is before the policy's deadline.
+    func answer(
+        to call: AppStoreCall, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
+    ) async throws(AppStoreFailure) -> AppStoreReply {
+        guard environments.contains(environment), let host = hosts.url(of: environment) else {
+            throw .notServed(environment)
+        }
+        let end = min(end, time.uptime() + retryPolicy.deadline)
+        var failures = 0
+        var (hasRenewedToken, renewals) = (false, 0)
+        while true {
+            try await sleep(try await limiter.take(call.endpoint, in: environment, before: end))
+            let asked = time.now()
+            let token = try await tokens.token(at: asked)
+            do {
+                return try await exchange(call, at: host, in: environment, token)
+            } catch {
+                log(error, of: call, in: environment)
+                if case .notAuthorized = error, !hasRenewedToken {
+                    // A token may expire on its way if someone changes the clock. That isn't the key's fault.
+                    let hasExpired = time.now().timeIntervalSince(asked) >= AppStoreCredentials.lifetime
+                    renewals += 1
+                    hasRenewedToken = !hasExpired || renewals >= retryPolicy.attempts
+                    await tokens.discard(token)
+                    continue
+                }
+                if case .refused(let refusal) = error, refusal.isRateLimit, let instant = refusal.retryAt {
+                    await limiter.hold(
+                        call.endpoint, in: environment, for: max(0, instant.timeIntervalSince(time.now())))
+                }
+                failures += 1
+                guard error.isRetryable, failures < retryPolicy.attempts else { throw error }
+                let wait = max(
+                    retryPolicy.wait(after: failures, random: time.random()),
+                    error.retryAt?.timeIntervalSince(time.now()) ?? 0)
+                guard time.uptime() + wait <= end else { throw error }
+                try await sleep(wait)
+            }
+        }
+    }
+
+    /// Asks in the given environment, or in each one until one knows the ID. Throws the first failure if none does.
+    func locating<Result: Sendable>(
+        _ environment: AppStoreEnvironment?,
+        _ ask: (AppStoreEnvironment) async throws(AppStoreFailure) -> Result
+    ) async throws(AppStoreFailure) -> Result {
+        var unknown: AppStoreFailure?
+        for candidate in environment.map({ [$0] }) ?? environments {
+            do {
+                return try await ask(candidate)
+            } catch {
+                guard error.saysUnknownHere else { throw error }
+                unknown = unknown ?? error
+            }
+        }
+        throw unknown ?? .notServed(environment ?? .production)
+    }
+
+    private func exchange(
+        _ call: AppStoreCall, at host: String, in environment: AppStoreEnvironment, _ token: String
+    ) async throws(AppStoreFailure) -> AppStoreReply {
+        let answer = try await transport.send(
+            AppStoreTransport.Request(
+                method: call.endpoint.method, url: host + call.target, token: Secret(token), body: call.body))
+        switch answer.status {
+        case 200...299: return try AppStoreReply(answer.body)
+        case 401: throw .notAuthorized(environment)
+        default: throw .refused(AppStoreRefusal(answer, to: call.endpoint, in: environment, now: time.now()))
+        }
+    }
+
+    private func sleep(_ seconds: TimeInterval) async throws(AppStoreFailure) {
+        guard !Task.isCancelled else { throw .cancelled }
+        guard seconds > 0 else { return }
+        do {
+            try await time.sleep(seconds)
+        } catch {
+            throw .cancelled
+        }
+    }
+
+    /// Logs neither IDs nor tokens.
+    private func log(_ failure: AppStoreFailure, of call: AppStoreCall, in environment: AppStoreEnvironment) {
+        logger.debug(
+            "the App Store did not answer",
+            metadata: [
+                "endpoint": "\(call.endpoint.rawValue)", "environment": "\(environment.rawValue)",
+                "detail": "\(failure)",
+            ])
+    }
+}

@@ -1,0 +1,124 @@
+import Crypto
+import Foundation
+import TenureAPI
+import TenureCore
+import TenureJSON
+
+/// The In-App Purchase key with which the service uses the App Store Server API, for one app.
+struct AppStoreCredentials: Sendable {
+    let issuerID: String
+    let keyID: String
+    let bundleID: String
+    private let key: Secret<P256.Signing.PrivateKey>
+
+    init(issuerID: String, keyID: String, bundleID: String, key: P256.Signing.PrivateKey) {
+        self.issuerID = issuerID
+        self.keyID = keyID
+        self.bundleID = bundleID
+        self.key = Secret(key)
+    }
+
+    /// Reads the key. Throws `appStore` or `keyFile`.
+    init(_ settings: AppStoreSettings, bundleID: String) throws(ServiceError) {
+        if let mistake = settings.mistake { throw mistake }
+        self.init(
+            issuerID: settings.issuerID, keyID: settings.keyID, bundleID: bundleID,
+            key: try AppStoreKeyFile(path: settings.privateKeyFile).key())
+    }
+
+    /// The seconds until a token expires. Apple accepts up to an hour. Its own libraries use five minutes.
+    static let lifetime: TimeInterval = 5 * 60
+
+    /// Returns a signed JWT for the App Store Server API that is valid for `lifetime`.
+    func token(issuedAt now: Date) throws -> String {
+        let issued = now.timeIntervalSince1970.rounded(.down)
+        var claims = JSONWriter()
+        claims.object { json in
+            json.key("iss")
+            json.value(issuerID)
+            json.key("iat")
+            json.value(Int64(issued))
+            json.key("exp")
+            json.value(Int64(issued + Self.lifetime))
+            json.key("aud")
+            json.value("appstoreconnect-v1")
+            json.key("bid")
+            json.value(bundleID)
+        }
+        return try key.revealed.compactJWS(claims.bytes, after: CompactHeader(type: "JWT", keyID: keyID))
+    }
+}
+
+/// The current token. It is used for many requests, and replaced shortly before it expires or after it was rejected.
+actor AppStoreTokens {
+    private let credentials: AppStoreCredentials
+    private var current: (text: String, issued: Date)?
+
+    /// The seconds before its expiration in which a token is no longer used: a request may wait, and clocks differ.
+    private static let margin: TimeInterval = 60
+
+    init(_ credentials: AppStoreCredentials) {
+        self.credentials = credentials
+    }
+
+    /// Throws `cannotSign`.
+    func token(at now: Date) throws(AppStoreFailure) -> String {
+        // After the clock was set back, a token was issued in the future. The App Store rejects it.
+        if let current, (0..<AppStoreCredentials.lifetime - Self.margin).contains(now.timeIntervalSince(current.issued))
+        {
+            return current.text
+        }
+        do {
+            let text = try credentials.token(issuedAt: now)
+            current = (text, now)
+            return text
+        } catch {
+            throw .cannotSign
+        }
+    }
+
+    /// Discards this token, unless another request has replaced it already.
+    func discard(_ text: String) {
+        if current?.text == text { current = nil }
+    }
+}
+
+/// The `.p8` file from App Store Connect: a P-256 key in PKCS#8 and PEM.
+struct AppStoreKeyFile {
+    let path: String
+
+    /// In bytes. Real files have fewer than 300.
+    private static let largest = 16 * 1024
+
+    /// Throws `keyFile`. Its message has nothing of the file's contents.
+    func key() throws(ServiceError) -> P256.Signing.PrivateKey {
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw mistake(
+                "there is no such file; copy the key that you downloaded from App Store Connect to it, or create a new key"
+            )
+        }
+        let contents = try SecretFile(path: path).existingContents(upTo: Self.largest)
+        return try key(inPEM: String(decoding: contents, as: UTF8.self))
+    }
+
+    private func key(inPEM contents: String) throws(ServiceError) -> P256.Signing.PrivateKey {
+        let text = contents.replacingOccurrences(of: "\r\n", with: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
+        if text.contains("ENCRYPTED") {
+            throw mistake("it is encrypted; decrypt it with `openssl pkcs8 -in \(path) -out decrypted.p8`")
+        }
+        guard text.contains("PRIVATE KEY-----") else {
+            throw mistake("it has no private key in PEM; set the path of the .p8 file from App Store Connect")
+        }
+        if let key = try? P256.Signing.PrivateKey(pemRepresentation: text) { return key }
+        throw mistake(
+            "it has \(content(ofPEM: text)); the App Store needs a P-256 key in PKCS#8, so use the .p8 file unchanged")
+    }
+
+    private func content(ofPEM text: String) -> String {
+        if (try? P384.Signing.PrivateKey(pemRepresentation: text)) != nil { return "a key of the curve P-384" }
+        if (try? P521.Signing.PrivateKey(pemRepresentation: text)) != nil { return "a key of the curve P-521" }
+        return "something else"
+    }
+
+    private func mistake(_ detail: String) -> ServiceError { .keyFile(path: path, detail: detail) }
+}

@@ -1,0 +1,204 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+
+/// Why a request to the App Store failed.
+enum AppStoreFailure: Error, Sendable, Hashable {
+    /// The App Store responded with a status other than 2xx.
+    case refused(AppStoreRefusal)
+    /// The App Store rejected the key twice, the second time with a new token.
+    case notAuthorized(AppStoreEnvironment)
+    case unreachable(String)
+    /// After this many seconds.
+    case timedOut(TimeInterval)
+    /// The response has more bytes than the limit.
+    case tooLarge(limit: Int)
+    /// A successful response that doesn't have the documented form.
+    case unreadable(String)
+    /// Signed data in the response can't be verified.
+    case untrusted(Rejection)
+    /// No request was sent, to stay below the rate limit of the endpoint.
+    case held(until: Date)
+    /// The ID can't be one of the App Store's.
+    case invalidID
+    /// The environment has no server, or the service doesn't accept it.
+    case notServed(AppStoreEnvironment)
+    case cannotSign
+    case cancelled
+
+    /// What may help after a failure.
+    enum Remedy: Sendable, Hashable {
+        /// The same request, a moment later.
+        case retry
+        /// Time or the operator: purchases appear after minutes, and a key or a host can be corrected.
+        case later
+        /// Nothing.
+        case none
+    }
+
+    var remedy: Remedy {
+        switch self {
+        case .refused(let refusal):
+            if refusal.isRetryable { return .retry }
+            guard let code = refusal.code else { return .later }
+            // An invalid request stays invalid. What is missing or forbidden may change.
+            return code.saysBadRequest ? .none : .later
+        case .unreachable, .timedOut, .held: return .retry
+        case .untrusted(let rejection): return rejection.isRetryable ? .retry : .later
+        // The service stopped it. The request itself didn't fail.
+        case .cancelled: return .later
+        case .notAuthorized, .tooLarge, .unreadable, .cannotSign: return .later
+        case .invalidID, .notServed: return .none
+        }
+    }
+
+    var isRetryable: Bool { remedy == .retry }
+
+    /// Whether the key is the problem, and not the request.
+    var isOfTheKey: Bool {
+        switch self {
+        case .notAuthorized, .cannotSign: true
+        default: false
+        }
+    }
+
+    /// The earliest time to repeat the request; nil if the App Store named none.
+    var retryAt: Date? {
+        switch self {
+        case .refused(let refusal): refusal.retryAt
+        case .held(let until): until
+        default: nil
+        }
+    }
+
+    /// Whether the environment doesn't know the ID in the request.
+    var saysUnknownHere: Bool {
+        if case .refused(let refusal) = self { refusal.code?.saysUnknownHere == true } else { false }
+    }
+}
+
+extension AppStoreFailure: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .refused(let refusal):
+            "the App Store (\(refusal.environment.rawValue)) refused \(refusal.endpoint.rawValue) with status "
+                + "\(refusal.status)" + (refusal.code.map { ", error \($0.rawValue)" } ?? "")
+                + (refusal.message.map { " (\($0))" } ?? "")
+        case .notAuthorized(let environment):
+            """
+            the App Store (\(environment.rawValue)) does not accept the key; check the issuer ID, key ID, bundle ID \
+            and this machine's clock
+            """
+        case .unreachable(let detail): "the App Store can't be reached: \(detail)"
+        case .timedOut(let seconds): "the App Store did not answer within \(seconds.formatted()) seconds"
+        case .tooLarge(let limit): "the App Store's response has more than \(limit) bytes"
+        case .unreadable(let detail): "the App Store's response does not have the documented form: \(detail)"
+        case .untrusted(let rejection): "the App Store's response can't be verified (\(rejection))"
+        case .held: "the request waits to stay below the App Store's rate limit; send it again later"
+        case .invalidID: "the ID can't be one of the App Store's; check it"
+        case .notServed(let environment): "the service does not accept \(environment.rawValue), or it has no App Store"
+        case .cannotSign: "the token for the App Store can't be signed with the key; download a new key"
+        case .cancelled: "the request to the App Store was canceled"
+        }
+    }
+}
+
+/// A response of the App Store with a status other than 2xx.
+struct AppStoreRefusal: Sendable, Hashable {
+    let endpoint: AppStoreEndpoint
+    let environment: AppStoreEnvironment
+    let status: Int
+    /// Nil if the body has none, such as a gateway's.
+    let code: AppStoreErrorCode?
+    /// Apple's message, reduced to ASCII and 200 characters.
+    let message: String?
+    /// The earliest time to repeat the request; nil if the response has none.
+    let retryAt: Date?
+
+    init(
+        endpoint: AppStoreEndpoint, environment: AppStoreEnvironment, status: Int, code: AppStoreErrorCode?,
+        message: String? = nil, retryAt: Date? = nil
+    ) {
+        self.endpoint = endpoint
+        self.environment = environment
+        self.status = status
+        self.code = code
+        self.message = message
+        self.retryAt = retryAt
+    }
+
+    init(
+        _ answer: AppStoreTransport.Answer, to endpoint: AppStoreEndpoint, in environment: AppStoreEnvironment,
+        now: Date
+    ) {
+        let reply = try? AppStoreReply(answer.body)
+        self.init(
+            endpoint: endpoint, environment: environment, status: answer.status,
+            code: (try? reply?.optionalInteger("errorCode")).flatMap { $0 }.map(AppStoreErrorCode.init),
+            message: (try? reply?.optionalText("errorMessage")).flatMap { $0 }.map(Self.plain),
+            retryAt: answer.retryAfter.flatMap { Self.instant(ofRetryAfter: $0, now: now) })
+    }
+
+    var isRateLimit: Bool { status == 429 || code == .rateLimitExceeded }
+
+    /// Apple's retryable error codes, rate limits, and every 5xx status.
+    var isRetryable: Bool { code?.isRetryable == true || isRateLimit || (500...599).contains(status) }
+
+    /// The longest wait that a server can ask for, in seconds.
+    private static let longestRetryAfter: TimeInterval = 86_400
+
+    /// Returns the date of a `Retry-After`. The App Store sends milliseconds since 1970. A gateway may send seconds to
+    /// wait (RFC 9110, section 10.2.3). The size of the number tells them apart.
+    static func instant(ofRetryAfter text: String, now: Date) -> Date? {
+        guard text.utf8.count <= 18, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            let number = Double(text)
+        else { return nil }
+        let wait: TimeInterval
+        switch number {
+        case 1e11...: wait = number / 1000 - now.timeIntervalSince1970
+        case 1e9...: wait = number - now.timeIntervalSince1970
+        default: wait = number
+        }
+        return now.addingTimeInterval(min(max(wait, 0), longestRetryAfter))
+    }
+
+    private static func plain(_ text: String) -> String {
+        String(decoding: text.utf8.filter { (0x20..<0x7F).contains($0) }.prefix(200), as: UTF8.self)
+    }
+}
+
+/// The `errorCode` in a response of the App Store Server API, which may be unknown here.
+struct AppStoreErrorCode: RawRepresentable, Sendable, Hashable {
+    let rawValue: Int64
+
+    static let accountNotFoundRetryable = Self(rawValue: 4_040_002)
+    static let appNotFoundRetryable = Self(rawValue: 4_040_004)
+    static let originalTransactionNotFound = Self(rawValue: 4_040_005)
+    static let originalTransactionNotFoundRetryable = Self(rawValue: 4_040_006)
+    static let testNotificationNotFound = Self(rawValue: 4_040_008)
+    static let transactionNotFound = Self(rawValue: 4_040_010)
+    static let appTransactionNotFound = Self(rawValue: 4_040_019)
+    static let rateLimitExceeded = Self(rawValue: 4_290_000)
+    static let generalRetryable = Self(rawValue: 5_000_001)
+
+    /// Whether Apple documents the code as retryable. Every 5xx status is retried, too.
+    var isRetryable: Bool {
+        switch self {
+        case .accountNotFoundRetryable, .appNotFoundRetryable, .originalTransactionNotFoundRetryable,
+            .rateLimitExceeded, .generalRetryable:
+            true
+        default: false
+        }
+    }
+
+    /// Whether the first three digits, which are the status, are 400.
+    var saysBadRequest: Bool { (4_000_000..<4_010_000).contains(rawValue) }
+
+    /// Whether the environment doesn't know the ID. Another one may, or the same one a minute later.
+    var saysUnknownHere: Bool {
+        switch self {
+        case .transactionNotFound, .originalTransactionNotFound, .appTransactionNotFound: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import TenureAppStore
+import TenureJSON
+
+/// The JSON object of a response. Only the signed data in it can be trusted.
+struct AppStoreReply: Sendable {
+    private let object: JSONObject
+    /// The path of the object in the response, for messages; empty for the whole response.
+    private let path: String
+
+    /// Throws `unreadable` if the body isn't a JSON object.
+    init(_ body: [UInt8]) throws(AppStoreFailure) {
+        let value: JSONValue
+        do {
+            value = try JSONValue(parsing: body)
+        } catch {
+            throw .unreadable("\(error)")
+        }
+        guard case .object(let object) = value else { throw .unreadable("it must be a JSON object") }
+        self.init(object, at: "")
+    }
+
+    private init(_ object: JSONObject, at path: String) {
+        self.object = object
+        self.path = path
+    }
+
+    /// The most elements of a list. The App Store's pages have up to 20.
+    private static let longestList = 1000
+
+    func text(_ name: String) throws(AppStoreFailure) -> String {
+        guard let text = try optionalText(name) else { throw missing(name) }
+        return text
+    }
+
+    func optionalText(_ name: String) throws(AppStoreFailure) -> String? {
+        switch object[name] {
+        case nil, .null?: return nil
+        case .string(let text)?: return text
+        default: throw mistyped(name, "a string")
+        }
+    }
+
+    func flag(_ name: String) throws(AppStoreFailure) -> Bool {
+        switch object[name] {
+        case nil, .null?: throw missing(name)
+        case .boolean(let flag)?: return flag
+        default: throw mistyped(name, "true or false")
+        }
+    }
+
+    func optionalInteger(_ name: String) throws(AppStoreFailure) -> Int64? {
+        switch object[name] {
+        case nil, .null?: return nil
+        case .number(let digits)?:
+            guard let value = Int64(digits) else { throw mistyped(name, "an integer") }
+            return value
+        default: throw mistyped(name, "an integer")
+        }
+    }
+
+    /// Returns an empty array for a missing field: the App Store leaves out empty lists.
+    func texts(_ name: String) throws(AppStoreFailure) -> [String] {
+        var texts: [String] = []
+        for value in try list(name) {
+            guard case .string(let text) = value else { throw mistyped(name, "an array of strings") }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    /// Returns an empty array for a missing field.
+    func objects(_ name: String) throws(AppStoreFailure) -> [AppStoreReply] {
+        var objects: [AppStoreReply] = []
+        for value in try list(name) {
+            guard case .object(let object) = value else { throw mistyped(name, "an array of objects") }
+            objects.append(AppStoreReply(object, at: "\(path)\(name)[\(objects.count)]."))
+        }
+        return objects
+    }
+
+    private func list(_ name: String) throws(AppStoreFailure) -> [JSONValue] {
+        switch object[name] {
+        case nil, .null?: return []
+        case .array(let values)?:
+            guard values.count <= Self.longestList else {
+                throw .unreadable(
+                    "`\(path)\(name)` has \(values.count) elements; at most \(Self.longestList) are allowed")
+            }
+            return values
+        default: throw mistyped(name, "an array")
+        }
+    }
+
+    private func missing(_ name: String) -> AppStoreFailure { .unreadable("`\(path)\(name)` is missing") }
+
+    private func mistyped(_ name: String, _ wanted: String) -> AppStoreFailure {
+        .unreadable("`\(path)\(name)` must be \(wanted)")
+    }
+}

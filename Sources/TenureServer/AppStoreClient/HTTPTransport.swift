@@ -1,0 +1,141 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import ServiceLifecycle
+import TenureCore
+
+/// Sends requests over HTTP, with limits on the time and size of responses.
+///
+/// Call `close` if something was sent. As a service, it closes itself after the services that started later.
+struct HTTPTransport: Service {
+    struct Limits: Sendable, Hashable {
+        /// The seconds until the connection is open.
+        var connect: TimeInterval = 10
+        /// The seconds for one request and its whole response.
+        var exchange: TimeInterval = 30
+        /// The bytes of a response. A page of 20 notifications has half a megabyte.
+        var answerSize = 4 * 1024 * 1024
+        /// The connections to one host.
+        var connections = 8
+    }
+
+    private let client: LazyClient
+    private let limits: Limits
+    private let time: AppStoreTime
+
+    init(limits: Limits = Limits(), time: AppStoreTime = .system) {
+        self.limits = limits
+        self.time = time
+        var configuration = HTTPClient.Configuration(
+            // Only the configured host may get the token.
+            redirectConfiguration: .disallow,
+            timeout: .init(
+                connect: .milliseconds(Int64(limits.connect * 1000)), read: .milliseconds(Int64(limits.exchange * 1000))
+            )
+        )
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = limits.connections
+        // `RetryPolicy` counts the retries.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        client = LazyClient(configuration)
+    }
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        try await close()
+    }
+
+    /// Cancels all requests. Nothing can be sent afterwards.
+    func close() async throws { try await client.close() }
+
+    var transport: AppStoreTransport {
+        AppStoreTransport { request async throws(AppStoreFailure) in try await send(request) }
+    }
+
+    private func send(_ request: AppStoreTransport.Request) async throws(AppStoreFailure) -> AppStoreTransport.Answer {
+        do {
+            return try await withThrowingTaskGroup(of: AppStoreTransport.Answer?.self) { group in
+                defer { group.cancelAll() }
+                group.addTask { try await exchange(request) }
+                group.addTask {
+                    try await time.sleep(limits.exchange)
+                    return nil
+                }
+                guard let answer = try await group.next() ?? nil else {
+                    throw AppStoreFailure.timedOut(limits.exchange)
+                }
+                return answer
+            }
+        } catch let failure as AppStoreFailure {
+            throw failure
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private func exchange(_ request: AppStoreTransport.Request) async throws -> AppStoreTransport.Answer {
+        var outgoing = HTTPClientRequest(url: request.url)
+        outgoing.method = HTTPMethod(rawValue: request.method)
+        outgoing.headers.add(name: "Authorization", value: "Bearer \(request.token.revealed)")
+        outgoing.headers.add(name: "Accept", value: "application/json")
+        outgoing.headers.add(name: "User-Agent", value: "tenure")
+        if let body = request.body {
+            outgoing.headers.add(name: "Content-Type", value: "application/json")
+            outgoing.body = .bytes(body)
+        }
+        let response = try await client.open().execute(outgoing, timeout: .milliseconds(Int64(limits.exchange * 1000)))
+        let body = try await response.body.collect(upTo: limits.answerSize)
+        // Cancellation cuts off the body.
+        try Task.checkCancellation()
+        return AppStoreTransport.Answer(
+            status: Int(response.status.code), retryAfter: response.headers.first(name: "Retry-After"),
+            body: Array(body.readableBytesView))
+    }
+
+    private func failure(_ error: any Error) -> AppStoreFailure {
+        if Task.isCancelled || error is CancellationError { return .cancelled }
+        if error is NIOTooManyBytesError { return .tooLarge(limit: limits.answerSize) }
+        switch error as? HTTPClientError {
+        case .deadlineExceeded?, .readTimeout?: return .timedOut(limits.exchange)
+        case .connectTimeout?: return .timedOut(limits.connect)
+        default: return .unreachable(String("\(error)".prefix(200)))
+        }
+    }
+}
+
+/// Creates the HTTP client with the first request, so that a service that never starts has nothing to close.
+private final class LazyClient: Sendable {
+    private let configuration: HTTPClient.Configuration
+    private let state = Locked(State.unused)
+
+    private enum State {
+        case unused
+        case open(HTTPClient)
+        case closed
+    }
+
+    init(_ configuration: HTTPClient.Configuration) {
+        self.configuration = configuration
+    }
+
+    func open() throws -> HTTPClient {
+        try state.withLock { state in
+            switch state {
+            case .closed: throw HTTPClientError.alreadyShutdown
+            case .open(let client): return client
+            case .unused:
+                let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+                state = .open(client)
+                return client
+            }
+        }
+    }
+
+    func close() async throws {
+        let last = state.withLock { state in
+            defer { state = .closed }
+            return state
+        }
+        if case .open(let client) = last { try await client.shutdown() }
+    }
+}

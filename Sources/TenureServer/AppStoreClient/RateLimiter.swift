@@ -1,0 +1,53 @@
+import Foundation
+import TenureCore
+
+/// Keeps the requests to each endpoint below Apple's documented rate, for one app and one process.
+///
+/// A token bucket, stored as the time at which it is full again (the generic cell rate algorithm). A burst is the requests
+/// of one second; the rest are spaced evenly.
+actor RateLimiter {
+    private struct Key: Hashable {
+        let endpoint: AppStoreEndpoint
+        let environment: AppStoreEnvironment
+    }
+
+    private let time: AppStoreTime
+    /// The share of Apple's rates to use. More than 1 only for a local App Store.
+    private let share: Double
+    /// In uptime. A missing bucket is full.
+    private var fullAt: [Key: TimeInterval] = [:]
+
+    init(time: AppStoreTime, share: Double = 1) {
+        self.time = time
+        self.share = share
+    }
+
+    /// Takes a token, and returns the seconds to wait before using it.
+    ///
+    /// Throws `held` and takes no token if the wait would end after `deadline`, an uptime.
+    func take(
+        _ endpoint: AppStoreEndpoint, in environment: AppStoreEnvironment, before deadline: TimeInterval
+    ) throws(AppStoreFailure) -> TimeInterval {
+        let key = Key(endpoint: endpoint, environment: environment)
+        let rate = share * endpoint.rate(in: environment)
+        let now = time.uptime()
+        let full = max(fullAt[key] ?? now, now)
+        let exact = full - Self.burst(rate) - now
+        // A rounding error is not a wait.
+        let wait = exact < 1e-6 ? 0 : exact
+        guard now + wait <= deadline else { throw .held(until: time.now().addingTimeInterval(wait)) }
+        fullAt[key] = full + 1 / rate
+        return wait
+    }
+
+    /// Holds all requests to this endpoint for the seconds that the App Store asked for. After that they are spaced
+    /// evenly, without a burst.
+    func hold(_ endpoint: AppStoreEndpoint, in environment: AppStoreEnvironment, for seconds: TimeInterval) {
+        let key = Key(endpoint: endpoint, environment: environment)
+        let full = time.uptime() + seconds + Self.burst(share * endpoint.rate(in: environment))
+        fullAt[key] = max(fullAt[key] ?? full, full)
+    }
+
+    /// The seconds by which a burst may be ahead of even spacing.
+    private static func burst(_ rate: Double) -> TimeInterval { (max(1, rate) - 1) / rate }
+}

@@ -1,0 +1,40 @@
+import Foundation
+
+/// How often and for how long a call to the App Store is repeated. Times are in seconds.
+struct RetryPolicy: Sendable, Hashable {
+    /// The most calls that reach the App Store, including the first.
+    var attempts = 6
+    /// The longest wait before the second attempt. It doubles with each further attempt.
+    var firstWait: TimeInterval = 0.5
+    var longestWait: TimeInterval = 30
+    /// The longest time from the first attempt to the start of the last.
+    var deadline: TimeInterval = 120
+
+    /// Returns the wait after `failures` attempts: a random part of the longest one, so that processes that failed
+    /// together don't repeat together.
+    func wait(after failures: Int, random: Double) -> TimeInterval {
+        let exponent = Double(min(max(failures - 1, 0), 30))
+        return min(longestWait, firstWait * pow(2, exponent)) * random
+    }
+}
+
+/// The clocks and random numbers for requests to the App Store. Tests replace them.
+struct AppStoreTime: Sendable {
+    /// The current date, for tokens and for dates from the App Store.
+    var now: @Sendable () -> Date
+    /// The seconds on a clock that can't be set, for deadlines and rates.
+    var uptime: @Sendable () -> TimeInterval
+    /// Waits for this many seconds. Throws `CancellationError`.
+    var sleep: @Sendable (TimeInterval) async throws -> Void
+    /// A random number from 0 up to 1, which spreads retries.
+    var random: @Sendable () -> Double
+
+    static let system: AppStoreTime = {
+        let start = ContinuousClock.now
+        return AppStoreTime(
+            now: { Date() },
+            uptime: { (ContinuousClock.now - start) / .seconds(1) },
+            sleep: { try await Task.sleep(for: .seconds(max(0, $0))) },
+            random: { Double.random(in: 0..<1) })
+    }()
+}

@@ -1,0 +1,79 @@
+import Foundation
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureStore
+
+/// The verified last transaction and renewal info of each of a customer's subscriptions.
+struct SubscriptionStatuses: Sendable {
+    struct Subscription: Sendable {
+        /// The unsigned status from the response, for display only.
+        let status: Open<SubscriptionStatus>?
+        /// Nil if it can't be verified.
+        fileprivate(set) var transaction: (artifact: SyncArtifact<TransactionPayload>, purchase: Purchase)?
+        /// Nil if it's missing, can't be verified, or belongs to another subscription than `transaction`.
+        fileprivate(set) var renewal: (artifact: SyncArtifact<RenewalInfoPayload>, renewal: Renewal)?
+    }
+
+    let environment: AppStoreEnvironment
+    fileprivate(set) var subscriptions: [Subscription] = []
+    /// The artifacts that were rejected, with their index among the subscriptions.
+    fileprivate(set) var rejected: [RejectedArtifact] = []
+}
+
+extension AppStoreClient {
+    /// Returns the status of all of a customer's subscriptions, expired ones too.
+    func subscriptionStatuses(
+        of id: AppStoreCustomerID, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
+    ) async throws(AppStoreFailure) -> SubscriptionStatuses {
+        let reply = try await answer(to: .subscriptionStatuses(of: id), in: environment, before: end)
+        var statuses = SubscriptionStatuses(environment: environment)
+        for group in try reply.objects("data") {
+            for last in try group.objects("lastTransactions") {
+                try statuses.add(last, by: verifier, now: time.now())
+            }
+        }
+        return statuses
+    }
+}
+
+extension SubscriptionStatuses {
+    fileprivate mutating func add(
+        _ last: AppStoreReply, by verifier: AppStoreVerifier, now: Date
+    ) throws(AppStoreFailure) {
+        let (index, environment) = (subscriptions.count, environment)
+        var subscription = Subscription(status: try last.optionalInteger("status").map(Open.init))
+        let transaction = try last.text("signedTransactionInfo")
+        subscription.transaction = try counting(.transaction(index)) { () throws(Rejection) in
+            try verifier.answered(transaction: transaction, at: .transaction(index), in: environment, now: now)
+        }
+        if let renewalInfo = try last.optionalText("signedRenewalInfo") {
+            let path = ArtifactPath.renewalInfo(index)
+            let renewal = try counting(path) { () throws(Rejection) in
+                try verifier.answered(renewalInfo: renewalInfo, at: path, in: environment, now: now)
+            }
+            let wanted = subscription.transaction?.purchase.originalTransactionID
+            if let renewal, renewal.renewal.originalTransactionID == wanted {
+                subscription.renewal = renewal
+            } else if renewal != nil {
+                rejected.append(
+                    RejectedArtifact(path, .noTransaction, "its subscription has no verified transaction"))
+            }
+        }
+        subscriptions.append(subscription)
+    }
+
+    /// Returns nil and adds to `rejected` for an artifact that is rejected. Throws `untrusted` if verifying it later may
+    /// succeed.
+    private mutating func counting<Answered>(
+        _ path: ArtifactPath, _ verify: () throws(Rejection) -> Answered
+    ) throws(AppStoreFailure) -> Answered? {
+        do {
+            return try verify()
+        } catch {
+            if error.isRetryable { throw .untrusted(error) }
+            rejected.append(RejectedArtifact(path, error))
+            return nil
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureStore
+
+/// The verified transactions of one customer in responses of the App Store.
+struct TransactionList: Sendable {
+    let environment: AppStoreEnvironment
+    private(set) var transactions: [(artifact: SyncArtifact<TransactionPayload>, purchase: Purchase)] = []
+    /// The artifacts that were rejected, with their index in the whole list.
+    private(set) var rejected: [RejectedArtifact] = []
+    /// The revision with which to ask for later changes; nil if the last page has none.
+    var revision: String?
+    /// Nil while there are more pages.
+    var ending: PageTrail.Ending?
+    /// The number of transactions, rejected ones too, and their bytes.
+    private var count = 0
+    private var size = 0
+
+    /// Whether all pages were read, and no transaction was rejected.
+    var isComplete: Bool { ending == .lastPage && rejected.isEmpty }
+
+    /// The most pages of 20 transactions. The database keeps as many artifacts of one customer.
+    static let mostPages = 250
+    /// The most bytes of a list, to limit the memory.
+    static let mostBytes = 64 * 1024 * 1024
+
+    init(in environment: AppStoreEnvironment) {
+        self.environment = environment
+    }
+
+    /// Throws `untrusted` if verifying a transaction later may succeed.
+    mutating func add(_ page: [String], by verifier: AppStoreVerifier, now: Date) throws(AppStoreFailure) {
+        for jws in page {
+            size += jws.utf8.count
+            guard size <= Self.mostBytes else { throw .tooLarge(limit: Self.mostBytes) }
+            do throws(Rejection) {
+                transactions.append(
+                    try verifier.answered(transaction: jws, at: .transaction(count), in: environment, now: now))
+            } catch {
+                if error.isRetryable { throw .untrusted(error) }
+                rejected.append(RejectedArtifact(.transaction(count), error))
+            }
+            count += 1
+        }
+    }
+}
+
+/// The pages of a list that were read. Each page names the next one, so without a limit a server could keep the client
+/// busy forever.
+struct PageTrail: Sendable {
+    /// Why no further page is read.
+    enum Ending: Sendable, Hashable {
+        case lastPage
+        /// The token of the next page is missing or was used before.
+        case circle
+        /// The list has too many pages.
+        case tooLong
+    }
+
+    private let most: Int
+    private var seen: Set<String> = []
+    private var count = 0
+
+    /// - Parameters:
+    ///   - token: the token of the first page; nil if it has none.
+    ///   - most: the most pages to read.
+    init(from token: String? = nil, most: Int) {
+        self.most = most
+        if let token { seen.insert(token) }
+    }
+
+    /// Counts a page. Returns nil if the page with the token `next` is to be read.
+    mutating func ending(hasMore: Bool, next: String?) -> Ending? {
+        count += 1
+        guard hasMore else { return .lastPage }
+        guard let next, !next.isEmpty, seen.insert(next).inserted else { return .circle }
+        return count < most ? nil : .tooLong
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+
+/// Fetches what the App Store has of one customer: all transactions, the status of each subscription, and the app
+/// transaction.
+struct CustomerHistoryReader: Sendable {
+    let client: AppStoreClient
+    /// The seconds for all requests together.
+    var deadline: TimeInterval = 600
+
+    /// Returns the history. Throws if the transactions can't be fetched; the failure's `remedy` tells whether to try again
+    /// later. Other parts that fail permanently are left out. A history without a subscription's status is incomplete.
+    ///
+    /// - Parameter environment: the environment that signed the ID. If it's nil, production is asked first.
+    func history(
+        of id: AppStoreCustomerID, in environment: AppStoreEnvironment? = nil
+    ) async throws(AppStoreFailure) -> CustomerHistory {
+        let end = client.time.uptime() + deadline
+        let list: TransactionList
+        do {
+            list = try await client.locating(environment) { candidate throws(AppStoreFailure) in
+                try await client.transactionHistory(of: id, in: candidate, before: end)
+            }
+        } catch {
+            // A customer without purchases may have no history, but has an app transaction.
+            guard error.saysUnknownHere, case .appTransaction = id else { throw error }
+            return try await appTransactionAlone(of: id, in: environment, before: end)
+        }
+        let appTransaction = try await leavingOut(.appTransaction) { () throws(AppStoreFailure) in
+            try await client.appTransaction(of: id, in: list.environment, before: end)
+        }
+        // An incomplete history may lack refunds, so they are fetched from their own list.
+        let refunds = try await leavingOut(nil) { () throws(AppStoreFailure) in
+            guard list.ending != .lastPage, let known = list.transactions.first else { return TransactionList?.none }
+            return try await client.refundHistory(
+                of: .transaction(known.purchase.transactionID), in: list.environment, before: end)
+        }
+        // Only auto-renewable subscriptions have more than their transactions.
+        let hasSubscriptions = list.transactions.contains { $0.purchase.type == .autoRenewable }
+        let statuses = try await leavingOut(nil) { () throws(AppStoreFailure) in
+            hasSubscriptions
+                ? try await client.subscriptionStatuses(of: id, in: list.environment, before: end) : nil
+        }
+        var history = CustomerHistory(
+            of: id, list, statuses.answer.flatMap { $0 }, appTransaction.answer,
+            refunds: refunds.answer.flatMap { $0 }, in: list.environment)
+        if let rejected = appTransaction.rejected { history.lose(rejected) }
+        if statuses.answer == nil { history.loseCompleteness() }
+        return history
+    }
+
+    private func appTransactionAlone(
+        of id: AppStoreCustomerID, in environment: AppStoreEnvironment?, before end: TimeInterval
+    ) async throws(AppStoreFailure) -> CustomerHistory {
+        try await client.locating(environment) { candidate throws(AppStoreFailure) in
+            let appTransaction = try await client.appTransaction(of: id, in: candidate, before: end)
+            return CustomerHistory(of: id, nil, nil, appTransaction, in: candidate)
+        }
+    }
+
+    /// Returns nil for a failure that a retry doesn't change, with the rejected artifact if one can't be verified.
+    private func leavingOut<Answer: Sendable>(
+        _ path: ArtifactPath?, _ ask: () async throws(AppStoreFailure) -> Answer
+    ) async throws(AppStoreFailure) -> (answer: Answer?, rejected: RejectedArtifact?) {
+        do {
+            return (try await ask(), nil)
+        } catch {
+            guard !error.isRetryable else { throw error }
+            switch error {
+            case .refused: return (nil, nil)
+            case .untrusted(let rejection): return (nil, path.map { RejectedArtifact($0, rejection) })
+            default: throw error
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import Logging
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureStore
+
+/// The jobs that use the App Store Server API.
+struct AppStoreJobs: Sendable {
+    let histories: JobRunner<StoredJob>
+    let notifications: MissedNotifications
+}
+
+/// Adds to each new customer what the App Store has of them.
+struct HistoryBackfill: Sendable {
+    let client: AppStoreClient
+    let store: Store
+    let policies: ActivePolicy
+    let now: @Sendable () -> Date
+
+    /// The seconds for which a process holds a job, longer than fetching a history may take.
+    private static let lease: TimeInterval = 900
+
+    /// Returns the runner of the queued jobs. `idle` is the seconds between two reads of an empty queue.
+    func runner(idle: TimeInterval, logger: Logger) -> JobRunner<StoredJob> {
+        JobRunner(
+            next: {
+                let job = try await store.write(at: now()) { try $0.claimJob(.history, lease: Self.lease) }
+                return job.map { ($0, $0.tries) }
+            },
+            perform: { try await complete($0) },
+            done: { job in try await store.write { try $0.finish(job) } },
+            failed: { job, _, until in
+                try await store.write {
+                    if let until { try $0.postpone(job, until: until) } else { try $0.finish(job) }
+                }
+            },
+            idle: idle, time: client.time, logger: logger)
+    }
+
+    private func complete(_ job: StoredJob) async throws {
+        guard let id = AppStoreCustomerID(job.identities) else { return }
+        // Apple's App Store doesn't know the customers of test authorities.
+        guard !job.customer.realm.isTest || client.hosts != AppStoreHosts() else { return }
+        let environment = job.customer.realm.environment
+        let history = try await CustomerHistoryReader(client: client).history(of: id, in: environment)
+        // A history from another realm isn't this customer's.
+        guard history.realm == job.customer.realm, !history.identities.isEmpty else { return }
+        let now = now()
+        try await policies.upToDate {
+            // Returns nil if the customer was erased meanwhile, who must not be created again.
+            let updated = try await store.update(job.customer, by: history.identities, at: now, adding: history.size) {
+                known -> (CustomerUpdate, Result<Void, Problem>) in
+                var update = CustomerUpdate(of: known)
+                history.add(to: &update, of: known)
+                do throws(Problem) {
+                    _ = try policies.decide(&update, in: environment, at: now)
+                    return (update, .success(()))
+                } catch {
+                    return (update, .failure(error))
+                }
+            }
+            try updated?.outcome.get()
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import Logging
+import ServiceLifecycle
+
+/// Performs the jobs of a queue, several at a time.
+///
+/// It ends with the service. Jobs that run then are canceled and stay in the queue.
+struct JobRunner<Job: Sendable>: Service {
+    /// Claims a due job, and returns it with the number of earlier tries; nil if no job is due.
+    var next: @Sendable () async throws -> (job: Job, tries: Int)?
+    /// Performs a job. Throws an `AppStoreFailure`, or an error of the database.
+    var perform: @Sendable (Job) async throws -> Void
+    /// Removes a finished job from the queue.
+    var done: @Sendable (Job) async throws -> Void
+    /// Postpones a failed job until a date; removes it if the date is nil.
+    var failed: @Sendable (Job, _ failure: any Error, _ until: Date?) async throws -> Void
+
+    /// The number of jobs at the same time.
+    var width = 4
+    /// The seconds between two reads of an empty queue, or of one that failed.
+    var idle: TimeInterval = 5
+    var schedule = JobSchedule()
+    var time = AppStoreTime.system
+    let logger: Logger
+
+    func run() async throws {
+        // Cancellation is the normal end.
+        try? await cancelWhenGracefulShutdown {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<max(1, width) { group.addTask { try await lane() } }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    /// Throws `CancellationError` only.
+    private func lane() async throws {
+        while true {
+            try Task.checkCancellation()
+            if await step() { continue }
+            try await time.sleep(idle)
+        }
+    }
+
+    /// Performs the next job. Returns false if no job was due, or the queue failed.
+    func step() async -> Bool {
+        do {
+            guard let (job, tries) = try await next() else { return false }
+            do {
+                try await perform(job)
+            } catch {
+                guard !Task.isCancelled else { return false }
+                try await report(error, of: job, tries: tries + 1)
+                return true
+            }
+            try await done(job)
+            return true
+        } catch {
+            if !Task.isCancelled {
+                logger.error("the queue of jobs for the App Store failed", metadata: ["detail": "\(error)"])
+            }
+            return false
+        }
+    }
+
+    private func report(_ error: any Error, of job: Job, tries: Int) async throws {
+        let until = schedule.nextTry(after: error, tries: tries, now: time.now(), random: time.random())
+        logger.log(
+            level: until == nil ? .error : .notice, "a job for the App Store failed",
+            metadata: [
+                "detail": "\(error)", "tries": "\(tries)", "again": "\(until?.formatted(.iso8601) ?? "never")",
+            ])
+        try await failed(job, error, until)
+    }
+}
+
+/// When failed jobs are tried again. Times are in seconds.
+struct JobSchedule: Sendable, Hashable {
+    /// The longest wait before the second try. It doubles with each further try.
+    var firstWait: TimeInterval = 60
+    var longestWait: TimeInterval = 6 * 3600
+    /// The tries until a job with a failure that only time can remedy is removed: an ID that is unknown for days is wrong.
+    /// Jobs wait without a limit for the operator to correct a rejected key.
+    var triesOfLater = 12
+
+    /// Returns the date of the next try; nil if the job can't succeed. Errors of the database are retried.
+    ///
+    /// - Parameter tries: the number of tries, this one included.
+    func nextTry(after error: any Error, tries: Int, now: Date, random: Double) -> Date? {
+        let failure = error as? AppStoreFailure
+        switch failure?.remedy ?? .retry {
+        case .none: return nil
+        case .later where tries >= triesOfLater && failure?.isOfTheKey != true: return nil
+        case .later, .retry:
+            let exponent = Double(min(max(tries - 1, 0), 30))
+            // At least half of it, at random: jobs that failed together are not retried together.
+            let wait = min(longestWait, firstWait * pow(2, exponent)) * (0.5 + random / 2)
+            return max(now.addingTimeInterval(wait), failure?.retryAt ?? now)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import Logging
+import ServiceLifecycle
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureStore
+
+/// Fetches the notifications that were sent while the service was down: at the start, then every hour, or sooner after a
+/// failure.
+struct MissedNotifications: Service {
+    let client: AppStoreClient
+    let store: Store
+    let notifications: NotificationService
+    let logger: Logger
+    let now: @Sendable () -> Date
+
+    /// The seconds between two searches.
+    private static let pause: TimeInterval = 3600
+
+    func run() async throws {
+        try? await cancelWhenGracefulShutdown {
+            var failures = 0
+            while true {
+                var failure: (any Error)?
+                for environment in client.environments {
+                    if let error = await fetch(in: environment) { failure = error }
+                }
+                failures = failure == nil ? 0 : failures + 1
+                try await client.time.sleep(pause(after: failure, failures: failures))
+            }
+        }
+    }
+
+    /// The name of the date in the database up to which no notification is missing, in seconds since 1970.
+    static func mark(of environment: AppStoreEnvironment) -> String { "notifications \(environment.rawValue)" }
+
+    /// Returns the seconds until the next search.
+    private func pause(after failure: (any Error)?, failures: Int) -> TimeInterval {
+        guard let failure else { return Self.pause }
+        let time = client.time
+        let schedule = JobSchedule(firstWait: 15, longestWait: Self.pause)
+        let next = schedule.nextTry(after: failure, tries: failures, now: time.now(), random: time.random())
+        return next.map { max($0.timeIntervalSince(time.now()), 1) } ?? Self.pause
+    }
+
+    /// Fetches the missed notifications of an environment. Returns the error of a failure.
+    @discardableResult func fetch(in environment: AppStoreEnvironment) async -> (any Error)? {
+        let mark = Self.mark(of: environment)
+        do {
+            let reached = try await store.read { try $0.progress(mark) }.flatMap { Double($0) }
+            // Before its first start, the service missed nothing.
+            guard let reached else {
+                try await setProgress(mark, to: now())
+                return nil
+            }
+            // Clocks differ, and a notification may have been under way.
+            let start = Date(timeIntervalSince1970: reached).addingTimeInterval(-300)
+            // The operator may have to correct the configuration before one can be accepted. The others are accepted
+            // anyway, and the mark stays before it, so that it's fetched again.
+            var waits = false
+            let summary = try await NotificationHistoryReader(client: client, environment: environment).run(
+                since: start,
+                deliver: { jws in
+                    do {
+                        _ = try await notifications.receive(jws, now: now(), logger: logger)
+                    } catch let problem as Problem where problem.code.status < 500 || problem.code == .misconfigured {
+                        // Below 500, it is refused permanently.
+                        waits = waits || problem.code == .misconfigured
+                        logger.warning("a missed notification was refused", metadata: ["detail": "\(problem.detail)"])
+                    }
+                },
+                reached: { instant in
+                    if !waits { try await setProgress(mark, to: instant) }
+                })
+            logger.debug("asked for missed notifications", metadata: ["count": "\(summary.delivered)"])
+            return nil
+        } catch {
+            guard !Task.isCancelled else { return nil }
+            logger.warning(
+                "missed notifications could not be fetched",
+                metadata: ["environment": "\(environment.rawValue)", "detail": "\(error)"])
+            return error
+        }
+    }
+
+    private func setProgress(_ name: String, to instant: Date) async throws {
+        try await store.write(locking: [.progress(name)]) {
+            try $0.setProgress(name, to: String(instant.timeIntervalSince1970))
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+
+/// Fetches the notifications that the App Store sent in a period, and delivers them in order, as if they were posted now.
+struct NotificationHistoryReader: Sendable {
+    let client: AppStoreClient
+    let environment: AppStoreEnvironment
+    /// The seconds of history that are fetched, sorted and delivered together.
+    var window: TimeInterval = 86_400
+    /// The most pages in memory. A window with more is halved, down to one second, which is delivered in pieces.
+    var mostPages = 100
+    /// The most pages of one second: a million notifications. A price increase notifies all subscribers at once.
+    var mostPagesOfASecond = 50_000
+
+    struct Summary: Sendable, Hashable {
+        /// Later than requested if the App Store no longer keeps older notifications.
+        let from: Date
+        let to: Date
+        fileprivate(set) var delivered = 0
+    }
+
+    /// Fetches the notifications from `start` up to now, oldest first. One at the edge of two windows may come twice.
+    ///
+    /// Throws an `AppStoreFailure`, or the error of a closure.
+    ///
+    /// - Parameters:
+    ///   - deliver: receives each `signedPayload`, unverified. It throws only to stop, for example if the database fails.
+    ///   - reached: receives a date after all notifications before it were delivered. A later run can start there.
+    func run(
+        since start: Date, onlyFailures: Bool = false,
+        deliver: (_ jws: [UInt8]) async throws -> Void,
+        reached: (Date) async throws -> Void = { _ in }
+    ) async throws -> Summary {
+        let now = client.time.now()
+        var position = max(start, now.addingTimeInterval(-Self.kept(in: environment)))
+        var summary = Summary(from: position, to: now)
+        let window = max(window, Self.shortestWindow)
+        var length = window
+        while position < now {
+            let end = min(position.addingTimeInterval(length), now)
+            // Checks the length, too: the difference of two dates is rounded.
+            let isShortest = length <= Self.shortestWindow || end.timeIntervalSince(position) <= Self.shortestWindow
+            var pages = Pages(from: position, to: end, onlyFailures, most: isShortest ? mostPagesOfASecond : mostPages)
+            var isWhole = true
+            repeat {
+                guard let payloads = try await payloads(of: &pages, inPieces: isShortest) else {
+                    isWhole = false
+                    break
+                }
+                for payload in payloads {
+                    try await deliver(payload)
+                    summary.delivered += 1
+                }
+            } while !pages.areOver
+            guard isWhole else {
+                length = max(end.timeIntervalSince(position) / 2, Self.shortestWindow)
+                continue
+            }
+            try await reached(end)
+            position = end
+            length = min(window, length * 2)
+        }
+        return summary
+    }
+
+    /// In seconds: 180 days in production, 30 in the sandbox, less an hour because clocks differ.
+    private static func kept(in environment: AppStoreEnvironment) -> TimeInterval {
+        (environment == .production ? 180 : 30) * 86_400 - 3600
+    }
+
+    /// In seconds. A window of this length is delivered in pieces if it has too many pages.
+    private static let shortestWindow: TimeInterval = 1
+
+    /// The position in the pages of one window.
+    private struct Pages {
+        let start: Date
+        let end: Date
+        let onlyFailures: Bool
+        var token: String?
+        var trail: PageTrail
+        var areOver = false
+
+        init(from start: Date, to end: Date, _ onlyFailures: Bool, most: Int) {
+            self.start = start
+            self.end = end
+            self.onlyFailures = onlyFailures
+            trail = PageTrail(most: most)
+        }
+    }
+
+    /// Returns the next piece of a window, or the whole window, in the order of signing. Nil if the window has too many
+    /// pages. Throws `unreadable` if the pages have no end.
+    private func payloads(of pages: inout Pages, inPieces: Bool) async throws(AppStoreFailure) -> [[UInt8]]? {
+        var payloads: [[UInt8]] = []
+        var count = 0
+        while true {
+            let page = try await client.notificationHistory(
+                from: pages.start, to: pages.end, onlyFailures: pages.onlyFailures, after: pages.token, in: environment)
+            payloads += page.notifications.map(\.signedPayload)
+            count += 1
+            pages.token = page.paginationToken
+            switch pages.trail.ending(hasMore: page.hasMore, next: pages.token) {
+            case nil where inPieces && count >= mostPages: return Self.inOrder(payloads)
+            case nil: continue
+            case .lastPage?:
+                pages.areOver = true
+                return Self.inOrder(payloads)
+            case .circle?: throw .unreadable("the pages of the notification history repeat")
+            case .tooLong?:
+                guard inPieces else { return nil }
+                throw .unreadable("the notification history has too many pages")
+            }
+        }
+    }
+
+    /// Sorts by the unverified date. The receiver accepts any order.
+    private static func inOrder(_ payloads: [[UInt8]]) -> [[UInt8]] {
+        payloads.enumerated().map { index, jws in
+            (signed: (try? UnverifiedJWS(jws))?.signedDate ?? .distantPast, index: index, jws: jws)
+        }.sorted { ($0.signed, $0.index) < ($1.signed, $1.index) }.map(\.jws)
+    }
+}

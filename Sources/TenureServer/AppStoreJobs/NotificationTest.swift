@@ -1,0 +1,69 @@
+package import Foundation
+package import Logging
+import TenureAppStore
+package import TenureCore
+
+/// Requests a `TEST` notification to the URL in App Store Connect, and asks the App Store for the result.
+package struct NotificationTest: Sendable {
+    private let client: AppStoreClient
+    private let transport: HTTPTransport?
+    /// The seconds between two requests for the result, and their number. Apple takes a moment to send it.
+    private static let pause: TimeInterval = 2
+    private static let questions = 15
+
+    /// One of the App Store's attempts to send the notification.
+    package struct Attempt: Sendable, Hashable {
+        package let date: Date?
+        /// `SUCCESS`, or Apple's code of the failure.
+        package let result: String
+    }
+
+    /// Throws if the configuration has no key, or the key can't be read.
+    package init(_ configuration: ServiceConfiguration, logger: Logger) throws(ServiceError) {
+        guard let settings = configuration.appStore else {
+            throw .appStore(
+                """
+                the service has no key for the App Store Server API; set `appStore.issuerID`, `appStore.keyID` \
+                and `appStore.privateKeyFile`
+                """)
+        }
+        let transport = HTTPTransport()
+        self.init(
+            try AppStoreClient(
+                settings, verifier: try configuration.verifier(), transport: transport.transport, logger: logger),
+            closing: transport)
+    }
+
+    init(_ client: AppStoreClient, closing transport: HTTPTransport? = nil) {
+        self.client = client
+        self.transport = transport
+    }
+
+    /// Returns the attempts, latest last; empty if the App Store reports none within half a minute. Throws an
+    /// `AppStoreFailure` with a description for people.
+    package func run(in environment: AppStoreEnvironment) async throws -> [Attempt] {
+        let result: Result<[Attempt], any Error>
+        do {
+            result = .success(try await attempts(in: environment))
+        } catch {
+            result = .failure(error)
+        }
+        try? await transport?.close()
+        return try result.get()
+    }
+
+    private func attempts(in environment: AppStoreEnvironment) async throws -> [Attempt] {
+        let token = try await client.requestTestNotification(in: environment)
+        for _ in 0..<Self.questions {
+            try await client.time.sleep(Self.pause)
+            do throws(AppStoreFailure) {
+                let attempts = try await client.testNotification(token, in: environment).attempts
+                if !attempts.isEmpty { return attempts.map { Attempt(date: $0.date, result: $0.result ?? "UNKNOWN") } }
+            } catch {
+                // Not sent yet.
+                guard case .refused(let refusal) = error, refusal.status == 404 else { throw error }
+            }
+        }
+        return []
+    }
+}

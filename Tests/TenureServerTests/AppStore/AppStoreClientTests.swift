@@ -1,0 +1,279 @@
+import Crypto
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureMint
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `asking the App Store` {
+    private let id = AppStoreCustomerID.transaction("1001")
+
+    private func fill(
+        _ appStore: ImitatedAppStore, _ count: Int = 1, _ environment: AppStoreEnvironment = .production
+    ) async throws {
+        let transactions = try Answered.transactions(count, environment)
+        await appStore.put(environment) { contents in
+            contents.histories = [(["1001", Answered.customer], transactions)]
+        }
+    }
+
+    @Test func `needs settings and a key file alone`() async throws {
+        try await withAppStore { asking in
+            try await fill(asking.appStore)
+            try await withFolder { folder in
+                let path = folder + "/AuthKey.p8"
+                try writeSecret(AskingCalculator.key.pemRepresentation, to: path)
+                var settings = AppStoreSettings(
+                    issuerID: AskingCalculator.issuerID, keyID: AskingCalculator.keyID, privateKeyFile: path)
+                settings.hosts = asking.hosts
+                let connection = try AppStoreClient(
+                    settings, verifier: AskingCalculator.verifier(), transport: asking.transport,
+                    time: asking.time.time, logger: Calculator.logger)
+                #expect(try await connection.transactionHistory(of: id, in: .production).isComplete)
+            }
+        }
+    }
+
+    @Test func `waits until the instant that Retry-After names`() async throws {
+        try await withAppStore { asking in
+            try await fill(asking.appStore)
+            let instant = Calculator.now.addingTimeInterval(42)
+            await asking.appStore.answerFirst(
+                with: .error(429, 4_290_000, retryAfter: "\(Int64(instant.timeIntervalSince1970 * 1000))"))
+            let list = try await asking.connection.transactionHistory(of: id, in: .production)
+            #expect(list.isComplete)
+            #expect(asking.time.uptime == 42)
+            #expect(await asking.appStore.asked.count == 2)
+        }
+    }
+
+    @Test func `holds every other call of that endpoint until then`() async throws {
+        try await withAppStore { asking in
+            try await fill(asking.appStore)
+            await asking.appStore.answerFirst(with: .error(429, 4_290_000, retryAfter: "42"))
+            let connection = try asking.connection(retryPolicy: RetryPolicy(attempts: 1))
+            await #expect(throws: AppStoreFailure.self) {
+                try await connection.transactionHistory(of: id, in: .production)
+            }
+            #expect(asking.time.uptime == 0)
+            _ = try await connection.transactionHistory(of: id, in: .production)
+            #expect(asking.time.uptime == 42)
+        }
+    }
+
+    @Test func `gives up, and says until when, where that is beyond its deadline`() async throws {
+        try await withAppStore { asking in
+            try await fill(asking.appStore)
+            await asking.appStore.answerFirst(with: .error(429, 4_290_000, retryAfter: "3000"))
+            let connection = try asking.connection
+            let failure = await #expect(throws: AppStoreFailure.self) {
+                try await connection.transactionHistory(of: id, in: .production)
+            }
+            #expect(failure?.retryAt == Calculator.now.addingTimeInterval(3000))
+            #expect(failure?.isRetryable == true)
+            #expect(asking.time.uptime == 0)
+            await #expect(throws: AppStoreFailure.held(until: Calculator.now.addingTimeInterval(3000))) {
+                try await connection.transactionHistory(of: id, in: .production, before: .infinity)
+            }
+        }
+    }
+
+    @Test func `signs a new token after a 401, once`() async throws {
+        try await withAppStore { asking in
+            try await fill(asking.appStore)
+            await asking.appStore.answerFirst(with: .error(401))
+            let connection = try asking.connection
+            #expect(try await connection.transactionHistory(of: id, in: .production).isComplete)
+            _ = try await connection.transactionHistory(of: id, in: .production)
+            let tokens = await asking.appStore.asked.map(\.token)
+            #expect(tokens.count == 3)
+            #expect(tokens[0] != tokens[1] && tokens[1] == tokens[2])
+            #expect(asking.time.sleeps.isEmpty)
+        }
+    }
+
+    @Test func `does not insist on a key that is refused`() async throws {
+        try await withAppStore { asking in
+            try await fill(asking.appStore)
+            await asking.appStore.answerFirst(with: .error(401), .error(401))
+            await #expect(throws: AppStoreFailure.notAuthorized(.production)) {
+                try await asking.connection.transactionHistory(of: id, in: .production)
+            }
+            #expect(await asking.appStore.asked.count == 2)
+        }
+    }
+
+    @Test func `a token that ended on its way says nothing of the key`() async throws {
+        try await withAppStore { asking in
+            try await fill(asking.appStore)
+            let time = asking.time
+            let late = ImitatedAppStore.Scripted(status: 401) { _ in time.set(calendarBy: 86_400) }
+            await asking.appStore.answerFirst(with: late, late, late)
+            #expect(try await asking.connection.transactionHistory(of: id, in: .production).isComplete)
+            #expect(await asking.appStore.asked.count == 4)
+        }
+    }
+
+    @Test func `renews its token over time`() async throws {
+        try await withAppStore { asking in
+            try await fill(asking.appStore)
+            let connection = try asking.connection
+            for _ in 0..<3 {
+                _ = try await connection.transactionHistory(of: id, in: .production)
+                asking.time.advance(by: 200)
+            }
+            let tokens = await asking.appStore.asked.map(\.token)
+            #expect(tokens.count == 3)
+            #expect(tokens[0] == tokens[1] && tokens[1] != tokens[2])
+        }
+    }
+
+    @Test func `tries failures of the server again, ever more slowly`() async throws {
+        try await withAppStore { asking in
+            try await fill(asking.appStore)
+            await asking.appStore.answerFirst(
+                with: .error(500, 5_000_001), .error(503), .error(404, 4_040_002), .error(502))
+            #expect(try await asking.connection.transactionHistory(of: id, in: .production).isComplete)
+            #expect(asking.time.sleeps == [0.25, 0.5, 1, 2])
+        }
+    }
+
+    @Test func `stops after its attempts, and at its deadline`() async throws {
+        try await withAppStore { asking in
+            let failing = Array(repeating: ImitatedAppStore.Scripted.error(503), count: 6)
+            for scripted in failing { await asking.appStore.answerFirst(with: scripted) }
+            let failure = try #require(
+                await #expect(throws: AppStoreFailure.self) {
+                    try await asking.connection.transactionHistory(of: id, in: .production)
+                })
+            guard case .refused(let refusal) = failure else {
+                Issue.record("\(failure)")
+                return
+            }
+            #expect(refusal.status == 503)
+            #expect(await asking.appStore.asked.count == 6)
+
+            for scripted in failing { await asking.appStore.answerFirst(with: scripted) }
+            let hasty = try asking.connection(retryPolicy: RetryPolicy(deadline: 1))
+            await #expect(throws: failure) { try await hasty.transactionHistory(of: id, in: .production) }
+            #expect(await asking.appStore.asked.count == 9)
+        }
+    }
+
+    @Test(arguments: [(404, Int64(4_040_010)), (400, 4_000_006), (404, 4_040_001), (403, 4_030_004), (418, nil)])
+    func `does not ask again where that would not help`(status: Int, code: Int64?) async throws {
+        try await withAppStore { asking in
+            await asking.appStore.answerFirst(with: .error(status, code))
+            let failure = await #expect(throws: AppStoreFailure.self) {
+                try await asking.connection.transactionHistory(of: id, in: .production)
+            }
+            guard case .refused(let refusal)? = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            #expect(refusal.status == status && refusal.code?.rawValue == code)
+            #expect(await asking.appStore.asked.count == 1)
+        }
+    }
+
+    @Test func `asks the sandbox where production does not know the id`() async throws {
+        try await withAppStore { asking in
+            try await fill(asking.appStore, 1, .sandbox)
+            let connection = try asking.connection
+            let list = try await connection.locating(nil) { environment throws(AppStoreFailure) in
+                try await connection.transactionHistory(of: id, in: environment)
+            }
+            #expect(list.environment == .sandbox)
+            #expect(await asking.appStore.asked.map(\.environment) == ["Production", "Sandbox"])
+        }
+    }
+
+    @Test func `asks nowhere else where the environment is known, or the failure is another`() async throws {
+        try await withAppStore { asking in
+            try await fill(asking.appStore, 1, .sandbox)
+            let connection = try asking.connection
+            func ask(_ environment: AppStoreEnvironment?) async throws(AppStoreFailure) -> TransactionList {
+                try await connection.locating(environment) { environment throws(AppStoreFailure) in
+                    try await connection.transactionHistory(of: id, in: environment)
+                }
+            }
+            await #expect(throws: AppStoreFailure.self) { try await ask(.production) }
+            await asking.appStore.answerFirst(with: .error(404, 4_040_001))
+            await #expect(throws: AppStoreFailure.self) { try await ask(nil) }
+            #expect(await asking.appStore.asked.map(\.environment) == ["Production", "Production"])
+        }
+    }
+
+    @Test func `names production where no environment knows the id`() async throws {
+        try await withAppStore { asking in
+            let connection = try asking.connection
+            let failure = await #expect(throws: AppStoreFailure.self) {
+                try await connection.locating(nil) { environment throws(AppStoreFailure) in
+                    try await connection.transactionHistory(of: id, in: environment)
+                }
+            }
+            #expect(failure?.saysUnknownHere == true)
+            #expect(failure?.remedy == .later)
+            #expect(failure?.description.contains("Production") == true)
+        }
+    }
+
+    @Test func `asks only where artifacts count`() async throws {
+        try await withAppStore { asking in
+            try await fill(asking.appStore, 1, .sandbox)
+            let connection = try asking.connection([.sandbox])
+            await #expect(throws: AppStoreFailure.notServed(.production)) {
+                try await connection.transactionHistory(of: id, in: .production)
+            }
+            await #expect(throws: AppStoreFailure.notServed(.xcode)) {
+                try await connection.transactionHistory(of: id, in: .xcode)
+            }
+            let list = try await connection.locating(nil) { environment throws(AppStoreFailure) in
+                try await connection.transactionHistory(of: id, in: environment)
+            }
+            #expect(list.environment == .sandbox)
+            #expect(await asking.appStore.asked.map(\.environment) == ["Sandbox"])
+        }
+    }
+
+    @Test func `lets no id lead to another path`() async throws {
+        try await withAppStore { asking in
+            let connection = try asking.connection
+            for id in ["1001/../../v1/notifications/test", "a b?c=d#e", "ü", "%2e"] {
+                await #expect(throws: AppStoreFailure.self) {
+                    try await connection.transactionHistory(of: .transaction(id), in: .production)
+                }
+            }
+            let paths = await asking.appStore.asked.map(\.path)
+            #expect(paths.count == 4)
+            #expect(paths.allSatisfy { $0.hasPrefix("/inApps/v2/history/") && $0.split(separator: "/").count == 4 })
+            #expect(await asking.appStore.asked.allSatisfy { $0.query == "sort=ASCENDING" })
+            for id in ["", ".", "..", String(repeating: "1", count: 257)] {
+                await #expect(throws: AppStoreFailure.invalidID) {
+                    try await connection.transactionHistory(of: .transaction(id), in: .production)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "", "<html>", "[]", "{}", #"{"hasMore":"yes"}"#, #"{"hasMore":false,"signedTransactions":{}}"#,
+        #"{"hasMore":false,"signedTransactions":[1]}"#, #"{"hasMore":false,"revision":7}"#,
+        #"{"hasMore":false,"hasMore":true}"#, #"{"hasMore":false,"signedTransactions":["#,
+    ])
+    func `takes no success that is not what is documented`(body: String) async throws {
+        try await withAppStore { asking in
+            await asking.appStore.answerFirst(with: .init(status: 200, body: body))
+            let failure = await #expect(throws: AppStoreFailure.self) {
+                try await asking.connection.transactionHistory(of: id, in: .production)
+            }
+            guard case .unreadable? = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            #expect(await asking.appStore.asked.count == 1)
+        }
+    }
+}

@@ -1,0 +1,280 @@
+import Crypto
+import Foundation
+import LocalAppStore
+import Logging
+import ServiceLifecycle
+import StoreContract
+import TenureAPI
+import TenureCore
+import TenureMint
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `the jobs that use the App Store Server API` {
+    @Test func `completes who is met for the first time`() async throws {
+        try await LocalStoreTestBed.run { local in
+            try await local.operation(.buy)
+            try await withFolder { folder in
+                try await local.service(in: folder, key: local.key) { client, jobs in
+                    let first = try await client.sync(local.sync)
+                    #expect(!first.purchasesAreComplete)
+                    #expect(first.purchases.isEmpty)
+                    #expect(first.entitlements["everything"]?.outcome != .granted)
+                    let token = try #require(first.accessToken?.value)
+
+                    let histories = try #require(jobs).histories
+                    #expect(await histories.step())
+                    let after = try await client.customer(token)
+                    #expect(after.purchasesAreComplete)
+                    #expect(after.purchases.map(\.productID) == [Calculator.everything])
+                    #expect(after.entitlements["everything"]?.outcome == .granted)
+
+                    // Once: neither is it left, nor does the next sync ask again.
+                    #expect(await !histories.step())
+                    _ = try await client.sync(local.sync)
+                    #expect(await !histories.step())
+                }
+            }
+        }
+    }
+
+    @Test func `completes the purchases of a customer who bought nothing`() async throws {
+        try await LocalStoreTestBed.run(.sandbox) { local in
+            try await withFolder { folder in
+                try await local.service(in: folder, key: local.key) { client, jobs in
+                    let token = try #require(try await client.sync(local.sync).accessToken?.value)
+                    #expect(await jobs?.histories.step() == true)
+                    let after = try await client.customer(token)
+                    #expect(after.purchasesAreComplete)
+                    #expect(after.purchases.isEmpty)
+                }
+            }
+        }
+    }
+
+    @Test func `fetches a refund that was notified while the service was down`() async throws {
+        try await LocalStoreTestBed.run { local in
+            try await local.operation(.buy)
+            try await withFolder { folder in
+                try await local.service(in: folder, key: local.key) { client, jobs in
+                    let jobs = try #require(jobs)
+                    _ = try await client.sync(local.sync)
+                    #expect(await jobs.histories.step())
+                    await jobs.notifications.fetch(in: .production)
+                    #expect(
+                        try await jobs.notifications.store.read { try $0.progress("notifications Production") } != nil)
+                }
+                try await local.pass(2 * 86_400)
+                try await local.operation(.refund)
+                try await local.pass(60)
+                try await local.service(in: folder, key: local.key) { client, jobs in
+                    let token = try #require(try await client.sync(local.sync).accessToken?.value)
+                    #expect(try await client.customer(token).entitlements["everything"]?.outcome == .granted)
+                    let jobs = try #require(jobs)
+                    await jobs.notifications.fetch(in: .production)
+                    let after = try await client.customer(token)
+                    #expect(after.entitlements["everything"]?.outcome != .granted)
+                    let reached = try #require(
+                        try await jobs.notifications.store.read { try $0.progress("notifications Production") })
+                    #expect(Double(reached) == local.clock.now.timeIntervalSince1970)
+                }
+            }
+        }
+    }
+
+    @Test func `fetches again what a wrong setting refused meanwhile`() async throws {
+        try await LocalStoreTestBed.run { local in
+            try await local.operation(.buy)
+            try await withFolder { folder in
+                try await local.service(in: folder, key: local.key) { client, jobs in
+                    _ = try await client.sync(local.sync)
+                    #expect(await jobs?.histories.step() == true)
+                    await jobs?.notifications.fetch(in: .production)
+                }
+                try await local.pass(2 * 86_400)
+                try await local.operation(.refund)
+                try await local.pass(3600)
+                // The app's Apple ID in the policy is another one's.
+                let wrong = try Calculator.policy(appleID: 1)
+                try await local.service(in: folder, key: local.key, policy: wrong) { _, jobs in
+                    await jobs?.notifications.fetch(in: .production)
+                }
+                try await local.service(in: folder, key: local.key) { client, jobs in
+                    let token = try #require(try await client.sync(local.sync).accessToken?.value)
+                    #expect(try await client.customer(token).entitlements["everything"]?.outcome == .granted)
+                    await jobs?.notifications.fetch(in: .production)
+                    #expect(try await client.customer(token).entitlements["everything"]?.outcome != .granted)
+                }
+            }
+        }
+    }
+
+    @Test func `asks nothing without a key`() async throws {
+        try await LocalStoreTestBed.run { local in
+            try await local.operation(.buy)
+            try await withFolder { folder in
+                try await local.service(in: folder, key: nil) { client, jobs in
+                    #expect(jobs == nil)
+                    let answer = try await client.sync(local.sync)
+                    #expect(!answer.purchasesAreComplete)
+                }
+                // Nor was anything put off until there is one.
+                try await local.service(in: folder, key: local.key) { client, jobs in
+                    #expect(await jobs?.histories.step() == false)
+                    let answer = try await client.sync(local.sync)
+                    #expect(!answer.purchasesAreComplete && answer.purchases.isEmpty)
+                }
+            }
+        }
+    }
+
+    @Test func `says that the key is wrong, serves on, and goes on with a right one`() async throws {
+        let log = LogLines()
+        try await LocalStoreTestBed.run { local in
+            try await local.operation(.buy)
+            let wrong = try ServerAPIKey(seed: "another")
+            try await withFolder { folder in
+                try await local.service(in: folder, key: wrong, logger: log.logger(.info)) { client, jobs in
+                    let jobs = try #require(jobs)
+                    let token = try #require(try await client.sync(local.sync).accessToken?.value)
+                    #expect(await jobs.histories.step())
+                    await jobs.notifications.fetch(in: .production)
+                    await jobs.notifications.fetch(in: .production)
+                    #expect(log.texts.filter { $0.contains("does not accept the key") }.count == 2, "\(log.texts)")
+                    let meanwhile = try await client.customer(token)
+                    #expect(!meanwhile.purchasesAreComplete)
+                    // Put off, and still there after a weekend of it.
+                    for _ in 0..<20 {
+                        #expect(await !jobs.histories.step())
+                        local.clock.advance(by: 6 * 3600)
+                        #expect(await jobs.histories.step())
+                    }
+                    local.clock.advance(by: 6 * 3600)
+                }
+                try await local.pass(0)
+                try await local.service(in: folder, key: local.key) { client, jobs in
+                    #expect(await jobs?.histories.step() == true)
+                    let token = try #require(try await client.sync(local.sync).accessToken?.value)
+                    #expect(try await client.customer(token).entitlements["everything"]?.outcome == .granted)
+                }
+            }
+        }
+    }
+
+    @Test func `asks nothing for a finder, and for the owner who comes after them`() async throws {
+        try await LocalStoreTestBed.run { local in
+            try await local.operation(.buy)
+            try await withFolder { folder in
+                try await local.service(in: folder, key: local.key) { client, jobs in
+                    let histories = try #require(jobs).histories
+                    var found = try await local.sync
+                    found.deviceVerificationID = nil
+                    _ = try await client.sync(found, from: nil)
+                    #expect(await !histories.step())
+                    let token = try #require(try await client.sync(local.sync).accessToken?.value)
+                    #expect(await histories.step())
+                    #expect(try await client.customer(token).purchasesAreComplete)
+                }
+            }
+        }
+    }
+
+    @Test func `of a test authority never asks Apple`() async throws {
+        try await withFolder { folder in
+            let file = folder + "/key.p8"
+            try writeSecret(AskingCalculator.key.pemRepresentation, to: file)
+            var configuration = try Calculator.configuration(folder)
+            configuration.appStore = AppStoreSettings(
+                issuerID: AskingCalculator.issuerID, keyID: AskingCalculator.keyID, privateKeyFile: file)
+            let asked = LogLines()
+            let transport = AppStoreTransport { request throws(AppStoreFailure) in
+                asked.logger(.info).info("\(request.url)")
+                throw .unreachable("no connection")
+            }
+            let service = try await TenureService(configuration, appStore: transport)
+            let jobs = try #require(try service.appStoreJobs(logger: Calculator.logger))
+            _ = try await service.store.update(
+                [Identity(.appTransactionID, "1")], in: Realm(.production, isTest: true), at: Calculator.now
+            ) {
+                var update = CustomerUpdate(of: $0)
+                update.jobs = [.history]
+                return (update, ())
+            }
+            #expect(await jobs.histories.step())
+            #expect(asked.texts.isEmpty)
+            #expect(await !jobs.histories.step())
+            try await service.store.close()
+        }
+    }
+
+    @Test func `looks for missed notifications again soon where it could not ask, and then every hour`() async throws {
+        try await withFolder { folder in
+            let service = try await TenureService(try Calculator.configuration(folder))
+            let yesterday = Calculator.now.addingTimeInterval(-86_400)
+            try await service.store.write(locking: [.progress("notifications Production")]) {
+                try $0.setProgress("notifications Production", to: String(yesterday.timeIntervalSince1970))
+            }
+            let clock = TestTime()
+            var time = clock.time
+            time.sleep = { seconds in
+                try await clock.time.sleep(seconds)
+                if clock.sleeps.filter({ $0 >= 3600 }).count == 2 { throw CancellationError() }
+            }
+            let asked = LogLines()
+            let transport = AppStoreTransport { request throws(AppStoreFailure) in
+                asked.logger(.info).info("\(request.url)")
+                // A refused key is tried once more with a new token.
+                return asked.texts.count <= 4
+                    ? .init(status: 401, body: [])
+                    : .init(status: 200, body: Array(#"{"hasMore":false,"notificationHistory":[]}"#.utf8))
+            }
+            let verifier = try AskingCalculator.verifier([.production])
+            let missed = MissedNotifications(
+                client: AppStoreClient(
+                    AskingCalculator.credentials, verifier: verifier, transport: transport, time: time,
+                    logger: Calculator.logger),
+                store: service.store,
+                notifications: NotificationService(
+                    verifier: verifier, store: service.store, policies: service.policies, announcer: nil),
+                logger: Calculator.logger, now: { clock.now })
+            try await missed.run()
+            let sleeps = clock.sleeps.filter { $0 >= 1 }
+            #expect(sleeps.count == 4 && sleeps[0] < 60 && sleeps[1] > sleeps[0] && sleeps[1] < 120, "\(sleeps)")
+            #expect(sleeps.suffix(2) == [3600, 3600])
+            try await service.store.close()
+        }
+    }
+
+    @Test func `starts and ends with the service, and never without a readable key`() async throws {
+        try await withFolder { folder in
+            var configuration = try Calculator.configuration(folder)
+            configuration.appStore = AppStoreSettings(issuerID: "i", keyID: "k", privateKeyFile: folder + "/none.p8")
+            let broken = try await TenureService(configuration)
+            #expect(throws: ServiceError.self) {
+                _ = try broken.application(logger: Calculator.logger, onServerRunning: { _ in })
+            }
+            try await broken.store.close()
+
+            let file = folder + "/key.p8"
+            try writeSecret(AskingCalculator.key.pemRepresentation, to: file)
+            configuration.appStore?.privateKeyFile = file
+            let started = Gate()
+            let service = try await TenureService(configuration)
+            let application = try service.application(logger: Calculator.logger) { _ in started.open() }
+            let group = ServiceGroup(
+                configuration: .init(services: [.init(service: application)], logger: Calculator.logger))
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                tasks.addTask { try await group.run() }
+                await started.wait()
+                await group.triggerGracefulShutdown()
+                try await tasks.waitForAll()
+            }
+            // Wired, and never started.
+            let idle = try await TenureService(configuration)
+            _ = try idle.application(logger: Calculator.logger) { _ in }
+            try await idle.store.close()
+        }
+    }
+}

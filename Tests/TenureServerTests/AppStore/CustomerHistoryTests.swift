@@ -1,0 +1,314 @@
+import Foundation
+import StoreContract
+import TenureAppStore
+import TenureCore
+import TenureJSON
+import TenureMint
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `a backfill` {
+    private let id = AppStoreCustomerID.transaction("1001")
+
+    /// A customer with one purchase and a subscription.
+    private func subscriber(
+        _ extra: [String] = [], renewal: String? = nil
+    ) throws -> @Sendable (inout ImitatedAppStore.Contents) -> Void {
+        let transactions = try [Answered.transaction("1001"), Answered.period()] + extra
+        let statuses = Answered.statuses(try Answered.period(), try renewal ?? Answered.renewal())
+        let appTransaction = try Answered.appTransaction()
+        return { contents in
+            contents.histories = [(["1001", Answered.customer], transactions)]
+            contents.statuses = ["1001": statuses, Answered.customer: statuses]
+            contents.appTransactions = ["1001": appTransaction, Answered.customer: appTransaction]
+        }
+    }
+
+    private func updated(_ history: CustomerHistory, _ customer: Customer? = nil) -> CustomerUpdate {
+        var update = CustomerUpdate(of: customer)
+        history.add(to: &update, of: nil)
+        return update
+    }
+
+    @Test func `brings the whole history, the subscriptions and the app transaction`() async throws {
+        let fill = try subscriber()
+        try await withAppStore { asking in
+            await asking.appStore.put(.production, fill)
+            let history = try await CustomerHistoryReader(client: asking.connection).history(of: id)
+            #expect(history.isComplete)
+            #expect(history.rejected.isEmpty)
+            #expect(history.realm == Realm(.production, isTest: true))
+            #expect(history.identities.first == Identity(.appTransactionID, Answered.customer))
+            #expect(
+                Set(history.identities.dropFirst().map(\.value)) == ["1001", "2000"])
+            let update = updated(history)
+            #expect(update.facts.purchasesAreComplete)
+            #expect(update.facts.proofs.map(\.kind) == [.serverAppTransaction])
+            #expect(update.facts.purchases.map(\.transactionID) == ["1001", "2001"])
+            #expect(update.facts.renewals.map(\.originalTransactionID) == ["2000"])
+            #expect(Set(update.artifacts.map(\.kind)) == [.appTransaction, .transaction, .renewalInfo])
+        }
+    }
+
+    @Test func `brings all by which people find a customer`() async throws {
+        let token = "9b2f0e52-6c0c-4a53-9a0f-5d1f4a0f7b11"
+        let fill = try subscriber([
+            try Answered.transaction(
+                "1002", .production,
+                ["appAccountToken": .string(token), "webOrderLineItemId": .string("410000000000778")])
+        ])
+        try await withAppStore { asking in
+            await asking.appStore.put(.production, fill)
+            let history = try await CustomerHistoryReader(client: asking.connection).history(of: id)
+            let identities = updated(history).identities
+            #expect(identities.contains { $0.kind == .appAccountToken && $0.value == token + " 1002" })
+            #expect(identities.contains(Identity(.webOrderLineItemID, "410000000000778")))
+        }
+    }
+
+    @Test func `enters the record as it is`() async throws {
+        let fill = try subscriber()
+        try await withAppStore { asking in
+            await asking.appStore.put(.production, fill)
+            let history = try await CustomerHistoryReader(client: asking.connection).history(of: id)
+            try await withFolder { folder in
+                let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+                for _ in 0..<2 {
+                    let (customer, _) = try await store.update(
+                        history.identities, in: try #require(history.realm), at: Calculator.now,
+                        adding: history.size
+                    ) { known -> (CustomerUpdate, Void) in (updated(history, known), ()) }
+                    #expect(customer.evidence.purchasesAreComplete)
+                    #expect(customer.evidence.purchases.map(\.transactionID) == ["1001", "2001"])
+                    #expect(customer.evidence.acquisitions.map(\.key.appTransactionID) == [Answered.customer])
+                }
+                try await store.close()
+            }
+        }
+    }
+
+    @Test func `asks by the customer's app transaction as well`() async throws {
+        let fill = try subscriber()
+        try await withAppStore { asking in
+            await asking.appStore.put(.production, fill)
+            let backfill = CustomerHistoryReader(client: try asking.connection)
+            let history = try await backfill.history(of: .appTransaction(Answered.customer), in: .production)
+            #expect(history.isComplete)
+            #expect(await asking.appStore.asked.allSatisfy { $0.path.hasSuffix("/" + Answered.customer) })
+        }
+    }
+
+    @Test func `stays in the environment that knew the customer`() async throws {
+        let transaction = try Answered.transaction("1001", .sandbox)
+        let appTransaction = try Answered.appTransaction(.sandbox)
+        try await withAppStore { asking in
+            await asking.appStore.put(.sandbox) { contents in
+                contents.histories = [(["1001"], [transaction])]
+                contents.appTransactions = ["1001": appTransaction]
+            }
+            let history = try await CustomerHistoryReader(client: asking.connection).history(of: id)
+            #expect(history.environment == .sandbox)
+            #expect(history.realm == Realm(.sandbox, isTest: true))
+            #expect(history.isComplete)
+            #expect(await asking.appStore.asked.map(\.environment) == ["Production", "Sandbox", "Sandbox"])
+        }
+    }
+
+    @Test func `with a forged transaction leaves it out, and purchases not known completely`() async throws {
+        let fill = try subscriber([try Answered.forged()])
+        try await withAppStore { asking in
+            await asking.appStore.put(.production, fill)
+            let history = try await CustomerHistoryReader(client: asking.connection).history(of: id)
+            #expect(!history.isComplete)
+            #expect(history.rejected.map(\.code) == ["badSignature"])
+            #expect(!updated(history).facts.purchasesAreComplete)
+            #expect(updated(history).facts.purchases.map(\.transactionID) == ["1001", "2001"])
+        }
+    }
+
+    @Test func `of a history without an end brings what was taken back`() async throws {
+        let fill = try subscriber()
+        let first = try Answered.transaction("1001")
+        let refunded = try Answered.transaction(
+            "1001", .production, ["revocationDate": .instant(Calculator.now), "revocationReason": .number("0")])
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) { contents in
+                fill(&contents)
+                contents.refunds = ["1001": [refunded]]
+            }
+            let page =
+                #"{"revision":"r","hasMore":true,"bundleId":"com.example.calculator","environment":"Production","#
+                + #""signedTransactions":["\#(first)"]}"#
+            await asking.appStore.answerFirst(with: .init(status: 200, body: page), .init(status: 200, body: page))
+            let history = try await CustomerHistoryReader(client: asking.connection).history(of: id, in: .production)
+            #expect(history.ending == .circle && !history.isComplete)
+            let facts = updated(history).facts
+            #expect(facts.purchases.first { $0.transactionID == "1001" }?.revocationDate != nil)
+        }
+    }
+
+    @Test func `with pages in a circle leaves purchases not known completely`() async throws {
+        let page = try Answered.transaction("1001")
+        try await withAppStore { asking in
+            for _ in 0..<2 {
+                await asking.appStore.answerFirst(
+                    with: .init(
+                        status: 200, body: #"{"revision":"a","hasMore":true,"signedTransactions":["\#(page)"]}"#))
+            }
+            let history = try await CustomerHistoryReader(client: asking.connection).history(of: id)
+            #expect(history.ending == .circle)
+            #expect(!history.isComplete)
+            #expect(updated(history).facts.purchases.count == 1)
+        }
+    }
+
+    @Test func `takes nothing that is signed for another account`() async throws {
+        let fill = try subscriber([
+            try Answered.transaction("3001", .production, ["appTransactionId": .string("704000000000000009")])
+        ])
+        try await withAppStore { asking in
+            await asking.appStore.put(.production, fill)
+            let history = try await CustomerHistoryReader(client: asking.connection).history(of: id)
+            #expect(history.rejected.map(\.code) == ["unrelated"])
+            #expect(!history.isComplete)
+            #expect(!history.purchases.contains { $0.transactionID == "3001" })
+            #expect(!history.identities.contains { $0.value == "704000000000000009" || $0.value == "3001" })
+        }
+    }
+
+    @Test func `takes old transactions that name no account`() async throws {
+        let fill = try subscriber([try Answered.transaction("4001", .production, ["appTransactionId": .null])])
+        try await withAppStore { asking in
+            await asking.appStore.put(.production, fill)
+            let history = try await CustomerHistoryReader(client: asking.connection).history(of: id)
+            #expect(history.isComplete)
+            #expect(history.purchases.contains { $0.transactionID == "4001" })
+        }
+    }
+
+    @Test func `without the transaction that was asked for is not complete`() async throws {
+        let others = try [Answered.transaction("1002"), Answered.transaction("1003")]
+        for transactions in [others, []] {
+            try await withAppStore { asking in
+                await asking.appStore.put(.production) { $0.histories = [(["1001", Answered.customer], transactions)] }
+                let backfill = CustomerHistoryReader(client: try asking.connection)
+                #expect(try await backfill.history(of: id).isComplete == false)
+                // Who bought nothing in the app has a whole history with nothing in it.
+                #expect(try await backfill.history(of: .appTransaction(Answered.customer)).isComplete)
+            }
+        }
+    }
+
+    @Test func `doesn't request subscriptions without a subscription purchase`() async throws {
+        let transaction = try Answered.transaction("1001")
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) { $0.histories = [(["1001"], [transaction])] }
+            let history = try await CustomerHistoryReader(client: asking.connection).history(of: id)
+            // The App Store has no app transaction.
+            #expect(history.isComplete)
+            #expect(history.proofs.isEmpty)
+            #expect(await !asking.appStore.asked.contains { $0.path.contains("subscriptions") })
+        }
+    }
+
+    @Test func `without the state of its subscriptions leaves purchases not known completely`() async throws {
+        let fill = try subscriber()
+        try await withAppStore { asking in
+            await asking.appStore.put(.production, fill)
+            await asking.appStore.put(.production) { $0.statuses = [:] }
+            let history = try await CustomerHistoryReader(client: asking.connection).history(of: id)
+            #expect(!history.isComplete)
+            #expect(history.purchases.count == 2)
+        }
+    }
+
+    @Test func `with a forged app transaction leaves it out`() async throws {
+        let fill = try subscriber()
+        try await withAppStore { asking in
+            await asking.appStore.put(.production, fill)
+            await asking.appStore.put(.production) { $0.appTransactions = ["1001": "a.b.c"] }
+            let history = try await CustomerHistoryReader(client: asking.connection).history(of: id)
+            #expect(history.proofs.isEmpty)
+            #expect(history.rejected.map(\.path) == [.appTransaction])
+            #expect(!history.isComplete)
+        }
+    }
+
+    @Test func `of one who bought nothing in the app is the app transaction alone`() async throws {
+        let appTransaction = try Answered.appTransaction()
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) { $0.appTransactions = [Answered.customer: appTransaction] }
+            let backfill = CustomerHistoryReader(client: try asking.connection)
+            let history = try await backfill.history(of: .appTransaction(Answered.customer))
+            #expect(history.proofs.count == 1)
+            #expect(!history.isComplete)
+            #expect(history.identities == [Identity(.appTransactionID, Answered.customer)])
+        }
+    }
+
+    @Test func `brings nothing while a part of it is temporarily unavailable`() async throws {
+        let fill = try subscriber()
+        try await withAppStore { asking in
+            await asking.appStore.put(.production, fill)
+            let backfill = CustomerHistoryReader(client: try asking.connection(retryPolicy: RetryPolicy(attempts: 1)))
+            // The second call is for the app transaction.
+            await asking.appStore.answerFirst(
+                with: .init(status: 200, body: #"{"hasMore":false,"signedTransactions":[]}"#), .error(503))
+            let failure = await #expect(throws: AppStoreFailure.self) { try await backfill.history(of: id) }
+            #expect(failure?.isRetryable == true)
+            let unknown = await #expect(throws: AppStoreFailure.self) {
+                try await backfill.history(of: .transaction("9999"))
+            }
+            #expect(unknown?.remedy == .later)
+        }
+    }
+
+    @Test func `brings nothing while signers are only turned away for their number`() async throws {
+        let fill = try subscriber()
+        try await withAppStore { asking in
+            await asking.appStore.put(.production, fill)
+            let anchors = try Calculator.authority.anchors
+            let busy = AppStoreVerifier(
+                app: AppIdentity(bundleID: "com.example.calculator"),
+                cache: ChainCache(
+                    trust: try TrustConfiguration(anchors: [.production: anchors]),
+                    budget: ChainCache.Budget(burst: 0, perSecond: 0)))
+            let connection = AppStoreClient(
+                AskingCalculator.credentials, hosts: asking.hosts, verifier: busy, transport: asking.transport,
+                time: asking.time.time, logger: Calculator.logger)
+            let failure = await #expect(throws: AppStoreFailure.self) {
+                try await CustomerHistoryReader(client: connection).history(of: id)
+            }
+            guard case .untrusted(let rejection)? = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            #expect(rejection.code == .tooManyUnknownSigners)
+            #expect(failure?.isRetryable == true)
+        }
+    }
+
+    @Test func `asks by the account where the record knows it, else by a transaction`() {
+        let account = Identity(.appTransactionID, Answered.customer)
+        let others = [
+            Identity(.device, "d"), Identity(.originalTransactionID, "2"), Identity(.originalTransactionID, "1"),
+        ]
+        #expect(AppStoreCustomerID(others + [account]) == .appTransaction(Answered.customer))
+        #expect(AppStoreCustomerID(others) == .transaction("1"))
+        #expect(AppStoreCustomerID(others.prefix(1)) == nil)
+    }
+
+    @Test func `has a deadline as a whole`() async throws {
+        let fill = try subscriber()
+        try await withAppStore { asking in
+            await asking.appStore.put(.production, fill)
+            var backfill = CustomerHistoryReader(client: try asking.connection)
+            backfill.deadline = 10
+            await asking.appStore.answerFirst(with: .error(429, nil, retryAfter: "11"))
+            await #expect(throws: AppStoreFailure.self) { try await backfill.history(of: id) }
+            #expect(asking.time.uptime == 0)
+        }
+    }
+}

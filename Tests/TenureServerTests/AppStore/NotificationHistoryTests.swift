@@ -1,0 +1,181 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureJSON
+import TenureMint
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `catching up with notifications` {
+    /// Takes what is delivered.
+    private actor Ingest {
+        private(set) var payloads: [String] = []
+        private(set) var reached: [Date] = []
+        private var room: Int
+
+        init(room: Int = .max) {
+            self.room = room
+        }
+
+        struct Full: Error {}
+
+        func take(_ jws: [UInt8]) throws {
+            guard room > 0 else { throw Full() }
+            room -= 1
+            payloads.append(String(decoding: jws, as: UTF8.self))
+        }
+
+        func reach(_ instant: Date) { reached.append(instant) }
+    }
+
+    /// What was sent at these times before now, in hours. Nothing here verifies them, so that none is signed.
+    private func sent(_ hours: [Double]) -> [(sent: Int64, payload: String)] {
+        hours.map { hours in
+            let instant = Int64((Calculator.now.timeIntervalSince1970 - hours * 3600) * 1000)
+            let payload = #"{"notificationType":"TEST","signedDate":\#(instant)}"#
+            let parts = [#"{"alg":"none"}"#, payload, "x"].map { Base64.urlSafe.text(Array($0.utf8)) }
+            return (instant, parts.joined(separator: "."))
+        }
+    }
+
+    private func run(
+        _ catchUp: NotificationHistoryReader, since hours: Double, _ ingest: Ingest
+    ) async throws -> NotificationHistoryReader.Summary {
+        try await catchUp.run(
+            since: Calculator.now.addingTimeInterval(-hours * 3600), deliver: { try await ingest.take($0) },
+            reached: { await ingest.reach($0) })
+    }
+
+    @Test func `delivers each once, oldest first, over pages and days`() async throws {
+        // Three days, 30 of them in the last.
+        let all = sent([70, 69, 30] + (0..<30).map { 23 - Double($0) / 2 })
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) { $0.notifications = all }
+            let ingest = Ingest()
+            let catchUp = NotificationHistoryReader(client: try asking.connection, environment: .production)
+            let summary = try await run(catchUp, since: 72, ingest)
+            #expect(await ingest.payloads == all.map(\.payload))
+            #expect(summary.delivered == 33)
+            #expect(
+                await ingest.reached == [48.0, 24, 0].map { Calculator.now.addingTimeInterval(-$0 * 3600) })
+            #expect(await asking.appStore.asked.count == 4)
+        }
+    }
+
+    @Test func `leaves out what came before`() async throws {
+        let all = sent([30, 20])
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) { $0.notifications = all }
+            let ingest = Ingest()
+            let catchUp = NotificationHistoryReader(client: try asking.connection, environment: .production)
+            let summary = try await run(catchUp, since: 24, ingest)
+            #expect(await ingest.payloads == [all[1].payload])
+            #expect(summary.from == Calculator.now.addingTimeInterval(-86_400) && summary.to == Calculator.now)
+        }
+    }
+
+    @Test func `begins where the App Store keeps the first, and says so`() async throws {
+        try await withAppStore { asking in
+            let ingest = Ingest()
+            var catchUp = NotificationHistoryReader(client: try asking.connection, environment: .production)
+            catchUp.window = 200 * 86_400
+            let summary = try await run(catchUp, since: 24 * 365, ingest)
+            #expect(summary.from == Calculator.now.addingTimeInterval(-180 * 86_400 + 3600))
+            catchUp = NotificationHistoryReader(
+                client: try asking.connection, environment: .sandbox, window: 200 * 86_400)
+            let sandbox = try await run(catchUp, since: 24 * 365, ingest)
+            #expect(sandbox.from == Calculator.now.addingTimeInterval(-30 * 86_400 + 3600))
+            #expect(await asking.appStore.asked.map(\.environment) == ["Production", "Sandbox"])
+        }
+    }
+
+    @Test func `halves a window that has too many`() async throws {
+        let all = sent((0..<60).map { 23.9 - Double($0) / 3 })
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) { $0.notifications = all }
+            let ingest = Ingest()
+            var catchUp = NotificationHistoryReader(client: try asking.connection, environment: .production)
+            catchUp.mostPages = 2
+            let summary = try await run(catchUp, since: 24, ingest)
+            #expect(summary.delivered == 60)
+            #expect(await ingest.payloads == all.map(\.payload))
+            #expect(await ingest.reached.count > 1)
+        }
+    }
+
+    @Test func `comes to an end with a window of no length`() async throws {
+        try await withAppStore { asking in
+            var catchUp = NotificationHistoryReader(client: try asking.connection, environment: .production)
+            catchUp.window = 0
+            let ingest = Ingest()
+            let summary = try await run(catchUp, since: 3.0 / 3600, ingest)
+            #expect(summary.delivered == 0)
+            #expect(await ingest.reached.last == Calculator.now)
+        }
+    }
+
+    @Test func `takes a second with more than can be kept in pieces`() async throws {
+        let all = sent(Array(repeating: 1, count: 60))
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) { $0.notifications = all }
+            var catchUp = NotificationHistoryReader(client: try asking.connection, environment: .production)
+            catchUp.mostPages = 2
+            let ingest = Ingest()
+            let summary = try await run(catchUp, since: 2, ingest)
+            #expect(summary.delivered == 60)
+            #expect(Set(await ingest.payloads) == Set(all.map(\.payload)))
+        }
+    }
+
+    @Test func `refuses a second without end`() async throws {
+        let all = sent(Array(repeating: 1, count: 60))
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) { $0.notifications = all }
+            var catchUp = NotificationHistoryReader(client: try asking.connection, environment: .production)
+            catchUp.mostPages = 2
+            catchUp.mostPagesOfASecond = 2
+            let ingest = Ingest()
+            let failure = await #expect(throws: AppStoreFailure.self) { try await run(catchUp, since: 2, ingest) }
+            #expect(failure?.isRetryable == false)
+            #expect(await ingest.payloads.isEmpty)
+        }
+    }
+
+    @Test func `stops where the record cannot take more, and tells how far it came`() async throws {
+        let all = sent([50, 40, 30, 20])
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) { $0.notifications = all }
+            let ingest = Ingest(room: 3)
+            let catchUp = NotificationHistoryReader(client: try asking.connection, environment: .production)
+            await #expect(throws: Ingest.Full.self) { try await run(catchUp, since: 72, ingest) }
+            let position = try #require(await ingest.reached.last)
+            let rest = Ingest()
+            let hours = Calculator.now.timeIntervalSince(position) / 3600
+            _ = try await run(catchUp, since: hours, rest)
+            #expect(await ingest.payloads + rest.payloads == all.map(\.payload))
+        }
+    }
+
+    @Test func `passes on forged notifications, which the receiver verifies`() async throws {
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) { $0.notifications = [(1_795_175_000_000, "forged")] }
+            let ingest = Ingest()
+            let catchUp = NotificationHistoryReader(client: try asking.connection, environment: .production)
+            _ = try await run(catchUp, since: 24, ingest)
+            #expect(await ingest.payloads == ["forged"])
+        }
+    }
+
+    @Test func `does not go round in circles`() async throws {
+        let page = #"{"paginationToken":"a","hasMore":true,"notificationHistory":[]}"#
+        try await withAppStore { asking in
+            await asking.appStore.answerFirst(with: .init(status: 200, body: page), .init(status: 200, body: page))
+            let ingest = Ingest()
+            let catchUp = NotificationHistoryReader(client: try asking.connection, environment: .production)
+            await #expect(throws: AppStoreFailure.self) { try await run(catchUp, since: 24, ingest) }
+            #expect(await asking.appStore.asked.count == 2)
+            #expect(await ingest.reached.isEmpty)
+        }
+    }
+}
