@@ -1,0 +1,74 @@
+import Foundation
+
+/// Saves the contents of an open database whose file was replaced, and keeps its log away from the new file.
+struct SQLiteRescue {
+    let files: SQLiteOpenFiles
+    let connection: OpaquePointer
+    let replacement: FileReplacement
+
+    /// The suffix of the copy's name.
+    static let suffix = ".saved"
+
+    /// Returns what an operator has to know: what happened, and what to do.
+    func run() -> String {
+        let path = files.path
+        let copy = SQLiteCopy.freeName(path + Self.suffix)
+        var (result, failure) = save(to: copy)
+        // `cp` may still be at work.
+        for _ in 0..<5 where result == nil && isOverwritten {
+            usleep(1_000_000)
+            (result, failure) = save(to: copy)
+        }
+        let log = moveLog(to: copy + "-log", isSaved: result != nil && !isOverwritten)
+        var report = "\(replacement) while it was open. Nothing is written any more, so that nothing is lost. "
+        if result != nil {
+            report += "The open database is saved as `\(copy)`"
+            if isOverwritten {
+                report += ", but parts of it come from the new file: check it with `tenure database check`. "
+            } else {
+                report += ". "
+            }
+            report +=
+                "Stop the service. To continue with the saved database, run `tenure database restore --database \(path) \(copy)`. "
+        } else {
+            report += "The open database can't be saved (\(failure ?? "unknown")). Stop the service, and restore a backup. "
+        }
+        if let log { report += "The old log is `\(log)`. " }
+        return report + "Then start the service."
+    }
+
+    private var isOverwritten: Bool {
+        if case .overwritten = replacement { true } else { false }
+    }
+
+    private func save(to copy: String) -> (SQLiteCopy.Contents?, String?) {
+        do throws(SQLiteCopy.Failure) {
+            return (try SQLiteCopy(target: copy).write(from: connection, replacing: false), nil)
+        } catch {
+            switch error {
+            case .exists: return (nil, "`\(copy)` exists")
+            case .cannotWrite(let detail): return (nil, "`\(copy)` can't be written: \(detail)")
+            case .store(let error): return (nil, error.description)
+            }
+        }
+    }
+
+    /// SQLite would write the old log into the new file, and take the old index for the new one's.
+    ///
+    /// - Returns: where the log is now; nil if it isn't needed any more.
+    private func moveLog(to name: String, isSaved: Bool) -> String? {
+        let (log, index) = (files.path + SQLiteOpenFiles.log, files.path + SQLiteOpenFiles.index)
+        var kept: String?
+        if files.isOpen(log) {
+            let name = SQLiteCopy.freeName(name)
+            if isSaved {
+                unlink(log)
+            } else if rename(log, name) == 0 {
+                kept = name
+            }
+        }
+        if files.isOpen(index) { unlink(index) }
+        SQLiteCopy.flushFolder(of: files.path)
+        return kept
+    }
+}
