@@ -4,25 +4,24 @@ import Foundation
 enum NetworkFileSystem {
     /// Why no database can be used at this path; nil if it can be.
     static func objection(to path: String) -> StoreError? {
-        guard let name = name(at: path) else { return nil }
+        type(at: path).flatMap { objection(to: path, ofType: $0) }
+    }
+
+    static func objection(to path: String, ofType type: String) -> StoreError? {
+        guard refused.contains(type) else { return nil }
         return .unusable(
             database: path,
             detail: """
-                it is on a network file system (\(name)), on which SQLite loses data; move it to a local disk, or use \
+                it is on a network file system (\(type)), on which SQLite loses data; move it to a local disk, or use \
                 PostgreSQL
                 """)
-    }
-
-    /// The type of the network file system at a path, or at its folder if there is no file yet; nil for local ones.
-    static func name(at path: String) -> String? {
-        guard let type = type(at: path), refused.contains(type) else { return nil }
-        return type
     }
 
     /// NFS and SMB, as Linux and macOS name them.
     private static let refused: Set<String> = ["nfs", "nfs4", "cifs", "smb3", "smb2", "smbfs"]
 
     #if os(Linux)
+        /// The type of the file system at a path, or of its folder if nothing is there yet.
         private static func type(at path: String) -> String? {
             guard let status = status(at: path), let table = table() else { return nil }
             return type(ofDevice: UInt64(status.st_dev), in: table)
@@ -43,8 +42,8 @@ enum NetworkFileSystem {
 
         /// Reads a line such as `36 35 98:0 /a /b rw,noatime master:1 - ext3 /dev/root rw`; see `man 5 proc`.
         static func type(ofDevice device: UInt64, in table: String) -> String? {
-            let major = device >> 8 & 0xFFF | device >> 32 & 0xFFFF_F000
-            let minor = device & 0xFF | device >> 12 & 0xFFFF_FF00
+            let major = (device >> 8) & 0xFFF | (device >> 32) & 0xFFFF_F000
+            let minor = device & 0xFF | (device >> 12) & 0xFFFF_FF00
             for line in table.split(separator: "\n") {
                 let fields = line.split(separator: " ")
                 guard fields.count > 2, fields[2] == "\(major):\(minor)", let dash = fields.firstIndex(of: "-"),

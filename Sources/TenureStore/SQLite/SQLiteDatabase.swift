@@ -170,13 +170,15 @@ package struct SQLiteDatabase: Database {
     package func close() async throws(StoreError) {
         readers.close()
         scanners.close()
-        let failure = await writer.close()
+        await writer.finish()
         do {
             try pool.close()
         } catch {
             throw StoreError(error)
         }
-        if let failure { throw failure }
+        // Last, because GRDB's connections leave the log beside the file, which would be taken for the log of another file
+        // that is put there.
+        if let failure = await writer.close() { throw failure }
     }
 }
 

@@ -73,8 +73,12 @@ final class SQLiteOpenFiles {
             guard let present = FileIdentity(path: path) else { return .missing(path: path) }
             guard present == identity else { return .another(path: path) }
         }
-        // Read twice before the verdict: another process may write the header at this moment.
-        return hasItsHeader() || hasItsHeader() ? nil : .overwritten(path: path)
+        // Read twice before the verdict: another process may write at this moment.
+        guard hasItsHeader() || hasItsHeader() else { return .overwritten(path: path) }
+        guard let index = FileState(path: path + Self.index), index.size >= Self.indexSize else {
+            return .overwritten(path: path + Self.index)
+        }
+        return hasItsLog() || hasItsLog() ? nil : .overwritten(path: path + Self.log)
     }
 
     /// Whether the file at a path is one of the open ones.
@@ -99,15 +103,67 @@ final class SQLiteOpenFiles {
 
     /// Nil if the file is shorter. What the file has is not what SQLite reads if the log has a newer page.
     private static func header(_ connection: OpaquePointer) -> [UInt8]? {
+        file(SQLITE_FCNTL_FILE_POINTER, of: connection).flatMap { bytes(headerSize, of: $0) }
+    }
+
+    private static func file(
+        _ pointer: Int32, of connection: OpaquePointer
+    ) -> UnsafeMutablePointer<sqlite3_file>? {
         var file: UnsafeMutablePointer<sqlite3_file>?
-        guard sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file,
-            let read = file.pointee.pMethods?.pointee.xRead
-        else { return nil }
-        var bytes = [UInt8](repeating: 0, count: headerSize)
-        return read(file, &bytes, Int32(headerSize), 0) == SQLITE_OK ? bytes : nil
+        return sqlite3_file_control(connection, "main", pointer, &file) == SQLITE_OK ? file : nil
+    }
+
+    private static func bytes(_ count: Int, of file: UnsafeMutablePointer<sqlite3_file>) -> [UInt8]? {
+        guard let read = file.pointee.pMethods?.pointee.xRead else { return nil }
+        var bytes = [UInt8](repeating: 0, count: count)
+        return read(file, &bytes, Int32(count), 0) == SQLITE_OK ? bytes : nil
     }
 
     private static func number(in header: [UInt8]) -> UInt32 {
         header[numberOffset..<numberOffset + 4].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    // MARK: Log
+
+    /// https://www.sqlite.org/walformat.html: sizes in bytes, and places in the header of the index.
+    private static let indexSize = 32_768
+    private static let logHeaderSize = 32
+    private static let frameHeaderSize = 24
+    private static let lastFrame = 16
+    private static let indexSalt = 32..<40
+    private static let logSalt = 16..<24
+
+    /// Whether the log has all the frames that the index names, and the salt that each frame has.
+    private func hasItsLog() -> Bool {
+        guard let index = indexHeader() else { return true }
+        let frames = index[Self.lastFrame..<Self.lastFrame + 4].withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
+        // A log without frames gets its header with the next one.
+        guard frames > 0 else { return true }
+        guard let file = Self.file(SQLITE_FCNTL_JOURNAL_POINTER, of: connection),
+            let header = Self.bytes(Self.logHeaderSize, of: file)
+        else { return false }
+        var size: sqlite3_int64 = 0
+        guard file.pointee.pMethods?.pointee.xFileSize?(file, &size) == SQLITE_OK else { return true }
+        let least = Self.logHeaderSize + Int(frames) * (Self.frameHeaderSize + pageSize)
+        return header[Self.logSalt].elementsEqual(index[Self.indexSalt]) && size >= least
+    }
+
+    private var pageSize: Int {
+        let size = Int(start[16]) << 8 | Int(start[17])
+        return size == 1 ? 65_536 : size
+    }
+
+    /// Nil while another connection writes it: it has two copies, which differ then.
+    private func indexHeader() -> [UInt8]? {
+        guard let file = Self.file(SQLITE_FCNTL_FILE_POINTER, of: connection),
+            let map = file.pointee.pMethods?.pointee.xShmMap
+        else { return nil }
+        var region: UnsafeMutableRawPointer?
+        guard map(file, 0, Int32(Self.indexSize), 0, &region) == SQLITE_OK, let region else { return nil }
+        let (first, second) = (
+            [UInt8](UnsafeRawBufferPointer(start: region, count: 48)),
+            [UInt8](UnsafeRawBufferPointer(start: region + 48, count: 48))
+        )
+        return first == second ? first : nil
     }
 }

@@ -20,21 +20,20 @@ struct SQLiteRescue {
             (result, failure) = save(to: copy)
         }
         let log = moveLog(to: copy + "-log", isSaved: result != nil && !isOverwritten)
-        var report = "\(replacement) while it was open. Nothing is written any more, so that nothing is lost. "
+        var parts = ["\(replacement) while it was open. Nothing is read or written until a restart."]
         if result != nil {
-            report += "The open database is saved as `\(copy)`"
+            parts.append("The open database is saved as `\(copy)`.")
             if isOverwritten {
-                report += ", but parts of it come from the new file: check it with `tenure database check`. "
-            } else {
-                report += ". "
+                parts.append("It may have parts of the new file: check it with `tenure database check`.")
             }
-            report +=
-                "Stop the service. To continue with the saved database, run `tenure database restore --database \(path) \(copy)`. "
         } else {
-            report += "The open database can't be saved (\(failure ?? "unknown")). Stop the service, and restore a backup. "
+            parts.append("The open database can't be saved (\(failure ?? "unknown")).")
         }
-        if let log { report += "The old log is `\(log)`. " }
-        return report + "Then start the service."
+        if let log { parts.append("The old log is `\(log)`.") }
+        let backup = result != nil ? copy : "BACKUP"
+        parts.append(
+            "Stop the service, run `tenure database restore --database \(path) \(backup)`, and start the service.")
+        return parts.joined(separator: " ")
     }
 
     private var isOverwritten: Bool {
