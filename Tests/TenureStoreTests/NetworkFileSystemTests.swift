@@ -3,6 +3,7 @@ import Testing
 
 @testable import TenureStore
 
+/// Tests with lines of `/proc/self/mountinfo`.
 @Suite struct `a network file system` {
     #if os(Linux)
         private static let table = """

@@ -2,7 +2,7 @@ import Foundation
 import GRDBSQLite
 
 /// Copies what a connection reads into one new file: complete, flushed, readable only by its owner, read back, and with a
-/// number of its own.
+/// new number.
 struct SQLiteCopy {
     let target: String
 

@@ -45,7 +45,7 @@ enum SQLiteNumber {
         return number
     }
 
-    /// The number in the file of a database that nobody has open; nil if somebody may have it open, or there is none.
+    /// The number in the file of a database that isn't open; nil if a process may have it open, or without a file.
     ///
     /// An open database has a log beside it, and so has one that was killed.
     static func ofClosedFile(at path: String) -> Int32? {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Saves the contents of an open database whose file was replaced, and keeps its log away from the new file.
+/// Saves the contents of an open database after its file was replaced, and keeps its log away from the new file.
 struct SQLiteRescue {
     let files: SQLiteOpenFiles
     let connection: OpaquePointer

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Puts a copy of a backup in the place of an SQLite database that nobody has open.
+/// Puts a copy of a backup in the place of an SQLite database that no process has open.
 package struct SQLiteRestore: Sendable {
     package let backup: String
     package let database: String
@@ -24,7 +24,7 @@ package struct SQLiteRestore: Sendable {
     package struct Receipt: Sendable, Hashable {
         package let customers: Int
         package let artifacts: Int
-        /// Where the replaced database is now; nil if there was none.
+        /// Where the replaced database is now; nil without one.
         package let replaced: String?
     }
 
@@ -100,7 +100,7 @@ package struct SQLiteRestore: Sendable {
     /// Gives the database another name, and the copy the database's name. At every moment there is a complete database at
     /// the path.
     ///
-    /// - Returns: the new name of the database; nil if there was none.
+    /// - Returns: the new name of the database; nil without one.
     private func exchange(_ path: String, for staged: String) throws(Failure) -> String? {
         let kept = SQLiteCopy.freeName(path + ".replaced")
         let (log, index) = (SQLiteOpenFiles.log, SQLiteOpenFiles.index)
