@@ -1,4 +1,5 @@
 import Foundation
+import GRDBSQLite
 
 /// Saves the contents of an open database after its file was replaced, and keeps its log away from the new file.
 struct SQLiteRescue {
@@ -13,10 +14,11 @@ struct SQLiteRescue {
     func run() -> String {
         let path = files.path
         let copy = SQLiteCopy.freeName(path + Self.suffix)
+        if isOverwritten { waitForEnd() }
         var (result, failure) = save(to: copy)
-        // `cp` may still be at work.
-        for _ in 0..<5 where result == nil && isOverwritten {
-            usleep(1_000_000)
+        if result == nil, isOverwritten {
+            // Without the pages that were read while the file was being overwritten.
+            sqlite3_db_release_memory(connection)
             (result, failure) = save(to: copy)
         }
         let log = moveLog(to: copy + "-log", isSaved: result != nil && !isOverwritten)
@@ -38,6 +40,20 @@ struct SQLiteRescue {
 
     private var isOverwritten: Bool {
         if case .overwritten = replacement { true } else { false }
+    }
+
+    /// Waits until the program that overwrites the files is done: until nothing has changed for a second.
+    private func waitForEnd() {
+        func states() -> [FileState?] {
+            [files.path, files.path + SQLiteOpenFiles.log].map { FileState(path: $0) }
+        }
+        var known = states()
+        for _ in 0..<60 {
+            usleep(1_000_000)
+            let present = states()
+            if present == known { return }
+            known = present
+        }
     }
 
     private func save(to copy: String) -> (SQLiteCopy.Contents?, String?) {
