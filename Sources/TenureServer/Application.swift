@@ -147,8 +147,10 @@ extension TenureService {
     /// What runs beside the server. Services end in reverse order: the record last, when nobody needs it any more.
     fileprivate func services(logger: Logger) throws(ServiceError) -> [any Service] {
         warn(logger)
+        let watch = DatabaseWatch(store: store, logger: logger)
         var services: [any Service] = [
-            RecordService(store: store, metrics: metrics, logger: logger),
+            RecordService(store: store, metrics: metrics, watch: watch, logger: logger),
+            watch,
             LeftoverRemoval(store: store, now: configuration.now, logger: logger),
             EndpointRegistry(configuration: configuration, store: store, logger: logger),
             SigningKeyWatch(keys: signingKeys, now: configuration.now, logger: logger),
@@ -161,8 +163,15 @@ extension TenureService {
         return services + (try appStoreServices(logger: logger))
     }
 
-    /// Of a policy that was given and decides nothing.
+    /// Of a policy that was given and decides nothing, and of a copy that was saved from a replaced database.
     private func warn(_ logger: Logger) {
+        if let database = configuration.databaseFile, let copy = SQLiteDatabase.savedCopy(of: database) {
+            logger.warning(
+                """
+                `\(copy)` was saved when the database's file was replaced; restore it with `tenure database restore`, or \
+                remove it if you don't need it
+                """)
+        }
         let present = policies.present
         guard ActivePolicy.digest(of: configuration.policy) != present.sha256 else { return }
         logger.warning(
@@ -227,6 +236,7 @@ private let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: max(1, Sys
 private struct RecordService: Service {
     let store: Store
     let metrics: ServiceMetrics
+    let watch: DatabaseWatch
     let logger: Logger
 
     func run() async throws {
@@ -240,8 +250,11 @@ private struct RecordService: Service {
                 "what was not finished in time was cut off", metadata: ["requests": .stringConvertible(requests)])
         }
         // A task of its own: where the time to finish is over, this one is cancelled, and the record closes all the same.
-        let store = store
-        let closing = Task { try await store.close() }
+        let (store, watch) = (store, watch)
+        let closing = Task {
+            await watch.check()
+            try await store.close()
+        }
         try await closing.value
     }
 }

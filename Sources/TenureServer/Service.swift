@@ -50,6 +50,7 @@ struct TenureService: Sendable {
     }
 
     private static func openStore(_ configuration: ServiceConfiguration) throws(ServiceError) -> Store {
+        if let finding = configuration.findingOfDatabase { throw finding }
         do {
             return Store(try SQLiteDatabase(path: configuration.databasePath))
         } catch {

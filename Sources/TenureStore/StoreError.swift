@@ -17,6 +17,8 @@ package enum StoreError: Error, Sendable, Hashable {
     /// What is stored is not what was written.
     case damaged(String)
     case failed(String)
+    /// The file of an open database was replaced. Nothing is read or written until the program starts again.
+    case replaced(String)
     /// A record should be moved to where one is already.
     case notEmpty(table: String)
     /// A record that was moved is not what it was; nothing of it was kept.
@@ -26,7 +28,7 @@ package enum StoreError: Error, Sendable, Hashable {
     package var isRetryable: Bool {
         switch self {
         case .busy, .full, .unreachable, .policyChanged: true
-        case .newerDatabase, .unavailable, .unusable, .damaged, .failed, .notEmpty, .movedOtherwise: false
+        case .newerDatabase, .unavailable, .unusable, .damaged, .failed, .replaced, .notEmpty, .movedOtherwise: false
         }
     }
 }
@@ -46,6 +48,7 @@ extension StoreError: CustomStringConvertible {
         case .full: "the disk is full; make room"
         case .damaged(let detail): "the record is damaged: \(detail)"
         case .failed(let detail): "the database failed: \(detail)"
+        case .replaced(let what): "\(what) while it was open; restart the service as its log says"
         case .notEmpty(let table):
             "the target holds a record already: its table `\(table)` has rows; name an empty database"
         case .movedOtherwise(let table, let rows, let expected):

@@ -5,6 +5,7 @@ import TenureAPI
 import TenureAppStore
 import TenureCore
 import TenureMint
+import TenureStore
 import Testing
 
 @testable import TenureServer
@@ -40,6 +41,7 @@ import Testing
 
     @Test func `refuses a damaged key`() async throws {
         try await withFolder { folder in
+            try await withService(in: folder) { _ in }
             let path = folder + "/signing-key.json"
             #expect(
                 FileManager.default.createFile(
@@ -50,6 +52,25 @@ import Testing
                 Issue.record("\(String(describing: error))")
                 return
             }
+        }
+    }
+
+    @Test func `refuses keys without a database, and creates it if that is intended`() async throws {
+        try await withFolder { folder in
+            try await withService(in: folder) { _ in }
+            for suffix in ["", "-wal", "-shm"] {
+                try? FileManager.default.removeItem(atPath: folder + "/record.sqlite" + suffix)
+            }
+            var configuration = try Calculator.configuration(folder)
+            let error = await #expect(throws: ServiceError.self) { try await TenureService(configuration) }
+            #expect(error?.description.contains("--new-database") == true)
+            #expect(configuration.findings.contains { $0 == error })
+            #expect(!FileManager.default.fileExists(atPath: folder + "/record.sqlite"))
+            configuration.createsDatabase = true
+            #expect(configuration.findings.isEmpty)
+            try await TenureService(configuration).store.close()
+            let again = await #expect(throws: ServiceError.self) { try await TenureService(configuration) }
+            #expect(again?.description.contains("exists already") == true)
         }
     }
 

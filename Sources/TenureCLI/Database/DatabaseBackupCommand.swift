@@ -9,8 +9,8 @@ struct DatabaseBackupCommand: AsyncParsableCommand {
         discussion: """
             The copy is one state of the database: complete, flushed, read back, and readable only by its owner. It \
             doesn't contain the keys beside the database (`signing-key.json`, `access-token.secret`): copy them to \
-            another place. To restore, stop the service, put the copy in the database's place, and remove the old \
-            `-wal` and `-shm`.
+            another place. To restore the copy, run `tenure database restore`. Don't copy it over the database \
+            with other tools.
 
             Example:
               tenure database backup --database var/tenure.sqlite backups/2026-11-21.sqlite

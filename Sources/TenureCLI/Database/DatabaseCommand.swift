@@ -4,15 +4,14 @@ import TenureStore
 struct DatabaseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "database",
-        abstract: "Dump, check, rebuild, back up and move the service's database.",
+        abstract: "Dump, check, rebuild, back up, restore and move the service's database.",
         discussion: """
             The database of `tenure serve` contains what the App Store signed, what support decided, and what each \
             customer has as a result. Docs/database.md explains it.
             """,
         subcommands: [
             DatabaseDumpCommand.self, DatabaseCheckCommand.self, DatabaseRebuildCommand.self,
-            DatabaseBackupCommand.self,
-            DatabaseMigrateCommand.self,
+            DatabaseBackupCommand.self, DatabaseRestoreCommand.self, DatabaseMigrateCommand.self,
         ]
     )
 }

@@ -57,9 +57,15 @@ struct ServiceSettings {
             for app in values.apps {
                 warnings += Self.idleHosts(values.overlaid(by: app.values)).map { "the app `\(app.name)`: \($0)" }
             }
-            apps = values.apps.compactMap { app in
+            var apps = values.apps.compactMap { app in
                 Self.configuration(values.overlaid(by: app.values), mistakes: &mistakes).map {
                     AppConfiguration(name: app.name, configuration: $0)
+                }
+            }
+            // `--new-database` is for the apps without a database, of which there must be one.
+            if apps.contains(where: { !$0.configuration.hasDatabase }) {
+                for index in apps.indices where apps[index].configuration.hasDatabase {
+                    apps[index].configuration.createsDatabase = false
                 }
             }
             configuration = apps.first?.configuration
@@ -76,6 +82,7 @@ struct ServiceSettings {
             if mistakes.isEmpty, let mistake = AppConfiguration.mistake(in: apps) {
                 mistakes.append(mistake.description)
             }
+            self.apps = apps
         }
         self.mistakes = mistakes
         self.warnings = warnings

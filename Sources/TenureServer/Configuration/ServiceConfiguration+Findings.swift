@@ -16,7 +16,9 @@ extension ServiceConfiguration {
             }
         }
         // A URL is tried when the service starts.
-        if !databasePath.contains("://") {
+        if databaseFile == nil {
+            findings += findingOfDatabase.map { [$0] } ?? []
+        } else {
             let folder = (databasePath as NSString).deletingLastPathComponent
             findings += Self.folderFinding(folder, for: databasePath)
             if FileManager.default.fileExists(atPath: databasePath),
@@ -26,6 +28,8 @@ extension ServiceConfiguration {
                 findings.append(.record("the record `\(databasePath)` cannot be read and written; check its owner"))
             } else if let objection = SQLiteDatabase.objection(to: databasePath) {
                 findings.append(ServiceError(objection))
+            } else if let finding = findingOfDatabase {
+                findings.append(finding)
             }
         }
         if let appStore {
@@ -38,6 +42,31 @@ extension ServiceConfiguration {
         if let content, content.mistakes.isEmpty { findings += content.findings }
         if let keysFolder { findings += Self.folderFinding(keysFolder, for: keysFolder) }
         return findings
+    }
+
+    /// Whether the database is a server, or a file that exists.
+    package var hasDatabase: Bool { databaseFile.map { SQLiteDatabase.exists(at: $0) } ?? true }
+
+    /// A database that is missing although it should exist, or exists although it should be created; nil if neither.
+    var findingOfDatabase: ServiceError? {
+        guard let databaseFile else {
+            return createsDatabase
+                ? .record("`--new-database` is for SQLite files; leave it out with a database server") : nil
+        }
+        let exists = hasDatabase
+        if createsDatabase {
+            guard exists else { return nil }
+            return .record("the database `\(databaseFile)` exists already; start without `--new-database`")
+        }
+        guard !exists, hasSigningKey else { return nil }
+        let copy = SQLiteDatabase.savedCopy(of: databaseFile)
+        let remedy = copy.map { "`tenure database restore --database \(databaseFile) \($0)`" }
+        return .record(
+            """
+            there is no database at `\(databaseFile)`, but there is a signing key in `\(folderOfKeys)`; if the database \
+            was moved or deleted, restore it\(remedy.map { " with \($0)" } ?? " from a backup"), or start once with \
+            `--new-database` if the service has no customers yet
+            """)
     }
 
     /// Of those that are there: the others would be made.

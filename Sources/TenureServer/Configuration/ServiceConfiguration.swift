@@ -16,6 +16,9 @@ public struct ServiceConfiguration: Sendable {
         set { database = Secret(newValue) }
     }
     private var database: Secret<String>
+    /// Whether to create a database for keys that exist already. Otherwise, keys without a database are a mistake: the
+    /// database was probably moved or deleted. It is also a mistake if the database exists.
+    public var createsDatabase = false
     /// The folder of the signing key and of the access tokens' secret; nil for the database's folder.
     public var keysFolder: String?
 

@@ -8,6 +8,10 @@ extension Setting {
     package static let check = Setting(
         "check", .flag, isForCommandOnly: true,
         "print every mistake in the configuration, or what the service would do, and exit")
+    package static let newDatabase = Setting(
+        "newDatabase", .flag, isForCommandOnly: true,
+        "create the SQLite database although there is a signing key already; fails if the database exists",
+        apply: { $1.createsDatabase = $0.text(named: "newDatabase") == "true" })
     package static let policy = Setting("policy", .path, isOfApp: true, "the policy, in YAML or JSON; required")
     package static let database = Setting(
         "database", .path, fallback: "tenure.sqlite", isOfApp: true,
@@ -88,6 +92,7 @@ extension Setting {
     package static let all: [Setting] = [
         config,
         check,
+        newDatabase,
         policy,
         database,
         keys,

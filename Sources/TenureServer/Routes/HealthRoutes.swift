@@ -16,6 +16,8 @@ struct HealthRoutes: Sendable {
         do {
             try await store.read { try $0.check() }
             return .json(Array(#"{"status":"ok"}"#.utf8))
+        } catch StoreError.replaced {
+            throw Problem.databaseReplaced
         } catch {
             throw Problem(.busy, "the record does not answer", retryAfter: 5)
         }

@@ -29,7 +29,7 @@ struct CustomerReaders: Sendable {
         }
     }
 
-    func close() { connections.close() }
+    func close(_ error: StoreError = .failed("the record is closed")) { connections.close(error) }
 }
 
 /// One connection with one prepared statement.

@@ -19,7 +19,7 @@ struct CustomerScanners: Sendable {
         }
     }
 
-    func close() { connections.close() }
+    func close(_ error: StoreError = .failed("the record is closed")) { connections.close(error) }
 }
 
 /// One connection with one prepared statement.

@@ -5,11 +5,12 @@ import Foundation
 ///
 /// Callers block while they have one, so there are never more than threads.
 final class IdleConnections<Connection>: @unchecked Sendable {
-    // Sound: `idle` and `isClosed` are touched under the lock only, and a connection is in the hands of one caller at a
+    // Sound: `idle` and `end` are touched under the lock only, and a connection is in the hands of one caller at a
     // time: it is taken out of `idle` before it is used, and put back afterwards.
     private let lock = NSLock()
     private var idle: [Connection] = []
-    private var isClosed = false
+    /// Why no caller gets a connection any more.
+    private var end: StoreError?
     private let open: @Sendable () throws(StoreError) -> Connection
 
     init(_ open: @escaping @Sendable () throws(StoreError) -> Connection) {
@@ -25,22 +26,23 @@ final class IdleConnections<Connection>: @unchecked Sendable {
     private func take() throws(StoreError) -> Connection {
         lock.lock()
         let connection = idle.popLast()
-        let isClosed = isClosed
+        let end = end
         lock.unlock()
-        if isClosed { throw StoreError.failed("the record is closed") }
+        if let end { throw end }
         if let connection { return connection }
         return try open()
     }
 
     private func putBack(_ connection: Connection) {
         lock.lock()
-        if !isClosed { idle.append(connection) }
+        if end == nil { idle.append(connection) }
         lock.unlock()
     }
 
-    func close() {
+    /// Later callers get this error.
+    func close(_ error: StoreError = .failed("the record is closed")) {
         lock.lock()
-        isClosed = true
+        end = end ?? error
         idle.removeAll()
         lock.unlock()
     }

@@ -51,77 +51,31 @@ package struct SQLiteBackup: Sendable {
         } catch {
             throw .record(error)
         }
-        let aside = "\(target).\(UInt64.random(in: .min ... .max)).partial"
-        defer {
-            for name in [aside, aside + "-journal", aside + "-wal", aside + "-shm"] { unlink(name) }
-        }
-        // Before SQLite makes it: people's purchases are nobody else's.
-        let descriptor = open(aside, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure() }
-        defer { close(descriptor) }
-        let receipt: Receipt
-        do {
-            try copy(to: aside)
-            receipt = try verified(aside)
-        } catch {
-            let error = StoreError(error, path: source)
-            // It is the copy that takes room.
-            throw error == .full ? .cannotWrite(path: target, detail: "the disk is full") : .record(error)
-        }
-        // SQLite flushed it while it wrote; what a crash could still take is its name.
-        guard fsync(descriptor) == 0 else { throw failure() }
-        if replacing {
-            guard rename(aside, target) == 0 else { throw failure() }
-        } else {
-            guard link(aside, target) == 0 else { throw errno == EEXIST ? .exists(path: target) : failure() }
-        }
-        flushFolder()
-        return receipt
+        return try copy(replacing: replacing)
     }
 
-    private func copy(to path: String) throws {
+    private func copy(replacing: Bool) throws(Failure) -> Receipt {
         var reading = Configuration()
         reading.label = "backup source"
         reading.busyMode = .timeout(5)
-        // A pool reads one state, however much is written meanwhile.
-        let pool = try DatabasePool(path: source, configuration: reading)
-        let queue = try DatabaseQueue(path: path)
-        try pool.backup(to: queue)
-        // One file, without a log beside it.
-        try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
-        try queue.close()
-        try pool.close()
-    }
-
-    private func verified(_ path: String) throws -> Receipt {
-        var reading = Configuration()
-        reading.readonly = true
-        let queue = try DatabaseQueue(path: path, configuration: reading)
-        let receipt = try queue.read { db in
-            let complaint = try String.fetchOne(db, sql: "PRAGMA integrity_check(1)")
-            guard complaint == "ok" else { throw StoreError.damaged(complaint ?? "it says nothing of itself") }
-            guard try Data.fetchOne(db, sql: "SELECT id FROM database")?.count == 16 else {
-                throw StoreError.damaged("`\(source)` does not say which record it is")
+        do {
+            // A pool reads one state, however much is written meanwhile.
+            let pool = try DatabasePool(path: source, configuration: reading)
+            let contents = try pool.read { db in
+                guard let connection = db.sqliteConnection else { throw StoreError.failed("the record is closed") }
+                return try SQLiteCopy(target: target).write(from: connection, replacing: replacing)
             }
-            let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber
-            return Receipt(
-                customers: try Int.fetchOne(db, sql: "SELECT count(*) FROM customers") ?? 0,
-                artifacts: try Int.fetchOne(db, sql: "SELECT count(*) FROM artifacts") ?? 0, size: size?.intValue ?? 0)
+            try pool.close()
+            return Receipt(customers: contents.customers, artifacts: contents.artifacts, size: contents.size)
+        } catch let error as SQLiteCopy.Failure {
+            switch error {
+            case .exists: throw .exists(path: target)
+            case .cannotWrite(let detail): throw .cannotWrite(path: target, detail: detail)
+            case .store(let error): throw .record(error)
+            }
+        } catch {
+            throw .record(StoreError(error, path: source))
         }
-        try queue.close()
-        return receipt
-    }
-
-    private func flushFolder() {
-        let folder = (target as NSString).deletingLastPathComponent
-        let descriptor = open(folder.isEmpty ? "." : folder, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        fsync(descriptor)
-        close(descriptor)
-    }
-
-    private func failure() -> Failure {
-        .cannotWrite(path: target, detail: String(cString: strerror(errno)).lowercased())
     }
 }
 

@@ -58,9 +58,15 @@ final class SQLiteConnection {
 extension StoreError {
     /// Why the last call on this connection failed.
     init(of connection: OpaquePointer) {
-        let detail = String(cString: sqlite3_errmsg(connection))
+        self.init(code: sqlite3_errcode(connection), of: connection)
+    }
+
+    /// Why a call failed that returned this code.
+    init(code: Int32, of connection: OpaquePointer) {
+        let message = sqlite3_errcode(connection) == code ? sqlite3_errmsg(connection) : sqlite3_errstr(code)
+        let detail = message.map { String(cString: $0) } ?? "code \(code)"
         // The lowest byte is the code that all releases of SQLite know.
-        switch sqlite3_errcode(connection) & 0xFF {
+        switch code & 0xFF {
         case SQLITE_BUSY, SQLITE_LOCKED: self = .busy
         case SQLITE_FULL: self = .full
         case SQLITE_CORRUPT, SQLITE_NOTADB: self = .damaged(detail)

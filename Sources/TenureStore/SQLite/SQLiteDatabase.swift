@@ -29,8 +29,11 @@ package struct SQLiteDatabase: Database {
                         """)
             }
         }
+        if let objection = NetworkFileSystem.objection(to: path) { throw objection }
         do {
             try Self.createFile(at: path)
+            let (configured, identity) = (path, FileIdentity(path: path))
+            let closedNumber = SQLiteNumber.ofClosedFile(at: path)
             let path = SQLiteFile.resolved(path)
             try Self.closeToOthers(path)
             pool = try DatabasePool(path: path, configuration: Self.configuration)
@@ -44,9 +47,19 @@ package struct SQLiteDatabase: Database {
                 throw StoreError.damaged("`\(path)` does not say which record it is")
             }
             self.id = [UInt8](id)
-            readers = CustomerReaders(path: path)
-            scanners = CustomerScanners(path: path)
-            writer = try SQLiteWriter(path: path)
+            try pool.writeWithoutTransaction { db in
+                guard let connection = db.sqliteConnection else { throw StoreError.failed("the record is closed") }
+                // A full disk doesn't keep a database from being read.
+                _ = try? SQLiteNumber.renew(connection, known: closedNumber)
+            }
+            let readers = CustomerReaders(path: path)
+            let scanners = CustomerScanners(path: path)
+            writer = try SQLiteWriter(path: path, configured: configured, identity: identity) { error in
+                readers.close(error)
+                scanners.close(error)
+            }
+            self.readers = readers
+            self.scanners = scanners
         } catch {
             throw StoreError(error, path: path)
         }
@@ -116,6 +129,7 @@ package struct SQLiteDatabase: Database {
     package func read<Value: Sendable>(
         _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
+        if let failure = writer.failure { throw failure }
         do {
             return try await pool.read { db in try body(try SQLiteSession(db: db)) }
         } catch {
@@ -151,15 +165,20 @@ package struct SQLiteDatabase: Database {
         }
     }
 
+    package func replacementReport() async -> String? { await writer.replacementReport() }
+
     package func close() async throws(StoreError) {
         readers.close()
         scanners.close()
-        await writer.close()
+        await writer.finish()
         do {
             try pool.close()
         } catch {
             throw StoreError(error)
         }
+        // Last, because GRDB's connections leave the log beside the file, which would be taken for the log of another file
+        // that is put there.
+        if let failure = await writer.close() { throw failure }
     }
 }
 

@@ -116,7 +116,7 @@ extension SQLiteDatabase {
     package static func objection(to path: String) -> StoreError? {
         do {
             _ = try SQLiteFile.contents(at: path, leavingNoTrace: true)
-            return nil
+            return NetworkFileSystem.objection(to: path)
         } catch {
             return error
         }
@@ -124,4 +124,30 @@ extension SQLiteDatabase {
 
     /// Whether both paths lead to one file, however they are written.
     package static func areSame(_ one: String, _ other: String) -> Bool { SQLiteFile.areSame(one, other) }
+}
+
+extension SQLiteDatabase {
+    /// Whether a database is at the path. A file without tables isn't one yet.
+    package static func exists(at path: String) -> Bool {
+        do {
+            return switch try SQLiteFile.contents(at: path, leavingNoTrace: true) {
+            case .nothing, .noTables: false
+            case .record, .unknown: true
+            }
+        } catch {
+            return true
+        }
+    }
+
+    /// The newest copy of an open database that was replaced; nil if there is none beside the path.
+    package static func savedCopy(of path: String) -> String? {
+        let path = SQLiteFile.resolved(path) + SQLiteRescue.suffix
+        guard FileIdentity.exists(path) else { return nil }
+        var (name, number) = (path, 2)
+        while FileIdentity.exists("\(path)-\(number)") {
+            name = "\(path)-\(number)"
+            number += 1
+        }
+        return name
+    }
 }

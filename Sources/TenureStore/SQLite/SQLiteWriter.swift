@@ -10,10 +10,12 @@ import GRDBSQLite
 /// come before it. Once enough wait, the group goes without it, so that half of many clients are written while the
 /// other half are at work.
 ///
-/// An write that throws leaves the others whole. None returns before the flush.
+/// An write that throws leaves the others whole. None returns before the flush, and before a check that the flushed
+/// files are still those at the database's path.
 final class SQLiteWriter: @unchecked Sendable {
-    // Sound: `waiting`, `isAtWork`, `isGathered` and `written` are touched between `lock.lock()` and `lock.unlock()` only; `session`
-    // and `connection` on `queue` only, but for the initializer, which nobody else sees.
+    // Sound: `waiting`, `isAtWork`, `isGathered`, `written` and `failed` are touched between `lock.lock()` and
+    // `lock.unlock()` only; `session`, `connection`, `files`, `logSize` and `report` on `queue` only, but for the
+    // initializer, which nobody else sees.
     private let lock = NSLock()
     private var waiting: [PendingWrite] = []
     /// Whether something is queued that looks at what waits.
@@ -24,6 +26,14 @@ final class SQLiteWriter: @unchecked Sendable {
     private let queue = DispatchQueue(label: "record")
     private var connection: SQLiteConnection?
     private var session: SQLiteSession?
+    private let files: SQLiteOpenFiles
+    /// Frames in the log after the last commit.
+    private let logSize: UnsafeMutablePointer<Int32>
+    /// Why nothing is written any more.
+    private var failed: StoreError?
+    private let onFailure: @Sendable (StoreError) -> Void
+    private var replacement: FileReplacement?
+    private var report: String?
 
     /// One write. `run` keeps its own result, the last one where it runs again; `finish` says that it is flushed, or why it
     /// did not happen.
@@ -37,7 +47,16 @@ final class SQLiteWriter: @unchecked Sendable {
     /// Of so many that share a flush, none costs much any more.
     private static let enough = 32
 
-    init(path: String) throws(StoreError) {
+    /// Pages, 16 MB: what is written often (the last page of every table) moves from the log to the file less often.
+    private static let largestLog: Int32 = 4000
+
+    /// - Parameters:
+    ///   - configured: the path in the configuration, which may be a link to `path`.
+    ///   - identity: the file at that path before it was opened.
+    ///   - onFailure: called once, when the file was replaced.
+    init(
+        path: String, configured: String, identity: FileIdentity?, onFailure: @escaping @Sendable (StoreError) -> Void
+    ) throws(StoreError) {
         let connection = try SQLiteConnection(path: path, for: .writing)
         let session = SQLiteSession(SQLiteStatements(on: connection.handle), remembering: HeaderNumbers())
         try session.execute("PRAGMA foreign_keys = ON")
@@ -50,10 +69,34 @@ final class SQLiteWriter: @unchecked Sendable {
         }
         // Kilobytes: indexes of random ids are read and written all over.
         try session.execute("PRAGMA cache_size = -32768")
-        // Pages, 16 MB: what is written often (the last page of every table) moves from the log to the file less often.
-        _ = try session.rows("PRAGMA wal_autocheckpoint = 4000")
+        // Not by SQLite after each commit, but here after each check: a log must not be written into another file.
+        _ = try session.rows("PRAGMA wal_autocheckpoint = 0")
+        logSize = .allocate(capacity: 1)
+        logSize.initialize(to: 0)
+        let number = try session.row("PRAGMA user_version")?.integer(0) ?? 0
+        do throws(StoreError) {
+            files = try SQLiteOpenFiles(
+                configured: configured, identity: identity, number: UInt32(truncatingIfNeeded: number),
+                connection: connection.handle)
+        } catch {
+            logSize.deallocate()
+            throw error
+        }
+        sqlite3_wal_hook(
+            connection.handle,
+            { context, _, _, frames in
+                context?.assumingMemoryBound(to: Int32.self).pointee = frames
+                return SQLITE_OK
+            }, logSize)
+        self.onFailure = onFailure
         self.connection = connection
         self.session = session
+    }
+
+    deinit {
+        session = nil
+        connection = nil
+        logSize.deallocate()
     }
 
     /// How many groups were taken to be written; each that went well was one flush.
@@ -82,8 +125,12 @@ final class SQLiteWriter: @unchecked Sendable {
 
     func submit(_ write: PendingWrite, endsGathering: Bool) {
         lock.lock()
-        waiting.append(write)
         if endsGathering { isGathered = false }
+        if let failed {
+            lock.unlock()
+            return write.finish(failed)
+        }
+        waiting.append(write)
         let starts = !isAtWork && isReady
         if starts { isAtWork = true }
         lock.unlock()
@@ -93,17 +140,86 @@ final class SQLiteWriter: @unchecked Sendable {
     /// Whether those who wait may go. Who gathers starts them where they may not. Under the lock.
     private var isReady: Bool { !isGathered || waiting.count >= Self.enough }
 
-    /// After all that was submitted before. What comes later fails.
-    func close() async {
+    /// Waits for all that was submitted before.
+    func finish() async {
         await withCheckedContinuation { continuation in
             queue.async {
                 while self.writeNext(evenUngathered: true) {}
-                self.session = nil
-                self.connection = nil
                 continuation.resume()
             }
         }
     }
+
+    /// After all that was submitted before. What comes later fails.
+    ///
+    /// Returns what happened to the file if that is found only now: closing would write the log into it.
+    func close() async -> StoreError? {
+        await withCheckedContinuation { continuation in
+            queue.async {
+                while self.writeNext(evenUngathered: true) {}
+                let known = self.failure
+                let failure = self.check()
+                self.rescueOnce()
+                self.session = nil
+                self.connection = nil
+                continuation.resume(returning: known == nil ? failure : nil)
+            }
+        }
+    }
+
+    // MARK: Files
+
+    /// Why nothing is written any more; nil while the files are in place.
+    var failure: StoreError? {
+        lock.lock()
+        defer { lock.unlock() }
+        return failed
+    }
+
+    /// See `Database.replacementReport`.
+    func replacementReport() async -> String? {
+        await withCheckedContinuation { continuation in
+            queue.async {
+                _ = self.check()
+                self.rescueOnce()
+                continuation.resume(returning: self.report)
+            }
+        }
+    }
+
+    /// Compares the open files with those at the path. If they differ, everything that waits fails.
+    private func check() -> StoreError? {
+        if let failure { return failure }
+        guard let connection, let replacement = files.replacement() else { return nil }
+        self.replacement = replacement
+        let error = StoreError.replaced("\(replacement)")
+        lock.lock()
+        failed = error
+        let rest = waiting
+        waiting = []
+        lock.unlock()
+        // Never closed: the last connection that closes writes the log into the file at the path.
+        _ = Unmanaged.passRetained(connection)
+        onFailure(error)
+        for write in rest { write.finish(error) }
+        // Requests are answered before this, which takes a while.
+        queue.async { self.rescueOnce() }
+        return error
+    }
+
+    private func rescueOnce() {
+        guard let replacement, let connection, report == nil else { return }
+        report = SQLiteRescue(files: files, connection: connection.handle, replacement: replacement).run()
+    }
+
+    /// Writes a large log into the file. A reader may be in the way; then a later commit tries again.
+    private func moveLog() {
+        guard let connection, logSize.pointee >= Self.largestLog else { return }
+        logSize.pointee = 0
+        sqlite3_wal_checkpoint_v2(connection.handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    }
+
+    // MARK: Groups
 
     private func drain() {
         if writeNext() { queue.async { self.drain() } }
@@ -114,7 +230,9 @@ final class SQLiteWriter: @unchecked Sendable {
         let group = next(evenUngathered)
         guard !group.isEmpty else { return false }
         let errors = write(group)
-        for (write, error) in zip(group, errors) { write.finish(error) }
+        let failure = check()
+        for (write, error) in zip(group, errors) { write.finish(failure ?? error) }
+        if failure == nil { moveLog() }
         return true
     }
 
@@ -141,6 +259,7 @@ final class SQLiteWriter: @unchecked Sendable {
 
     /// What came of each.
     private func write(_ group: [PendingWrite]) -> [StoreError?] {
+        if let failure { return group.map { _ in failure } }
         guard let session else { return group.map { _ in .failed("the record is closed") } }
         do {
             // Almost always all go well. A savepoint for each would copy every page that it touches.

@@ -34,6 +34,11 @@ package protocol Database: Sendable {
         _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
     ) async throws(StoreError)
 
+    /// Checks whether the database's file was replaced since it was opened. A service asks every second.
+    ///
+    /// - Returns: what happened and what an operator has to do; nil if the file is in place, or the database is a server.
+    func replacementReport() async -> String?
+
     /// Closes all connections. The database can't be used afterward.
     func close() async throws(StoreError)
 }
@@ -44,6 +49,8 @@ extension Database {
     }
 
     package var lookUpNow: (@Sendable (Int64) throws(StoreError) -> Customer?)? { nil }
+
+    package func replacementReport() async -> String? { nil }
 
     package func forEachCustomer(
         after id: Int64, through last: Int64,

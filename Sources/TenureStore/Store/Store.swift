@@ -62,6 +62,9 @@ package struct Store: Sendable {
         try await database.forEachCustomer(after: id, through: last, body)
     }
 
+    /// See `Database.replacementReport`.
+    package func replacementReport() async -> String? { await database.replacementReport() }
+
     /// Closes all connections. The store can't be used afterward.
     package func close() async throws(StoreError) { try await database.close() }
 }

@@ -50,12 +50,12 @@ struct SoakTestBed: Sendable {
     }
 
     /// Starts a service that may fail to start.
-    func launch(logLevel: String = "error") throws -> RunningCommand {
+    func launch(_ more: [String] = [], logLevel: String = "error") throws -> RunningCommand {
         try RunningCommand(
             [
                 "serve", "--policy", policy, "--database", database, "--keys", folder.path, "--port", "0",
                 "--log-level", logLevel, "--admin-key-file", keyFile,
-            ] + trust)
+            ] + trust + more)
     }
 
     /// Runs `tenure database …` on this database.

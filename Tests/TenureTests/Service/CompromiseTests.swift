@@ -41,7 +41,11 @@ private struct Compromise {
                 atPath: folder.path + "/signing-key.json", toPath: copy.path + "/signing-key.json")
             let id = try #require(try folder.administration.summary().keys.last?.id)
             try await RealService.run(
-                policy: generous, now: { thiefClock.now }, { $0.keysFolder = copy.path }
+                policy: generous, now: { thiefClock.now },
+                {
+                    $0.keysFolder = copy.path
+                    $0.createsDatabase = true
+                }
             ) { thief in
                 try await body(
                     Compromise(

@@ -1,0 +1,43 @@
+import ArgumentParser
+import Foundation
+import TenureStore
+
+struct DatabaseRestoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Put a backup in the place of an SQLite database.",
+        discussion: """
+            Stop the service first: the command refuses a database that is open. It checks the backup, copies it beside the \
+            database, and puts the copy in its place; the backup stays as it is. The replaced database gets another name \
+            (`.replaced`), with its log. A backup of an earlier release is brought up to date by the next start.
+
+            The keys (`signing-key.json`, `access-token.secret`) aren't in the backup. The service needs those that it had.
+
+            Exit codes: 0 restored, 1 nothing was changed, 64 wrong usage.
+
+            Example:
+              tenure database restore --database var/tenure.sqlite backups/2026-11-21.sqlite
+            """
+    )
+
+    @OptionGroup var options: DatabaseOption
+
+    @Argument(help: "The backup, made by `tenure database backup`.")
+    var file: String
+
+    func run() async throws {
+        try await reportingErrors {
+            let database = options.database
+            guard !database.isPostgres else {
+                throw CommandError(
+                    "use PostgreSQL's tools: `pg_restore` for a backup by `pg_dump`; or `tenure database migrate --to`")
+            }
+            let receipt = try SQLiteRestore(of: file, to: database.text).run()
+            let replaced = receipt.replaced.map { "; the replaced database is `\($0)`" } ?? ""
+            Terminal.standardOutput.write(
+                """
+                restored \(receipt.customers) customers and \(receipt.artifacts) artifacts to \(database.text)\(replaced)
+                """)
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import Logging
+import ServiceLifecycle
+import TenureCore
+import TenureStore
+
+/// Notices within a second that the database's file was deleted, moved or overwritten, and logs it once.
+struct DatabaseWatch: Service {
+    let store: Store
+    let logger: Logger
+    private let isReported = Locked(false)
+
+    init(store: Store, logger: Logger) {
+        self.store = store
+        self.logger = logger
+    }
+
+    private static let interval = Swift.Duration.seconds(1)
+
+    func run() async throws {
+        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+            await check()
+            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.interval) }
+        }
+    }
+
+    /// Also for the end of the service: closing a database writes to its file.
+    func check() async {
+        guard let report = await store.replacementReport(),
+            isReported.withLock({ isReported in
+                defer { isReported = true }
+                return !isReported
+            })
+        else { return }
+        logger.critical("\(report)")
+    }
+}

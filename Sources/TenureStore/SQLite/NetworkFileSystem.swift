@@ -1,0 +1,66 @@
+import Foundation
+
+/// File systems on which SQLite's locks and shared memory don't work (https://www.sqlite.org/wal.html, section 1).
+enum NetworkFileSystem {
+    /// Why no database can be used at this path; nil if it can be.
+    static func objection(to path: String) -> StoreError? {
+        type(at: path).flatMap { objection(to: path, ofType: $0) }
+    }
+
+    static func objection(to path: String, ofType type: String) -> StoreError? {
+        guard refused.contains(type) else { return nil }
+        return .unusable(
+            database: path,
+            detail: """
+                it is on a network file system (\(type)), on which SQLite loses data; move it to a local disk, or use \
+                PostgreSQL
+                """)
+    }
+
+    /// NFS and SMB, as Linux and macOS name them.
+    private static let refused: Set<String> = ["nfs", "nfs4", "cifs", "smb3", "smb2", "smbfs"]
+
+    #if os(Linux)
+        /// The type of the file system at a path, or of its folder if nothing is there yet.
+        private static func type(at path: String) -> String? {
+            guard let status = status(at: path), let table = table() else { return nil }
+            return type(ofDevice: UInt64(status.st_dev), in: table)
+        }
+
+        private static func status(at path: String) -> stat? {
+            var status = stat()
+            if stat(path, &status) == 0 { return status }
+            let folder = (path as NSString).deletingLastPathComponent
+            return stat(folder.isEmpty ? "." : folder, &status) == 0 ? status : nil
+        }
+
+        /// The mounts that this process sees. The C library's `statfs` isn't available in Swift.
+        private static func table() -> String? {
+            guard let file = FileManager.default.contents(atPath: "/proc/self/mountinfo") else { return nil }
+            return String(decoding: file, as: UTF8.self)
+        }
+
+        /// Reads a line such as `36 35 98:0 /a /b rw,noatime master:1 - ext3 /dev/root rw`; see `man 5 proc`.
+        static func type(ofDevice device: UInt64, in table: String) -> String? {
+            let major = (device >> 8) & 0xFFF | (device >> 32) & 0xFFFF_F000
+            let minor = device & 0xFF | (device >> 12) & 0xFFFF_FF00
+            for line in table.split(separator: "\n") {
+                let fields = line.split(separator: " ")
+                guard fields.count > 2, fields[2] == "\(major):\(minor)", let dash = fields.firstIndex(of: "-"),
+                    fields.indices.contains(dash + 1)
+                else { continue }
+                return String(fields[dash + 1])
+            }
+            return nil
+        }
+    #else
+        private static func type(at path: String) -> String? {
+            var status = statfs()
+            let folder = (path as NSString).deletingLastPathComponent
+            guard statfs(path, &status) == 0 || statfs(folder.isEmpty ? "." : folder, &status) == 0 else { return nil }
+            return withUnsafeBytes(of: &status.f_fstypename) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+        }
+    #endif
+}

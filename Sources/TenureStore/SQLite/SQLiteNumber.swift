@@ -1,0 +1,61 @@
+import Foundation
+import GRDBSQLite
+
+/// The number in a database's header (`user_version`) that tells copies of one database apart.
+///
+/// Each copy that Tenure makes gets a new one, and so does a database that is opened after it was closed. `cp` keeps the
+/// file that it overwrites, but brings the number of the other one.
+enum SQLiteNumber {
+    /// A number that no other copy has. `user_version` is signed, and 0 in new databases.
+    static func new() -> Int32 { Int32.random(in: 1...Int32.max) }
+
+    static func read(_ connection: OpaquePointer) throws(StoreError) -> Int32 {
+        var number: Int64?
+        try SQLiteStatements(on: connection).run("PRAGMA user_version", []) { statement in
+            if case .integer(let value) = SQLValue(statement, column: 0) { number = value }
+        }
+        guard let number = number.flatMap({ Int32(exactly: $0) }) else {
+            throw .damaged("its header has no `user_version`")
+        }
+        return number
+    }
+
+    /// Gives an open database a new number, unless another process did that since `known` was read.
+    ///
+    /// - Parameter known: nil if others may have the database open. They accept no new number, so only a database
+    ///   without a number gets one.
+    static func renew(_ connection: OpaquePointer, known: Int32?) throws(StoreError) -> Int32 {
+        let statements = SQLiteStatements(on: connection)
+        var number = try read(connection)
+        guard number == known ?? 0 else { return number }
+        try statements.run("BEGIN IMMEDIATE", [])
+        do {
+            number = try read(connection)
+            if number == known ?? 0 {
+                number = new()
+                try statements.run("PRAGMA user_version = \(number)", [])
+            }
+            try statements.run("COMMIT", [])
+        } catch {
+            try? statements.run("ROLLBACK", [])
+            throw error
+        }
+        // So that the file has it, and not only the log. Where a reader is in the way, a later checkpoint brings it.
+        sqlite3_wal_checkpoint_v2(connection, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+        return number
+    }
+
+    /// The number in the file of a database that isn't open; nil if a process may have it open, or without a file.
+    ///
+    /// An open database has a log beside it, and so has one that was killed.
+    static func ofClosedFile(at path: String) -> Int32? {
+        let path = SQLiteFile.resolved(path)
+        guard !FileIdentity.exists(path + SQLiteOpenFiles.log) else { return nil }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 4)
+        guard pread(descriptor, &bytes, 4, 60) == 4 else { return nil }
+        return Int32(bitPattern: bytes.reduce(0) { $0 << 8 | UInt32($1) })
+    }
+}

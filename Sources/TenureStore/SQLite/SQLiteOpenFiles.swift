@@ -1,0 +1,169 @@
+import Foundation
+import GRDBSQLite
+
+/// What happened to a file of an open database. Programs that write to the open file afterward lose what they write.
+package enum FileReplacement: Sendable, Hashable {
+    /// Nothing is at the path.
+    case missing(path: String)
+    /// Another file is at the path.
+    case another(path: String)
+    /// The same file has other contents, which SQLite didn't write.
+    case overwritten(path: String)
+}
+
+extension FileReplacement: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .missing(let path): "`\(path)` was deleted or moved"
+        case .another(let path): "`\(path)` was replaced by another file"
+        case .overwritten(let path): "`\(path)` was overwritten"
+        }
+    }
+}
+
+/// The files of an open database, compared with what is at their paths. In the hands of one caller at a time.
+///
+/// The header is read through SQLite's own descriptor. A descriptor of this class would drop SQLite's locks when it
+/// closes (https://www.sqlite.org/howtocorrupt.html, section 2.2).
+final class SQLiteOpenFiles {
+    /// Where links lead.
+    let path: String
+    private let connection: OpaquePointer
+    private let files: [(path: String, identity: FileIdentity)]
+    /// The start of the header, which doesn't change while the database is open.
+    private let start: ArraySlice<UInt8>
+    /// The accepted values of `user_version` in the file: the current one, and the one that the file has until the log
+    /// is written into it.
+    private var numbers: Set<UInt32>
+
+    /// - Parameters:
+    ///   - configured: the path in the configuration, which may be a link.
+    ///   - identity: the file at that path before the first connection opened it.
+    ///   - number: `user_version`, as a connection reads it.
+    ///   - connection: has read from the database, so that all files exist. Must be open as long as this is used.
+    init(
+        configured: String, identity: FileIdentity?, number: UInt32, connection: OpaquePointer
+    ) throws(StoreError) {
+        path = SQLiteFile.resolved(configured)
+        self.connection = connection
+        var files: [(path: String, identity: FileIdentity)] = []
+        let names = (path == configured ? [] : [configured]) + [path, path + Self.log, path + Self.index]
+        for name in names {
+            guard let identity = FileIdentity(path: name) else { throw Self.changed(name) }
+            files.append((name, identity))
+        }
+        self.files = files
+        guard identity == nil || identity == files.first?.identity else { throw Self.changed(configured) }
+        guard let header = Self.header(connection) else { throw Self.changed(path) }
+        start = header[..<Self.startSize]
+        numbers = [number, Self.number(in: header)]
+    }
+
+    private static func changed(_ path: String) -> StoreError {
+        .failed("`\(path)` was replaced while it was opened; try again")
+    }
+
+    /// SQLite's suffixes.
+    static let log = "-wal"
+    static let index = "-shm"
+
+    /// Returns what happened to the files; nil if they are the open ones.
+    func replacement() -> FileReplacement? {
+        for (path, identity) in files {
+            guard let present = FileIdentity(path: path) else { return .missing(path: path) }
+            guard present == identity else { return .another(path: path) }
+        }
+        // Read twice before the verdict: another process may write at this moment.
+        guard hasItsHeader() || hasItsHeader() else { return .overwritten(path: path) }
+        guard let index = FileState(path: path + Self.index), index.size >= Self.indexSize else {
+            return .overwritten(path: path + Self.index)
+        }
+        return hasItsLog() || hasItsLog() ? nil : .overwritten(path: path + Self.log)
+    }
+
+    /// Whether the file at a path is one of the open ones.
+    func isOpen(_ path: String) -> Bool {
+        guard let present = FileIdentity(path: path) else { return false }
+        return files.contains { $0.path == path && $0.identity == present }
+    }
+
+    // MARK: Header
+
+    /// https://www.sqlite.org/fileformat2.html, section 1.3: up to the minimum payload fraction.
+    private static let startSize = 24
+    private static let numberOffset = 60
+    private static let headerSize = 100
+
+    private func hasItsHeader() -> Bool {
+        guard let header = Self.header(connection) else { return false }
+        let number = Self.number(in: header)
+        guard header[..<Self.startSize] == start, numbers.contains(number) else { return false }
+        return true
+    }
+
+    /// Nil if the file is shorter. What the file has is not what SQLite reads if the log has a newer page.
+    private static func header(_ connection: OpaquePointer) -> [UInt8]? {
+        file(SQLITE_FCNTL_FILE_POINTER, of: connection).flatMap { bytes(headerSize, of: $0) }
+    }
+
+    private static func file(
+        _ pointer: Int32, of connection: OpaquePointer
+    ) -> UnsafeMutablePointer<sqlite3_file>? {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        return sqlite3_file_control(connection, "main", pointer, &file) == SQLITE_OK ? file : nil
+    }
+
+    private static func bytes(_ count: Int, of file: UnsafeMutablePointer<sqlite3_file>) -> [UInt8]? {
+        guard let read = file.pointee.pMethods?.pointee.xRead else { return nil }
+        var bytes = [UInt8](repeating: 0, count: count)
+        return read(file, &bytes, Int32(count), 0) == SQLITE_OK ? bytes : nil
+    }
+
+    private static func number(in header: [UInt8]) -> UInt32 {
+        header[numberOffset..<numberOffset + 4].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    // MARK: Log
+
+    /// https://www.sqlite.org/walformat.html: sizes in bytes, and places in the header of the index.
+    private static let indexSize = 32_768
+    private static let logHeaderSize = 32
+    private static let frameHeaderSize = 24
+    private static let lastFrame = 16
+    private static let indexSalt = 32..<40
+    private static let logSalt = 16..<24
+
+    /// Whether the log has all the frames that the index names, and the salt that each frame has.
+    private func hasItsLog() -> Bool {
+        guard let index = indexHeader() else { return true }
+        let frames = index[Self.lastFrame..<Self.lastFrame + 4].withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
+        // A log without frames gets its header with the next one.
+        guard frames > 0 else { return true }
+        guard let file = Self.file(SQLITE_FCNTL_JOURNAL_POINTER, of: connection),
+            let header = Self.bytes(Self.logHeaderSize, of: file)
+        else { return false }
+        var size: sqlite3_int64 = 0
+        guard file.pointee.pMethods?.pointee.xFileSize?(file, &size) == SQLITE_OK else { return true }
+        let least = Self.logHeaderSize + Int(frames) * (Self.frameHeaderSize + pageSize)
+        return header[Self.logSalt].elementsEqual(index[Self.indexSalt]) && size >= least
+    }
+
+    private var pageSize: Int {
+        let size = Int(start[16]) << 8 | Int(start[17])
+        return size == 1 ? 65_536 : size
+    }
+
+    /// Nil while another connection writes it: it has two copies, which differ then.
+    private func indexHeader() -> [UInt8]? {
+        guard let file = Self.file(SQLITE_FCNTL_FILE_POINTER, of: connection),
+            let map = file.pointee.pMethods?.pointee.xShmMap
+        else { return nil }
+        var region: UnsafeMutableRawPointer?
+        guard map(file, 0, Int32(Self.indexSize), 0, &region) == SQLITE_OK, let region else { return nil }
+        let (first, second) = (
+            [UInt8](UnsafeRawBufferPointer(start: region, count: 48)),
+            [UInt8](UnsafeRawBufferPointer(start: region + 48, count: 48))
+        )
+        return first == second ? first : nil
+    }
+}

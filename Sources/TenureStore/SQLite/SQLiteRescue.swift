@@ -1,0 +1,89 @@
+import Foundation
+import GRDBSQLite
+
+/// Saves the contents of an open database after its file was replaced, and keeps its log away from the new file.
+struct SQLiteRescue {
+    let files: SQLiteOpenFiles
+    let connection: OpaquePointer
+    let replacement: FileReplacement
+
+    /// The suffix of the copy's name.
+    static let suffix = ".saved"
+
+    /// Returns what an operator has to know: what happened, and what to do.
+    func run() -> String {
+        let path = files.path
+        let copy = SQLiteCopy.freeName(path + Self.suffix)
+        if isOverwritten { waitForEnd() }
+        var (result, failure) = save(to: copy)
+        if result == nil, isOverwritten {
+            // Without the pages that were read while the file was being overwritten.
+            sqlite3_db_release_memory(connection)
+            (result, failure) = save(to: copy)
+        }
+        let log = moveLog(to: copy + "-log", isSaved: result != nil && !isOverwritten)
+        var parts = ["\(replacement) while it was open. Nothing is read or written until a restart."]
+        if result != nil {
+            parts.append("The open database is saved as `\(copy)`.")
+            if isOverwritten {
+                parts.append("It may have parts of the new file: check it with `tenure database check`.")
+            }
+        } else {
+            parts.append("The open database can't be saved (\(failure ?? "unknown")).")
+        }
+        if let log { parts.append("The old log is `\(log)`.") }
+        let backup = result != nil ? copy : "BACKUP"
+        parts.append(
+            "Stop the service, run `tenure database restore --database \(path) \(backup)`, and start the service.")
+        return parts.joined(separator: " ")
+    }
+
+    private var isOverwritten: Bool {
+        if case .overwritten = replacement { true } else { false }
+    }
+
+    /// Waits until the program that overwrites the files is done: until nothing has changed for a second.
+    private func waitForEnd() {
+        func states() -> [FileState?] {
+            [files.path, files.path + SQLiteOpenFiles.log].map { FileState(path: $0) }
+        }
+        var known = states()
+        for _ in 0..<60 {
+            usleep(1_000_000)
+            let present = states()
+            if present == known { return }
+            known = present
+        }
+    }
+
+    private func save(to copy: String) -> (SQLiteCopy.Contents?, String?) {
+        do throws(SQLiteCopy.Failure) {
+            return (try SQLiteCopy(target: copy).write(from: connection, replacing: false), nil)
+        } catch {
+            switch error {
+            case .exists: return (nil, "`\(copy)` exists")
+            case .cannotWrite(let detail): return (nil, "`\(copy)` can't be written: \(detail)")
+            case .store(let error): return (nil, error.description)
+            }
+        }
+    }
+
+    /// SQLite would write the old log into the new file, and take the old index for the new one's.
+    ///
+    /// - Returns: where the log is now; nil if it isn't needed any more.
+    private func moveLog(to name: String, isSaved: Bool) -> String? {
+        let (log, index) = (files.path + SQLiteOpenFiles.log, files.path + SQLiteOpenFiles.index)
+        var kept: String?
+        if files.isOpen(log) {
+            let name = SQLiteCopy.freeName(name)
+            if isSaved {
+                unlink(log)
+            } else if rename(log, name) == 0 {
+                kept = name
+            }
+        }
+        if files.isOpen(index) { unlink(index) }
+        SQLiteCopy.flushFolder(of: files.path)
+        return kept
+    }
+}

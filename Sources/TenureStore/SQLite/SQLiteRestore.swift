@@ -1,0 +1,144 @@
+import Foundation
+
+/// Puts a copy of a backup in the place of an SQLite database that no process has open.
+package struct SQLiteRestore: Sendable {
+    package let backup: String
+    package let database: String
+
+    package init(of backup: String, to database: String) {
+        self.backup = backup
+        self.database = database
+    }
+
+    package enum Failure: Error, Sendable, Hashable {
+        case noBackup(path: String)
+        /// The database itself, under any name.
+        case itself(path: String)
+        case inUse(path: String)
+        case cannotWrite(path: String, detail: String)
+        case unusableBackup(path: String, StoreError)
+        case store(StoreError)
+    }
+
+    /// What was restored.
+    package struct Receipt: Sendable, Hashable {
+        package let customers: Int
+        package let artifacts: Int
+        /// Where the replaced database is now; nil without one.
+        package let replaced: String?
+    }
+
+    /// Checks the backup, copies it beside the database, and puts the copy in its place. The database is locked from before
+    /// its log is taken away until the copy has its name, so that no process opens it in between.
+    package func run() throws(Failure) -> Receipt {
+        let path = SQLiteFile.resolved(database)
+        guard FileManager.default.fileExists(atPath: backup) else { throw .noBackup(path: backup) }
+        guard !SQLiteFile.areSame(backup, path) else { throw .itself(path: backup) }
+        if let objection = NetworkFileSystem.objection(to: path) { throw .store(objection) }
+        // Before the copy, which takes a while. The lock ends here: SQLite opens the database again below.
+        guard try lock(path) != nil else { throw .inUse(path: database) }
+        let staged = SQLiteCopy.freeName(path + ".restoring")
+        let contents = try stage(at: staged, beside: path)
+        defer { unlink(staged) }
+        if FileIdentity.exists(path + SQLiteOpenFiles.log), FileIdentity(path: path)?.kind == .file {
+            // Where this fails, the log is kept beside the replaced database, where SQLite finds it.
+            _ = SQLiteFile.takesInLog(path)
+        }
+        guard let lock = try lock(path) else { throw .inUse(path: database) }
+        defer { withExtendedLifetime(lock) {} }
+        return Receipt(
+            customers: contents.customers, artifacts: contents.artifacts, replaced: try exchange(path, for: staged))
+    }
+
+    private func lock(_ path: String) throws(Failure) -> SQLiteFileLock? {
+        do throws(StoreError) {
+            return try SQLiteFileLock(path: path)
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    /// Copies the backup, which is read back.
+    private func stage(at staged: String, beside path: String) throws(Failure) -> SQLiteCopy.Contents {
+        do throws(StoreError) {
+            switch try SQLiteFile.contents(at: backup) {
+            case .record, .unknown: break
+            case .nothing, .noTables:
+                throw .unusable(database: backup, detail: "it contains no Tenure database; choose another backup")
+            }
+            let resolved = SQLiteFile.resolved(backup)
+            let hasLog = FileIdentity.exists(resolved + SQLiteOpenFiles.log)
+            let source = try SQLiteConnection(path: resolved, for: hasLog ? .reading : .readingUnchanged)
+            defer { withExtendedLifetime(source) {} }
+            return try copy(source, to: staged, beside: path)
+        } catch {
+            if error == .full { throw .cannotWrite(path: staged, detail: "the disk is full") }
+            throw .unusableBackup(path: backup, error)
+        }
+    }
+
+    private func copy(
+        _ source: SQLiteConnection, to staged: String, beside path: String
+    ) throws(StoreError) -> SQLiteCopy.Contents {
+        // Run by root, for a service that isn't.
+        let folder = (path as NSString).deletingLastPathComponent
+        let owner =
+            geteuid() == 0
+            ? FilePermissions.owner(ofFileAt: path)
+                ?? FilePermissions.owner(ofFileAt: folder.isEmpty ? "." : folder) : nil
+        do throws(SQLiteCopy.Failure) {
+            return try SQLiteCopy(target: staged).write(from: source.handle, replacing: false, owner: owner)
+        } catch {
+            switch error {
+            case .exists: throw .unavailable(path: staged, detail: "it exists already")
+            case .cannotWrite(let detail): throw .unavailable(path: staged, detail: detail)
+            case .store(let error): throw error
+            }
+        }
+    }
+
+    /// Gives the database another name, and the copy the database's name. At every moment there is a complete database at
+    /// the path.
+    ///
+    /// - Returns: the new name of the database; nil without one.
+    private func exchange(_ path: String, for staged: String) throws(Failure) -> String? {
+        let kept = SQLiteCopy.freeName(path + ".replaced")
+        let (log, index) = (SQLiteOpenFiles.log, SQLiteOpenFiles.index)
+        let hasDatabase = FileIdentity.exists(path)
+        if hasDatabase, link(path, kept) != 0 { throw cannotWrite(kept) }
+        if FileIdentity.exists(path + log), rename(path + log, kept + log) != 0 {
+            let failure = cannotWrite(kept + log)
+            unlink(kept)
+            throw failure
+        }
+        unlink(path + index)
+        guard rename(staged, path) == 0 else {
+            let failure = cannotWrite(path)
+            rename(kept + log, path + log)
+            unlink(kept)
+            throw failure
+        }
+        SQLiteCopy.flushFolder(of: path)
+        return hasDatabase ? kept : nil
+    }
+
+    private func cannotWrite(_ path: String) -> Failure {
+        .cannotWrite(path: path, detail: String(cString: strerror(errno)).lowercased())
+    }
+}
+
+extension SQLiteRestore.Failure: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .noBackup(let path): "there is no backup at `\(path)`; name a file that `tenure database backup` made"
+        case .itself(let path): "`\(path)` is the database itself; name a backup"
+        case .inUse(let path):
+            "`\(path)` is open in another process; stop the service and the commands that use it, and try again"
+        case .cannotWrite(let path, let detail):
+            "`\(path)` can't be written (\(detail)); check the folder and who may write to it"
+        case .unusableBackup(let path, let error):
+            "the backup `\(path)` can't be restored, and the database stays as it is: \(error)"
+        case .store(let error): error.description
+        }
+    }
+}
