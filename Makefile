@@ -11,7 +11,8 @@ PROSE := Makefile Package.swift Scripts .ci .github Packaging README.md CONTRIBU
   Docs Examples Fuzz Benchmarks Sources/LocalAppStore Sources/StoreKit Sources/Tenure Sources/TenureAPI Sources/TenureAppStore \
   Sources/TenureCLI Sources/TenureContent Sources/TenureContentPublishing Sources/TenureCore Sources/TenureFiles \
   Sources/TenureHTTP Sources/TenureJSON Sources/TenureMint Sources/TenurePolicyFile Sources/TenurePolicyLint \
-  Sources/TenureRehearsal Sources/TenureServer/OpenAPI \
+  Sources/TenureRehearsal Sources/TenureServer/Admin Sources/TenureServer/AppStoreClient \
+  Sources/TenureServer/AppStoreJobs Sources/TenureServer/OpenAPI \
   $(filter-out Tests/TenurePostgresTests,$(wildcard Tests/*))
 SOAK_CUSTOMERS ?= 20000
 

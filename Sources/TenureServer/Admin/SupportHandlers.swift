@@ -18,7 +18,7 @@ struct SupportHandlers: Sendable {
         let body = try await request.decoded(GrantRequest.self, upTo: bodySize, in: context)
         let reason = try AdminParameter.reason(body.reason)
         if let until = body.until, until <= customers.now() {
-            throw Problem(.malformedRequest, "`until` must be in the future")
+            throw Problem(.malformedRequest, "`until` is in the past; send a date in the future")
         }
         try await check(entitlement: body.entitlement, of: id)
         return try await changes.respond(

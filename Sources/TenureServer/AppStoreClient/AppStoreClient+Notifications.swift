@@ -3,8 +3,8 @@ import TenureAppStore
 import TenureCore
 
 extension AppStoreClient {
-    /// Returns one page of the notifications that the App Store sent between two dates. The App Store keeps those of the
-    /// last 180 days in production, and of 30 days in the sandbox.
+    /// Returns one page of the notifications that the App Store sent between two dates. The App Store keeps those of
+    /// the last 180 days in production, and of 30 days in the sandbox.
     ///
     /// - Parameter onlyFailures: returns only notifications that the service didn't receive.
     func notificationHistory(

@@ -59,7 +59,8 @@ extension AppStoreClient {
         }
     }
 
-    /// Returns the customer's app transaction, which isn't bound to a device. Throws `untrusted` if it can't be verified.
+    /// Returns the customer's app transaction, which isn't bound to a device. Throws `untrusted` if it can't be
+    /// verified.
     func appTransaction(
         of id: AppStoreCustomerID, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
     ) async throws(AppStoreFailure) -> SyncArtifact<AppTransactionPayload> {

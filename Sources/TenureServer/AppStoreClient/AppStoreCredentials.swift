@@ -94,7 +94,7 @@ struct AppStoreKeyFile {
     func key() throws(ServiceError) -> P256.Signing.PrivateKey {
         guard FileManager.default.fileExists(atPath: path) else {
             throw mistake(
-                "there is no such file; copy the key that you downloaded from App Store Connect to it, or create a new key"
+                "there is no such file; copy the key from App Store Connect to it, or create a new key"
             )
         }
         let contents = try SecretFile(path: path).existingContents(upTo: Self.largest)

@@ -3,8 +3,8 @@ import TenureCore
 
 /// The In-App Purchase key from App Store Connect with which the service uses the App Store Server API.
 ///
-/// Without it, the service knows only the artifacts that it was sent. So it can't know that they are all of a customer's
-/// purchases.
+/// Without it, the service knows only the artifacts that it was sent. So it can't know that they are all of a
+/// customer's purchases.
 public struct AppStoreSettings: Sendable, Hashable {
     /// The issuer ID, a UUID: in App Store Connect, Users and Access, Integrations, In-App Purchase.
     public var issuerID: String

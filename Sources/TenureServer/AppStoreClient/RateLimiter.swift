@@ -3,8 +3,8 @@ import TenureCore
 
 /// Keeps the requests to each endpoint below Apple's documented rate, for one app and one process.
 ///
-/// A token bucket, stored as the time at which it is full again (the generic cell rate algorithm). A burst is the requests
-/// of one second; the rest are spaced evenly.
+/// A token bucket, stored as the time at which it is full again (the generic cell rate algorithm). A burst is the
+/// requests of one second; the rest are spaced evenly.
 actor RateLimiter {
     private struct Key: Hashable {
         let endpoint: AppStoreEndpoint

@@ -63,8 +63,8 @@ extension SubscriptionStatuses {
         subscriptions.append(subscription)
     }
 
-    /// Returns nil and adds to `rejected` for an artifact that is rejected. Throws `untrusted` if verifying it later may
-    /// succeed.
+    /// Returns nil and adds to `rejected` for an artifact that is rejected. Throws `untrusted` if verifying it later
+    /// may succeed.
     private mutating func counting<Answered>(
         _ path: ArtifactPath, _ verify: () throws(Rejection) -> Answered
     ) throws(AppStoreFailure) -> Answered? {

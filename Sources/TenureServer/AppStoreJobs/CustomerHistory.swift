@@ -6,8 +6,8 @@ import TenureStore
 
 /// The verified artifacts that the App Store has of one customer.
 ///
-/// The App Store responds for one account, but doesn't sign that. Artifacts without an `appTransactionId` belong together
-/// because they are in its response; those with one must have the same.
+/// The App Store responds for one account, but doesn't sign that. Artifacts without an `appTransactionId` belong
+/// together because they are in its response; those with one must have the same.
 struct CustomerHistory: Sendable {
     let environment: AppStoreEnvironment
     private(set) var realm: Realm?

@@ -9,8 +9,9 @@ struct CustomerHistoryReader: Sendable {
     /// The seconds for all requests together.
     var deadline: TimeInterval = 600
 
-    /// Returns the history. Throws if the transactions can't be fetched; the failure's `remedy` tells whether to try again
-    /// later. Other parts that fail permanently are left out. A history without a subscription's status is incomplete.
+    /// Returns the history. Throws if the transactions can't be fetched; the failure's `remedy` tells whether to try
+    /// again later. Other parts that fail permanently are left out. A history without a subscription's status is
+    /// incomplete.
     ///
     /// - Parameter environment: the environment that signed the ID. If it's nil, production is asked first.
     func history(

@@ -79,8 +79,8 @@ struct JobSchedule: Sendable, Hashable {
     /// The longest wait before the second try. It doubles with each further try.
     var firstWait: TimeInterval = 60
     var longestWait: TimeInterval = 6 * 3600
-    /// The tries until a job with a failure that only time can remedy is removed: an ID that is unknown for days is wrong.
-    /// Jobs wait without a limit for the operator to correct a rejected key.
+    /// The tries until a job with a failure that only time can remedy is removed: an ID that is unknown for days is
+    /// wrong. Jobs wait without a limit for the operator to correct a rejected key.
     var triesOfLater = 12
 
     /// Returns the date of the next try; nil if the job can't succeed. Errors of the database are retried.

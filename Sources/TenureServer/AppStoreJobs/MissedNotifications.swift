@@ -6,8 +6,8 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
-/// Fetches the notifications that were sent while the service was down: at the start, then every hour, or sooner after a
-/// failure.
+/// Fetches the notifications that were sent while the service was down: at the start, then every hour, or sooner after
+/// a failure.
 struct MissedNotifications: Service {
     let client: AppStoreClient
     let store: Store

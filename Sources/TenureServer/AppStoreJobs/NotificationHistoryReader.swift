@@ -2,7 +2,8 @@ import Foundation
 import TenureAppStore
 import TenureCore
 
-/// Fetches the notifications that the App Store sent in a period, and delivers them in order, as if they were posted now.
+/// Fetches the notifications that the App Store sent in a period, and delivers them in order, as if they were posted
+/// now.
 struct NotificationHistoryReader: Sendable {
     let client: AppStoreClient
     let environment: AppStoreEnvironment
@@ -25,7 +26,8 @@ struct NotificationHistoryReader: Sendable {
     /// Throws an `AppStoreFailure`, or the error of a closure.
     ///
     /// - Parameters:
-    ///   - deliver: receives each `signedPayload`, unverified. It throws only to stop, for example if the database fails.
+    ///   - deliver: receives each `signedPayload`, unverified. It throws only to stop, for example if the database
+    ///     fails.
     ///   - reached: receives a date after all notifications before it were delivered. A later run can start there.
     func run(
         since start: Date, onlyFailures: Bool = false,
