@@ -171,14 +171,11 @@ package struct SQLiteDatabase: Database {
         readers.close()
         scanners.close()
         await writer.finish()
-        do {
-            try pool.close()
-        } catch {
-            throw StoreError(error)
-        }
+        let result = Result { try pool.close() }
         // Last, because GRDB's connections leave the log beside the file, which would be taken for the log of another file
         // that is put there.
         if let failure = await writer.close() { throw failure }
+        if case .failure(let error) = result { throw StoreError(error) }
     }
 }
 

@@ -157,12 +157,14 @@ final class SQLiteWriter: @unchecked Sendable {
         await withCheckedContinuation { continuation in
             queue.async {
                 while self.writeNext(evenUngathered: true) {}
-                let known = self.failure
-                let failure = self.check()
+                let isKnown = self.failure != nil
+                _ = self.check()
                 self.rescueOnce()
                 self.session = nil
                 self.connection = nil
-                continuation.resume(returning: known == nil ? failure : nil)
+                let report = isKnown ? nil : self.report
+                continuation.resume(
+                    returning: report.map { .unusable(database: self.files.path, detail: $0) })
             }
         }
     }
