@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `is new when a database is opened that was closed, and stays while another process has it open`()
+    @Test func `is new when a database is opened without a log, and stays while it is open`()
         async throws
     {
         try await withFolder { folder in
@@ -37,8 +37,8 @@ import Testing
             for store in [first, second] { #expect(await store.replacementReport() == nil) }
             try await first.close()
             try await second.close()
-            let names = try FileManager.default.contentsOfDirectory(atPath: folder)
-            #expect(names == ["record.sqlite"], "a closed database has no log")
+            #expect(FileState(path: path + "-wal")?.size == 0, "a closed database has an empty log")
+            for suffix in ["-wal", "-shm"] { try FileManager.default.removeItem(atPath: path + suffix) }
             let third = try Store(SQLiteDatabase(path: path))
             #expect(try number(path) != before)
             #expect(await third.replacementReport() == nil)
@@ -46,12 +46,12 @@ import Testing
         }
     }
 
-    @Test func `tells a copy from before the start apart, which is copied back`() async throws {
+    @Test func `tells a backup apart that is copied over the open database`() async throws {
         try await withFolder { folder in
             let path = folder + "/record.sqlite"
-            try await Store(SQLiteDatabase(path: path)).close()
-            let old = try Data(contentsOf: URL(fileURLWithPath: path))
             let store = try Store(SQLiteDatabase(path: path))
+            _ = try SQLiteBackup(of: path, to: folder + "/backup").run(replacing: false)
+            let old = try Data(contentsOf: URL(fileURLWithPath: folder + "/backup"))
             // As `cp` does: into the same file.
             let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
             try file.truncate(atOffset: 0)
