@@ -37,7 +37,6 @@ import Testing
             for store in [first, second] { #expect(await store.replacementReport() == nil) }
             try await first.close()
             try await second.close()
-            #expect(FileState(path: path + "-wal")?.size == 0, "a closed database has an empty log")
             for suffix in ["-wal", "-shm"] { try FileManager.default.removeItem(atPath: path + suffix) }
             let third = try Store(SQLiteDatabase(path: path))
             #expect(try number(path) != before)

@@ -100,8 +100,8 @@ package struct SQLiteDatabase: Database {
     private static func makeDurable(_ pool: DatabasePool) throws {
         try pool.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA synchronous = FULL")
-            // GRDB leaves the log beside a closed database, so that it can be read on a read-only disk. Empty, because it
-            // would be written into another file that is put there.
+            // GRDB leaves the log beside a closed database, so that it can be read on a read-only disk. If it can be
+            // emptied, SQLite doesn't write it into another file that is put there.
             try db.execute(sql: "PRAGMA journal_size_limit = 0")
         }
     }
