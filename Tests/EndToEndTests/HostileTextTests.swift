@@ -62,7 +62,7 @@ import Testing
                 [
                     "serve", "--policy", folder.url("policy.yaml").path, "--database",
                     folder.url("\(format).sqlite").path,
-                    "--port", "0", "--log-format", format, "--log-level", "trace",
+                    "--new-database", "--port", "0", "--log-format", format, "--log-level", "trace",
                 ],
                 environment: ["TENURE_A\u{202E}\u{1B}[31m": "1"])
             _ = try #require(try await service.port(), "\(service.errors)")

@@ -264,6 +264,8 @@ import Testing
         try await recorder.run("database backup", database + [recorder.path("backup.sqlite")])
         try await recorder.run(
             "database migrate", ["--database", recorder.path("backup.sqlite"), "--to", recorder.path("moved.sqlite")])
+        try await recorder.run(
+            "database restore", ["--database", recorder.path("moved.sqlite"), recorder.path("backup.sqlite")])
         try await recorder.run("webhook log", database + ["--since", "2020-01-01"])
         try await recorder.run("webhook replay", database + ["--since", "2020-01-01"])
         // The service refuses the message, which was signed and sent.

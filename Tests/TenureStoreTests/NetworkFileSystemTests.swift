@@ -7,13 +7,13 @@ import Testing
 @Suite struct `a network file system` {
     #if os(Linux)
         /// As in `/proc/self/mountinfo`.
-        private static let table = """
-            22 27 0:21 / /proc rw,relatime - proc proc rw
-            27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
-            45 27 0:52 / /srv/nfs rw,relatime shared:20 master:3 - nfs4 10.0.0.2:/export rw,vers=4.2
-            46 27 0:53 / /srv/share\\040one rw,relatime - cifs //10.0.0.2/share rw,vers=3.1.1
-            47 27 8:4097 / /big rw - ext4 /dev/sdzz1 rw
-            """
+        private static let table = [
+            "22 27 0:21 / /proc rw,relatime - proc proc rw",
+            "27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw",
+            "45 27 0:52 / /srv/nfs rw,relatime shared:20 master:3 - nfs4 10.0.0.2:/export rw,vers=4.2",
+            "46 27 0:53 / /srv/share\\040one rw,relatime - cifs //10.0.0.2/share rw,vers=3.1.1",
+            "47 27 8:4097 / /big rw - ext4 /dev/sdzz1 rw",
+        ].joined(separator: "\n")
 
         @Test(arguments: [(0x15, "proc"), (0xfe00, "ext4"), (0x34, "nfs4"), (0x35, "cifs"), (0x100_0801, "ext4")])
         func `is found by the number of its device`(device: UInt64, type: String) {

@@ -26,7 +26,9 @@ func withDatabase<Result>(
         try await store.close()
         return result
     } catch {
+        let report = await store.replacementReport()
         try? await store.close()
+        if let report { throw CommandError(report) }
         throw error
     }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 
 /// A consistent copy of a record in SQLite, made while a service goes on writing.
 package struct SQLiteBackup: Sendable {
@@ -55,26 +54,23 @@ package struct SQLiteBackup: Sendable {
     }
 
     private func copy(replacing: Bool) throws(Failure) -> Receipt {
-        var reading = Configuration()
-        reading.label = "backup source"
-        reading.busyMode = .timeout(5)
-        do {
-            // A pool reads one state, however much is written meanwhile.
-            let pool = try DatabasePool(path: source, configuration: reading)
-            let contents = try pool.read { db in
-                guard let connection = db.sqliteConnection else { throw StoreError.failed("the record is closed") }
-                return try SQLiteCopy(target: target).write(from: connection, replacing: replacing)
+        do throws(SQLiteCopy.Failure) {
+            let connection: SQLiteConnection
+            do throws(StoreError) {
+                // For writing, so that no log is left beside a database that nothing else has open.
+                connection = try SQLiteConnection(path: SQLiteFile.resolved(source), for: .writing)
+            } catch {
+                throw .store(error)
             }
-            try pool.close()
+            defer { withExtendedLifetime(connection) {} }
+            let contents = try SQLiteCopy(target: target).write(from: connection.handle, replacing: replacing)
             return Receipt(customers: contents.customers, artifacts: contents.artifacts, size: contents.size)
-        } catch let error as SQLiteCopy.Failure {
+        } catch {
             switch error {
             case .exists: throw .exists(path: target)
             case .cannotWrite(let detail): throw .cannotWrite(path: target, detail: detail)
             case .store(let error): throw .record(error)
             }
-        } catch {
-            throw .record(StoreError(error, path: source))
         }
     }
 }

@@ -98,7 +98,12 @@ package struct SQLiteDatabase: Database {
     /// What an update writes is flushed too. GRDB's pool sets `synchronous` to NORMAL after preparing a connection,
     /// whatever the preparation said, so it is set on the open writer.
     private static func makeDurable(_ pool: DatabasePool) throws {
-        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+        try pool.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA synchronous = FULL")
+            // GRDB leaves the log beside a closed database, so that it can be read on a read-only disk. If it can be
+            // emptied, SQLite doesn't write it into another file that is put there.
+            try db.execute(sql: "PRAGMA journal_size_limit = 0")
+        }
     }
 
     /// What `PRAGMA synchronous` says on the connection that writes; 2 is FULL.
@@ -170,15 +175,10 @@ package struct SQLiteDatabase: Database {
     package func close() async throws(StoreError) {
         readers.close()
         scanners.close()
-        await writer.finish()
-        do {
-            try pool.close()
-        } catch {
-            throw StoreError(error)
-        }
-        // Last, because GRDB's connections leave the log beside the file, which would be taken for the log of another file
-        // that is put there.
-        if let failure = await writer.close() { throw failure }
+        let failure = await writer.close()
+        let result = Result { try pool.close() }
+        if let failure { throw failure }
+        if case .failure(let error) = result { throw StoreError(error) }
     }
 }
 

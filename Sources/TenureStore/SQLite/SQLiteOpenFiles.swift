@@ -12,6 +12,12 @@ package enum FileReplacement: Sendable, Hashable {
 }
 
 extension FileReplacement: CustomStringConvertible {
+    var path: String {
+        switch self {
+        case .missing(let path), .another(let path), .overwritten(let path): path
+        }
+    }
+
     package var description: String {
         switch self {
         case .missing(let path): "`\(path)` was deleted or moved"
@@ -70,7 +76,11 @@ final class SQLiteOpenFiles {
     /// Returns what happened to the files; nil if they are the open ones.
     func replacement() -> FileReplacement? {
         for (path, identity) in files {
-            guard let present = FileIdentity(path: path) else { return .missing(path: path) }
+            guard let present = FileIdentity(path: path) else {
+                // Another error, such as a folder without access, says nothing of the file.
+                if errno == ENOENT || errno == ENOTDIR { return .missing(path: path) }
+                continue
+            }
             guard present == identity else { return .another(path: path) }
         }
         // Read twice before the verdict: another process may write at this moment.
@@ -85,6 +95,11 @@ final class SQLiteOpenFiles {
     func isOpen(_ path: String) -> Bool {
         guard let present = FileIdentity(path: path) else { return false }
         return files.contains { $0.path == path && $0.identity == present }
+    }
+
+    /// Whether the database and its log are complete, so that a restart has everything: SQLite makes a new index.
+    func isIndexAlone(in replacement: FileReplacement) -> Bool {
+        replacement.path == path + Self.index && isOpen(path) && isOpen(path + Self.log) && hasItsHeader()
     }
 
     // MARK: Header

@@ -13,6 +13,12 @@ struct SQLiteRescue {
     /// Returns what an operator has to know: what happened, and what to do.
     func run() -> String {
         let path = files.path
+        let isIndexAlone = files.isIndexAlone(in: replacement)
+        if isIndexAlone, isOverwritten {
+            // A copy would read the index, and end the process if that is shorter now.
+            unlink(path + SQLiteOpenFiles.index)
+            return "\(replacement) while it was open. Nothing is read or written until a restart, which loses nothing."
+        }
         let copy = SQLiteCopy.freeName(path + Self.suffix)
         if isOverwritten { waitForEnd() }
         var (result, failure) = save(to: copy)
@@ -21,7 +27,7 @@ struct SQLiteRescue {
             sqlite3_db_release_memory(connection)
             (result, failure) = save(to: copy)
         }
-        let log = moveLog(to: copy + "-log", isSaved: result != nil && !isOverwritten)
+        let log = isIndexAlone ? nil : moveLog(to: copy + "-log", isSaved: result != nil && !isOverwritten)
         var parts = ["\(replacement) while it was open. Nothing is read or written until a restart."]
         if result != nil {
             parts.append("The open database is saved as `\(copy)`.")

@@ -140,16 +140,6 @@ final class SQLiteWriter: @unchecked Sendable {
     /// Whether those who wait may go. Who gathers starts them where they may not. Under the lock.
     private var isReady: Bool { !isGathered || waiting.count >= Self.enough }
 
-    /// Waits for all that was submitted before.
-    func finish() async {
-        await withCheckedContinuation { continuation in
-            queue.async {
-                while self.writeNext(evenUngathered: true) {}
-                continuation.resume()
-            }
-        }
-    }
-
     /// After all that was submitted before. What comes later fails.
     ///
     /// Returns what happened to the file if that is found only now: closing would write the log into it.
@@ -157,12 +147,14 @@ final class SQLiteWriter: @unchecked Sendable {
         await withCheckedContinuation { continuation in
             queue.async {
                 while self.writeNext(evenUngathered: true) {}
-                let known = self.failure
-                let failure = self.check()
+                let isKnown = self.failure != nil
+                _ = self.check()
                 self.rescueOnce()
                 self.session = nil
                 self.connection = nil
-                continuation.resume(returning: known == nil ? failure : nil)
+                let report = isKnown ? nil : self.report
+                continuation.resume(
+                    returning: report.map { .unusable(database: self.files.path, detail: $0) })
             }
         }
     }

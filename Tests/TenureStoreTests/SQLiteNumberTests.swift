@@ -1,0 +1,68 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import TenureStore
+
+/// The number in the header that tells copies of a database apart.
+@Suite struct `the number of a database` {
+    private func number(_ path: String) throws -> Int32? {
+        try DatabaseQueue(path: path).read { try Int32.fetchOne($0, sql: "PRAGMA user_version") }
+    }
+
+    @Test func `is new in each backup, and the database keeps its own`() async throws {
+        try await withFolder { folder in
+            let path = folder + "/record.sqlite"
+            let store = try Store(SQLiteDatabase(path: path))
+            let own = try number(path)
+            var numbers: Set<Int32?> = [nil, 0, own]
+            for name in ["1", "2", "3"] {
+                _ = try SQLiteBackup(of: path, to: folder + "/" + name).run(replacing: false)
+                #expect(numbers.insert(try number(folder + "/" + name)).inserted)
+            }
+            #expect(try number(path) == own)
+            try await store.close()
+        }
+    }
+
+    @Test func `is new when a database is opened without a log, and stays while it is open`()
+        async throws
+    {
+        try await withFolder { folder in
+            let path = folder + "/record.sqlite"
+            let first = try Store(SQLiteDatabase(path: path))
+            let before = try number(path)
+            let second = try Store(SQLiteDatabase(path: path))
+            #expect(try number(path) == before)
+            for store in [first, second] { #expect(await store.replacementReport() == nil) }
+            try await first.close()
+            try await second.close()
+            for suffix in ["-wal", "-shm"] { try FileManager.default.removeItem(atPath: path + suffix) }
+            let third = try Store(SQLiteDatabase(path: path))
+            #expect(try number(path) != before)
+            #expect(await third.replacementReport() == nil)
+            try await third.close()
+        }
+    }
+
+    @Test func `tells a backup apart that is copied over the open database`() async throws {
+        try await withFolder { folder in
+            let path = folder + "/record.sqlite"
+            let store = try Store(SQLiteDatabase(path: path))
+            _ = try SQLiteBackup(of: path, to: folder + "/backup").run(replacing: false)
+            let old = try Data(contentsOf: URL(fileURLWithPath: folder + "/backup"))
+            // As `cp` does: into the same file.
+            let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+            try file.truncate(atOffset: 0)
+            try file.write(contentsOf: old)
+            await #expect(throws: StoreError.replaced(FileReplacement.overwritten(path: path).description)) {
+                try await store.write { try $0.check() }
+            }
+            #expect(await store.replacementReport()?.contains("was overwritten while it was open") == true)
+            await #expect(throws: StoreError.self) { try await store.read { try $0.check() } }
+            await #expect(throws: StoreError.self) { try await store.lookUp(1) }
+            try await store.close()
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == old)
+        }
+    }
+}
