@@ -98,9 +98,8 @@ extension Store {
             if counts.isWriting { within.add(entries.artifacts.count) }
             return try Sample.proven(by: entries.artifacts.map(\.artifact))
         }
-        let outcome = try await CustomerFacts.$counted.withValue {
-            (counts.isWriting ? within : outside).add($0)
-        } operation: {
+        let count: @Sendable (Int) -> Void = { (counts.isWriting ? within : outside).add($0) }
+        let outcome = try await CustomerFacts.$counted.withValue(count) {
             try await perform(
                 RequestedChange(change, actor: "ada", at: Sample.now), on: .publicID(customer.publicID),
                 by: rederivation)
@@ -108,11 +107,11 @@ extension Store {
         let writes = counts.writes
         counts.reset()
         guard case .done(_, true) = outcome else { throw BrokenClause(description: "\(name): \(outcome)") }
-        try expect(within.value < 200, "\(name): \(within.value) entries proven or combined in a transaction")
-        if combines { try expect(outside.value >= 2000, "\(name): \(outside.value) entries combined outside") }
+        try StoreContract.expect(within.value < 200, "\(name): \(within.value) entries proven or combined in a transaction")
+        if combines { try StoreContract.expect(outside.value >= 2000, "\(name): \(outside.value) entries combined outside") }
         for write in writes {
-            try expect(write.statements <= 20 * ordinary.statements, "\(name): \(write.statements) statements")
-            try expect(write.values <= 20 * ordinary.values, "\(name): \(write.values) values")
+            try StoreContract.expect(write.statements <= 20 * ordinary.statements, "\(name): \(write.statements) statements")
+            try StoreContract.expect(write.values <= 20 * ordinary.values, "\(name): \(write.values) values")
         }
     }
 
