@@ -359,7 +359,7 @@ extension Store {
     }
 
     /// The counts of an ordinary update.
-    fileprivate func ordinary() async throws -> CountedDatabase.Transaction {
+    func ordinary() async throws -> CountedDatabase.Transaction {
         _ = try await show(0..<1, by: "warm")
         counts.reset()
         _ = try await show(0..<1, by: "ordinary")

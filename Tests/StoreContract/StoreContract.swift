@@ -16,7 +16,7 @@ package struct StoreClause: Sendable, CustomStringConvertible {
         + shuffledChanges
         + erasure + jobs + accounts + unboundCustomers + returns + personas + publications + largeUpdates + pieces
         + unbound
-        + largeErasures + largeCustomers
+        + largeErasures + largeCustomers + largeMerges
 }
 
 /// The failure of a clause.

@@ -22,7 +22,7 @@ import Testing
                     let now = Date(timeIntervalSince1970: 1_700_000_000 + Double(round * 100 + step) * 1000)
                     let operation = RandomOperation(number: step, using: &random)
                     var other = RandomOperation(number: step + 1000, using: &random)
-                    while other.person == operation.person {
+                    while other.pair == operation.pair {
                         other = RandomOperation(number: step + 1000, using: &random)
                     }
                     try await other.perform(in: WholeStore(base: whole), at: now.addingTimeInterval(1))
@@ -113,6 +113,7 @@ private protocol Operable: Sendable {
         _ change: RequestedChange, on customer: CustomerName, by rederivation: Rederivation
     ) async throws(StoreError) -> ChangeOutcome
     func customers(withAnyID id: String, in realms: [Realm]) async throws(StoreError) -> [Customer]
+    func memberID(of identity: Identity) async throws(StoreError) -> String?
 }
 
 extension Store: Operable {
@@ -125,6 +126,13 @@ extension Store: Operable {
 
     func customers(withAnyID id: String, in realms: [Realm]) async throws(StoreError) -> [Customer] {
         try await read { try $0.customers(withAnyID: id, in: realms) }
+    }
+
+    func memberID(of identity: Identity) async throws(StoreError) -> String? {
+        try await read { transaction in
+            guard let id = try transaction.member(by: identity, in: RandomOperation.realm) else { return nil }
+            return try transaction.member(.number(id), forUpdate: false)?.publicID
+        }
     }
 }
 
@@ -196,6 +204,10 @@ private struct WholeStore: Operable {
     func customers(withAnyID id: String, in realms: [Realm]) async throws(StoreError) -> [Customer] {
         try await base.read { try $0.customers(withAnyID: id, in: realms) }
     }
+
+    func memberID(of identity: Identity) async throws(StoreError) -> String? {
+        try await base.memberID(of: identity)
+    }
 }
 
 /// A random operation on one of four customers.
@@ -204,7 +216,7 @@ private struct RandomOperation: Sendable, CustomStringConvertible {
 
     enum Kind: CaseIterable {
         case smallSync, largeSync, complete, subscription, bare, notification, unbound, erasure, grant, revocation,
-            messages
+            messages, merge, unmerge, link, transfer, unlink
     }
 
     let person: Int
@@ -225,7 +237,13 @@ private struct RandomOperation: Sendable, CustomStringConvertible {
         description = "\(kind) of \(person), \(numbers)"
     }
 
+    /// Two persons may become one customer.
+    var pair: Int { person / 2 }
+
     private var account: Identity { Identity(.appTransactionID, "person \(person)") }
+    private var partner: Identity { Identity(.appTransactionID, "person \(person ^ 1)") }
+    /// Each pair has two users.
+    private var user: String { "user \(pair) \(number % 2)" }
 
     private func original(_ number: Int) -> Identity { Identity(.originalTransactionID, "\(person)-\(number)") }
 
@@ -271,7 +289,24 @@ private struct RandomOperation: Sendable, CustomStringConvertible {
         case .erasure: try await ask(.erase, in: store, at: now)
         case .grant: try await ask(.grant(entitlement: "everything", until: nil), in: store, at: now)
         case .revocation: try await ask(.revoke(entitlement: "everything"), in: store, at: now)
+        case .merge, .unmerge:
+            guard let other = try await store.memberID(of: partner) else { return }
+            try await ask(kind == .merge ? .merge(other: other) : .unmerge(other: other), in: store, at: now)
+        case .link: try await ask(.link(user: user, .never), in: store, at: now)
+        case .transfer: try await ask(.link(user: user, .newest), in: store, at: now)
+        case .unlink: try await ask(.unlink(user: user), in: store, at: now)
         }
+    }
+
+    /// Artifacts name their purchases.
+    private static let rederivation = Rederivation { entries throws(StoreError) in
+        var facts = CustomerFacts()
+        facts.add(
+            entries.artifacts.compactMap { artifact, _ in
+                let name = String(decoding: artifact.bytes, as: UTF8.self).split(separator: ".").dropFirst().first
+                return name.map { purchase(String($0)) }
+            })
+        return facts
     }
 
     private func ask(_ change: CustomerChange, in store: some Operable, at now: Date) async throws {
@@ -282,7 +317,7 @@ private struct RandomOperation: Sendable, CustomStringConvertible {
         await Asked.shared.set(id, of: person, in: store)
         _ = try await store.perform(
             RequestedChange(change, actor: "ada", at: now), on: .publicID(id),
-            by: Rederivation { _ throws(StoreError) in CustomerFacts() })
+            by: Self.rederivation)
         await Asked.shared.set(nil, of: person, in: store)
     }
 
@@ -318,9 +353,11 @@ private struct RandomOperation: Sendable, CustomStringConvertible {
         return update
     }
 
-    private func purchase(_ number: Int) -> Purchase {
+    private func purchase(_ number: Int) -> Purchase { Self.purchase("\(person)-\(number)") }
+
+    private static func purchase(_ id: String) -> Purchase {
         Purchase(
-            transactionID: "\(person)-\(number)", productID: "com.example.calculator.everything", type: .nonConsumable,
+            transactionID: id, productID: "com.example.calculator.everything", type: .nonConsumable,
             purchaseDate: Date(timeIntervalSince1970: 1_600_000_000), signedDate: nil)
     }
 

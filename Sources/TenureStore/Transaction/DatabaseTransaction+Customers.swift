@@ -12,7 +12,10 @@ extension DatabaseTransaction {
                 let row = try session.row(
                     "SELECT \(Customer.columns) FROM customers WHERE id = $1\(lock)", [.integer(id)])
             else { return nil }
-            guard let next = try row.integerIfPresent(5) else { return try Customer(row, remembering: remembered[id]) }
+            guard let next = try row.integerIfPresent(5) else {
+                let known = try largeFacts?.decoded(try row.bytes(4))
+                return try Customer(row, remembering: known ?? remembered[id])
+            }
             // Erased.
             guard next != id else { return nil }
             id = next
@@ -122,7 +125,7 @@ extension DatabaseTransaction {
         encoded: EncodedFacts? = nil
     ) throws(StoreError) -> Customer {
         let isTold = change.sentEntitlements == nil || change.sentEntitlements == customer.sentEntitlements
-        let encoded = encoded ?? prepared.flatMap { $0.facts == facts ? $0 : nil }
+        let encoded = encoded ?? prepared.flatMap { $0.facts == facts ? $0 : nil } ?? largeFacts?.encoded(facts)
         let isSame: Bool
         if let encoded, let remembered = remembered[customer.id], customer.facts == remembered.facts {
             isSame = encoded.hasSameBytes(as: remembered.bytes)

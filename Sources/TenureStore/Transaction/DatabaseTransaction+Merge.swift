@@ -49,10 +49,8 @@ extension DatabaseTransaction {
     func update(
         _ customer: Customer, joining others: [CustomerFacts], in group: [Int64]
     ) throws(StoreError) -> Customer {
-        var facts = customer.facts
-        facts.add(others)
-        facts.purchasesAreComplete = try purchasesAreComplete(of: group)
-        return try update(customer, to: facts)
+        let isComplete = try purchasesAreComplete(of: group)
+        return try update(customer, to: try combined(customer.facts, with: others, isComplete: isComplete))
     }
 
     func areSeparated(_ one: Int64, _ other: Int64) throws(StoreError) -> Bool {

@@ -21,9 +21,10 @@ extension DatabaseTransaction {
                 throw .damaged("customer \(root) is not there")
             }
             var part = Part(customer: customer, members: try group(of: customer.id))
-            part.facts.add(
-                try part.members.map { member throws(StoreError) in try facts(of: member, by: rederivation) })
-            part.facts.purchasesAreComplete = try purchasesAreComplete(of: part.members)
+            var own: [CustomerFacts] = []
+            for member in part.members { own += try facts(of: member, by: rederivation) }
+            part.facts = try combined(
+                CustomerFacts(), with: own, isComplete: try purchasesAreComplete(of: part.members))
             parts.append(part)
         }
         try distribute(former, among: &parts)
@@ -36,55 +37,67 @@ extension DatabaseTransaction {
         }
     }
 
-    /// What was written of one member alone.
-    private func facts(of member: Int64, by rederivation: Rederivation) throws(StoreError) -> CustomerFacts {
-        var proven = rederivation.proven[member] ?? Rederivation.Proven()
+    /// What was written of one member alone: signed entries, and what people decided.
+    private func facts(of member: Int64, by rederivation: Rederivation) throws(StoreError) -> [CustomerFacts] {
+        var proven = largeFacts?.proven(of: member) ?? rederivation.proven[member] ?? Rederivation.Proven()
         var (pages, end) = ([CustomerFacts](), proven.end)
         while let entries = try signedEntries(of: member, after: end, limit: Rederivation.pageSize), !entries.isEmpty {
+            let count = proven.facts.entryCount + entries.artifacts.count + entries.notifications.count
+            if let largeFacts, count > LargeFacts.mostEntriesToProve { throw largeFacts.miss(.proven(member)) }
             pages.append(try rederivation.prove(entries))
             end = entries.end
         }
         proven.add(pages, upTo: end)
-        var facts = proven.facts
-        facts.add(try promises(of: member))
-        for support in try supportGrants(of: member) { facts.add(support.grant) }
-        return facts
+        var decided = CustomerFacts()
+        decided.add(try promises(of: member))
+        for support in try supportGrants(of: member) { decided.add(support.grant) }
+        return [proven.facts, decided]
     }
 
-    /// What came when the ledger of a member was full is known and stands nowhere else: it goes to whom it names, or
-    /// where it names nobody, to the first whose ledger is full.
+    /// Distributes facts whose artifacts weren't stored because a member had too many. Each goes to the customer that it
+    /// names, or else to the first one with a member who has too many.
     private func distribute(_ former: Customer, among parts: inout [Part]) throws(StoreError) {
         var full: Int64?
         for member in parts.flatMap(\.members).sorted() where full == nil {
             if try artifactCount(of: member) >= Self.artifactsPerCustomer { full = member }
         }
-        guard let full else { return }
-        var written = CustomerFacts()
-        for part in parts { written.add(part.facts) }
-        func give(
-            _ identities: [Identity], _ add: (inout CustomerFacts) -> Void
-        ) throws(StoreError) {
-            var owner: Int64?
-            for identity in identities where owner == nil { owner = try member(by: identity, in: former.realm) }
-            guard
-                let index = parts.firstIndex(where: { $0.members.contains(owner ?? full) })
-                    ?? parts.firstIndex(where: { $0.members.contains(full) })
-            else { return }
-            add(&parts[index].facts)
+        guard let full, let other = parts.firstIndex(where: { $0.members.contains(full) }) else { return }
+        let rest = try remainder(of: former.facts, without: parts.map(\.facts))
+        let names =
+            rest.proofs.flatMap(\.names) + rest.purchases.flatMap(\.names) + rest.renewals.flatMap(\.names)
+        let owners = try members(by: Array(Set(names)), in: former.realm)
+        func part(of names: [Identity]) -> Int {
+            let owner = names.lazy.compactMap { owners[$0] }.first ?? full
+            return parts.firstIndex { $0.members.contains(owner) } ?? other
         }
-        for proof in former.facts.proofs where !written.proofs.contains(proof) {
-            try give(proof.id.map { [Identity($0)] } ?? []) { $0.add([proof]) }
-        }
-        for purchase in former.facts.purchases where !written.purchases.contains(purchase) {
-            try give([
-                Identity(.originalTransactionID, purchase.originalTransactionID),
-                Identity(.transactionID, purchase.transactionID),
-            ]) { $0.add([purchase]) }
-        }
-        for renewal in former.facts.renewals where !written.renewals.contains(renewal) {
-            try give([Identity(.originalTransactionID, renewal.originalTransactionID)]) { $0.add([renewal]) }
+        let proofs = Dictionary(grouping: rest.proofs) { part(of: $0.names) }
+        let purchases = Dictionary(grouping: rest.purchases) { part(of: $0.names) }
+        let renewals = Dictionary(grouping: rest.renewals) { part(of: $0.names) }
+        for index in parts.indices {
+            var more = CustomerFacts()
+            more.add(proofs[index] ?? [])
+            more.add(purchases[index] ?? [])
+            more.add(renewals[index] ?? [])
+            guard more.entryCount > 0 else { continue }
+            let known = parts[index].facts
+            parts[index].facts = try combined(known, with: [more], isComplete: known.purchasesAreComplete)
         }
     }
+}
+
+/// The identities that tell to whom a fact belongs, the decisive one first.
+extension AppProof {
+    fileprivate var names: [Identity] { id.map { [Identity($0)] } ?? [] }
+}
+
+extension Purchase {
+    fileprivate var names: [Identity] {
+        [Identity(.originalTransactionID, originalTransactionID), Identity(.transactionID, transactionID)]
+    }
+}
+
+extension Renewal {
+    fileprivate var names: [Identity] { [Identity(.originalTransactionID, originalTransactionID)] }
 }
 
 extension Identity {

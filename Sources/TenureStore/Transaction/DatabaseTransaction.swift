@@ -12,6 +12,8 @@ package struct DatabaseTransaction {
     var remembered: [Int64: EncodedFacts] = [:]
     /// The customer's facts after a change, encoded before this transaction.
     var prepared: EncodedFacts?
+    /// What a change needs of large customers, computed before this transaction.
+    var largeFacts: LargeFacts?
     /// How many entries of each kind an erasure hid in earlier transactions.
     var hiddenBefore: [String: Int] = [:]
 

@@ -10,6 +10,12 @@ struct EncodedFacts: Sendable {
         bytes = facts.encoded
     }
 
+    /// `bytes`: the ones that the facts were decoded from.
+    init(_ facts: CustomerFacts, bytes: [UInt8]) {
+        self.facts = facts
+        self.bytes = bytes
+    }
+
     /// Quicker than reading and comparing thousands of purchases.
     func hasSameBytes(as other: [UInt8]) -> Bool {
         guard bytes.count == other.count else { return false }

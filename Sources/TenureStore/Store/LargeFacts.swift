@@ -1,0 +1,171 @@
+import Foundation
+import TenureCore
+
+/// The facts of large customers that a change needs: decoded, combined and encoded while others write.
+///
+/// A transaction that misses some of them ends without a change. They are computed outside of it, and it runs again.
+final class LargeFacts: @unchecked Sendable {
+    // Sound: the properties are used only between `lock.lock()` and `lock.unlock()`.
+    private let lock = NSLock()
+    private var known: [EncodedFacts] = []
+    private var sums: [(terms: Sum, result: EncodedFacts)] = []
+    private var remainders: [(terms: Remainder, result: CustomerFacts)] = []
+    private var proven: [Int64: Rederivation.Proven]
+    private var missing: Missing?
+
+    /// Changes need a few results for each account of a customer, and more only if the customer changes meanwhile.
+    static let mostAttempts = 10 * DatabaseTransaction.mostMembers
+    /// More signatures than these aren't verified in a transaction.
+    static let mostEntriesToProve = 8
+
+    struct Sum: Hashable {
+        let first: CustomerFacts
+        let others: [CustomerFacts]
+        let isComplete: Bool
+
+        var result: CustomerFacts {
+            var facts = first
+            facts.add(others)
+            facts.purchasesAreComplete = isComplete
+            return facts
+        }
+
+        var isLarge: Bool {
+            ([first] + others).reduce(0) { $0 + $1.entryCount } > DatabaseTransaction.mostEntriesInOnePiece
+        }
+    }
+
+    struct Remainder: Hashable {
+        let all: CustomerFacts
+        let parts: [CustomerFacts]
+
+        var result: CustomerFacts { all.remainder(of: parts) }
+        var isLarge: Bool { all.entryCount > DatabaseTransaction.mostEntriesInOnePiece }
+    }
+
+    enum Missing {
+        case decoded([UInt8])
+        case sum(Sum)
+        case remainder(Remainder)
+        case proven(Int64)
+    }
+
+    init(_ rederivation: Rederivation) {
+        proven = rederivation.proven
+    }
+
+    private func locked<Value>(_ body: () -> Value) -> Value {
+        lock.lock()
+        defer { lock.unlock() }
+        return body()
+    }
+
+    // MARK: In a transaction
+
+    /// Returns the decoded facts, or nil if they are small.
+    func decoded(_ bytes: [UInt8]) throws(StoreError) -> EncodedFacts? {
+        guard bytes.count > DatabaseTransaction.mostFactsInOnePiece else { return nil }
+        if let found = locked({ known.first { $0.hasSameBytes(as: bytes) } }) { return found }
+        throw miss(.decoded(bytes))
+    }
+
+    /// Returns the bytes of facts that were decoded or combined before.
+    func encoded(_ facts: CustomerFacts) -> EncodedFacts? {
+        guard facts.entryCount > DatabaseTransaction.mostEntriesInOnePiece else { return nil }
+        return locked { known.last { $0.facts == facts } }
+    }
+
+    func result(of sum: Sum) throws(StoreError) -> CustomerFacts {
+        guard sum.isLarge else { return sum.result }
+        if let found = locked({ sums.first { $0.terms == sum } }) { return found.result.facts }
+        throw miss(.sum(sum))
+    }
+
+    func result(of remainder: Remainder) throws(StoreError) -> CustomerFacts {
+        guard remainder.isLarge else { return remainder.result }
+        if let found = locked({ remainders.first { $0.terms == remainder } }) { return found.result }
+        throw miss(.remainder(remainder))
+    }
+
+    func proven(of member: Int64) -> Rederivation.Proven { locked { proven[member] } ?? Rederivation.Proven() }
+
+    func miss(_ missing: Missing) -> StoreError {
+        locked { self.missing = missing }
+        return .failed("the facts of a large customer aren't prepared; try again")
+    }
+
+    // MARK: Between transactions
+
+    /// Computes what the last transaction missed. Returns false if that was nothing.
+    func prepare(in store: Store, by rederivation: Rederivation, at now: Date) async throws(StoreError) -> Bool {
+        let missing = locked {
+            defer { self.missing = nil }
+            return self.missing
+        }
+        switch missing {
+        case nil: return false
+        case .decoded(let bytes):
+            let facts = EncodedFacts(try CustomerFacts(decoding: bytes), bytes: bytes)
+            locked { known.append(facts) }
+        case .sum(let sum):
+            let facts = EncodedFacts(sum.result)
+            locked {
+                known.append(facts)
+                sums.append((sum, facts))
+            }
+        case .remainder(let remainder):
+            let facts = remainder.result
+            locked { remainders.append((remainder, facts)) }
+        case .proven(let member):
+            var proven = proven(of: member)
+            var pages: [CustomerFacts] = []
+            while true {
+                let end = proven.end
+                let entries = try await store.read(at: now) {
+                    try $0.signedEntries(of: member, after: end, limit: Rederivation.pageSize)
+                }
+                guard let entries, !entries.isEmpty else { break }
+                pages.append(try rederivation.prove(entries))
+                proven.add([], upTo: entries.end)
+            }
+            proven.add(pages, upTo: proven.end)
+            locked { self.proven[member] = proven }
+        }
+        return true
+    }
+}
+
+extension CustomerFacts {
+    /// How many entries decoding and combining look at.
+    var entryCount: Int { proofs.count + purchases.count + renewals.count }
+
+    /// Returns the entries that the parts together don't have.
+    func remainder(of parts: [CustomerFacts]) -> CustomerFacts {
+        var known = CustomerFacts()
+        known.add(parts)
+        let (proofs, purchases, renewals) = (Set(known.proofs), Set(known.purchases), Set(known.renewals))
+        return CustomerFacts(
+            proofs: self.proofs.filter { !proofs.contains($0) },
+            purchases: self.purchases.filter { !purchases.contains($0) },
+            renewals: self.renewals.filter { !renewals.contains($0) }, purchasesAreComplete: false, promises: [],
+            support: [], isUnbound: false)
+    }
+}
+
+extension DatabaseTransaction {
+    /// Returns all facts together.
+    func combined(
+        _ first: CustomerFacts, with others: [CustomerFacts], isComplete: Bool
+    ) throws(StoreError) -> CustomerFacts {
+        let sum = LargeFacts.Sum(first: first, others: others, isComplete: isComplete)
+        guard let largeFacts else { return sum.result }
+        return try largeFacts.result(of: sum)
+    }
+
+    /// Returns the entries of `all` that the parts together don't have.
+    func remainder(of all: CustomerFacts, without parts: [CustomerFacts]) throws(StoreError) -> CustomerFacts {
+        let remainder = LargeFacts.Remainder(all: all, parts: parts)
+        guard let largeFacts else { return remainder.result }
+        return try largeFacts.result(of: remainder)
+    }
+}
