@@ -16,7 +16,7 @@ package struct Endpoint: Sendable, Hashable {
 /// An endpoint that at least one process configured.
 package struct NamedEndpoint: Sendable, Hashable {
     package let name: String
-    /// A random value that changes each time a process reports that it serves the endpoint. Nil if no process has.
+    /// A value that changes each time a process reports that it serves the endpoint. Nil if no process has.
     package let sign: String?
 }
 
