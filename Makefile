@@ -12,7 +12,8 @@ PROSE := Makefile Package.swift Scripts .ci .github Packaging README.md CONTRIBU
   Sources/TenureCLI Sources/TenureContent Sources/TenureContentPublishing Sources/TenureCore Sources/TenureFiles \
   Sources/TenureHTTP Sources/TenureJSON Sources/TenureMint Sources/TenurePolicyFile Sources/TenurePolicyLint \
   Sources/TenureRehearsal Sources/TenureServer/OpenAPI \
-  Sources/TenureStore/Check Sources/TenureStore/SQL Sources/TenureStore/Schema Sources/TenureStore/Tables Sources/TenureStore/Values \
+  Sources/TenureStore/Check Sources/TenureStore/SQL Sources/TenureStore/Schema Sources/TenureStore/Tables \
+  Sources/TenureStore/Values \
   $(filter-out Tests/TenurePostgresTests,$(wildcard Tests/*))
 SOAK_CUSTOMERS ?= 20000
 
