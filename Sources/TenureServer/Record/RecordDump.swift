@@ -8,8 +8,8 @@ package import TenureStore
 
 /// The canonical dump of a database: one line of JSON for each row, in an order that depends only on the content.
 ///
-/// Each column is a field with its name. Instants are milliseconds since 1970, bytes are Base64, and customers are named
-/// by their public IDs. SQLite and PostgreSQL with the same content give the same bytes.
+/// Each column is a field with its name. Instants are milliseconds since 1970, bytes are Base64, and customers are
+/// named by their public IDs. SQLite and PostgreSQL with the same content give the same bytes.
 package struct RecordDump: Sendable {
     private let store: Store
 

@@ -26,7 +26,8 @@ package struct RecordRebuild: Sendable {
         case stopped(DatabaseFinding)
     }
 
-    /// Rebuilds while the service runs. Each customer who changes takes one transaction, so other writers wait only briefly.
+    /// Rebuilds while the service runs. Each customer who changes takes one transaction, so other writers wait only
+    /// briefly.
     ///
     /// With `isTrial`, nothing is written. `report` gets every customer who changes, or who stays unchanged because an
     /// artifact can't be verified.
