@@ -7,7 +7,7 @@ package struct DatabaseFinding: Sendable, Hashable {
 
     package enum Remedy: String, Sendable, Hashable {
         case restore = "restore the last backup; devices sync newer purchases again"
-        case rebuild = "`tenure database rebuild` computes them again"
+        case rebuild = "`tenure database rebuild` computes the facts again"
         case trust = "pass the service's trust anchors with --trust; if you did, restore the last backup"
         case support = "look at it with `tenure database dump`; if the database was never edited by hand, report it"
     }
