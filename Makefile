@@ -13,6 +13,8 @@ PROSE := Makefile Package.swift Scripts .ci .github Packaging README.md CONTRIBU
   Sources/TenureHTTP Sources/TenureJSON Sources/TenureMint Sources/TenurePolicyFile Sources/TenurePolicyLint \
   Sources/TenureRehearsal Sources/TenureServer/Admin Sources/TenureServer/AppStoreClient \
   Sources/TenureServer/AppStoreJobs Sources/TenureServer/OpenAPI \
+  Sources/TenureStore/Check Sources/TenureStore/SQL Sources/TenureStore/Schema Sources/TenureStore/Tables \
+  Sources/TenureStore/Values \
   $(filter-out Tests/TenurePostgresTests,$(wildcard Tests/*))
 SOAK_CUSTOMERS ?= 20000
 

@@ -2,11 +2,11 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
-/// By what verified artifacts name a customer: the one place that knows which of their ids do.
+/// The identities that verified artifacts give a customer. No other code decides which of their IDs identify one.
 struct NamedIdentities: Sendable, Hashable {
-    /// By what the customer is found again, each once, in the order of the artifacts.
+    /// The identities that find the customer, each once, in the order of the artifacts.
     private(set) var identities: [Identity] = []
-    /// By what people find the customer, and nobody who sends something; see `Identity.Kind`.
+    /// Identities by which support finds the customer. A sync never finds a customer by them; see `Identity.Kind`.
     private var accountTokens: [Identity] = []
     private var orders: [Order] = []
     private var seen: Set<Identity> = []
@@ -22,7 +22,7 @@ struct NamedIdentities: Sendable, Hashable {
 
     mutating func add(_ payload: AppTransactionPayload) { add(account: payload.appTransactionID) }
 
-    /// `purchase`: nil where the transaction names none.
+    /// Adds a transaction's identities. `purchase` is nil if the transaction contains no purchase.
     mutating func add(_ payload: TransactionPayload, _ purchase: Purchase?) {
         add(account: payload.appTransactionID)
         guard let purchase else { return }
@@ -64,7 +64,7 @@ struct NamedIdentities: Sendable, Hashable {
     }
 
     private mutating func add(order id: String?, of transactionID: String) {
-        // Receipts have a zero where there is none.
+        // Receipts contain a zero if the ID is missing.
         guard let id, !id.isEmpty, id != "0" else { return }
         let identity = Identity(.webOrderLineItemID, id)
         if seen.insert(identity).inserted { orders.append(Order(transactionID: transactionID, identity: identity)) }

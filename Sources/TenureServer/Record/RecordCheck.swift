@@ -5,13 +5,13 @@ import TenureCore
 import TenurePolicyFile
 package import TenureStore
 
-/// Goes through a record and says all that is wrong with it: in the database, between its rows, in each artifact, and
-/// between what is known of a customer and what the ledger proves.
+/// Checks a whole database: its integrity, the references between rows, each artifact's signature, and whether each
+/// customer's stored facts are those that the artifacts prove.
 package struct RecordCheck: Sendable {
     private let store: Store
     private let trust: TrustConfiguration
 
-    /// `trust`: the anchors of the service that filled the record.
+    /// Creates a check. `trust` has the trust anchors of the service that filled the database.
     package init(of store: Store, trust: TrustConfiguration) {
         self.store = store
         self.trust = trust
@@ -23,9 +23,9 @@ package struct RecordCheck: Sendable {
         package var findings = 0
     }
 
-    /// Reads one state of the record while a service goes on writing.
+    /// Reads one state of the database while the service goes on writing.
     ///
-    /// `progress` is told how many customers of how many were looked at. Throws where the database does not answer.
+    /// `progress` gets the number of customers checked so far and of all. Throws if the database fails.
     package func run(
         progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
         report: @escaping @Sendable (DatabaseFinding) -> Void
@@ -124,7 +124,7 @@ package struct RecordCheck: Sendable {
 }
 
 extension Artifact {
-    /// Whether the hash that it was recorded under is that of what was signed.
+    /// Whether the signed part still has the stored hash.
     var hasItsDigest: Bool {
         if kind == .receipt {
             guard let content = UnverifiedReceipt.content(of: bytes) else { return false }

@@ -6,10 +6,10 @@ import TenureCore
 import TenureJSON
 package import TenureStore
 
-/// The canonical dump of a record: one line of JSON for each of its facts, in an order that the same content always has.
+/// The canonical dump of a database: one line of JSON for each row, in an order that depends only on the content.
 ///
-/// The columns of a table stand under their names; instants are milliseconds since 1970, bytes are Base64, and customers
-/// are named by their public ids. SQLite and PostgreSQL with the same content give the same bytes.
+/// Each column is a field with its name. Instants are milliseconds since 1970, bytes are Base64, and customers are
+/// named by their public IDs. SQLite and PostgreSQL with the same content give the same bytes.
 package struct RecordDump: Sendable {
     private let store: Store
 
@@ -17,9 +17,9 @@ package struct RecordDump: Sendable {
         self.store = store
     }
 
-    /// Hands the lines on in pieces of some 64 KB, from one state of the record, while others go on writing.
+    /// Writes the lines in pieces of about 64 KB, from one state of the database, while others go on writing.
     ///
-    /// `progress` is told how many customers of how many were met. Returns how many lines there were.
+    /// `progress` gets the number of customers written so far and of all. Returns the number of lines.
     package func write(
         progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
         to sink: @escaping @Sendable ([UInt8]) throws(StoreError) -> Void
@@ -47,7 +47,7 @@ package struct RecordDump: Sendable {
         }
     }
 
-    /// How many lines each table has, and their hash in the order of the dump.
+    /// Returns the number of lines of each table, and their hash in the order of the dump.
     package static func sums(in session: any DatabaseSession) throws(StoreError) -> [String: DatabaseCopySum] {
         let walk = try DatabaseWalk(session)
         var hashes = Dictionary(uniqueKeysWithValues: walk.tableNames.map { ($0, (0, SHA256())) })
@@ -60,7 +60,7 @@ package struct RecordDump: Sendable {
 }
 
 extension DatabaseWalk.Entry {
-    /// With its newline. Characters that would alter a terminal's display are escaped.
+    /// The line with its newline. Characters that would alter a terminal's display are escaped.
     package var line: [UInt8] {
         var json = JSONWriter(.compact, capacity: 256)
         json.object { json in

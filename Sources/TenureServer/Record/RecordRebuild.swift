@@ -3,7 +3,7 @@ package import TenureAppStore
 import TenureCore
 package import TenureStore
 
-/// Derives what is known of every customer anew from the ledger.
+/// Computes the facts of every customer again from their artifacts.
 package struct RecordRebuild: Sendable {
     private let store: Store
     private let trust: TrustConfiguration
@@ -16,7 +16,7 @@ package struct RecordRebuild: Sendable {
     package struct Outcome: Sendable, Hashable {
         package var customers: Int64 = 0
         package var changed: Int64 = 0
-        /// Whose ledger could not be derived from; they are as they were.
+        /// Customers with an artifact that can't be verified. They are unchanged.
         package var stopped: Int64 = 0
     }
 
@@ -26,10 +26,11 @@ package struct RecordRebuild: Sendable {
         case stopped(DatabaseFinding)
     }
 
-    /// One transaction for each customer who changes, while a service goes on; nobody waits for the others.
+    /// Rebuilds while the service runs. Each customer who changes takes one transaction, so other writers wait only
+    /// briefly.
     ///
-    /// With `isTrial`, nothing is written. `report` is told of everybody who changes or stays as they were because
-    /// something does not verify.
+    /// With `isTrial`, nothing is written. `report` gets every customer who changes, or who stays unchanged because an
+    /// artifact can't be verified.
     package func run(
         isTrial: Bool, progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
         report: @escaping @Sendable (DatabaseFinding) -> Void
@@ -60,7 +61,7 @@ package struct RecordRebuild: Sendable {
         }
     }
 
-    /// Side by side, so that they share flushes.
+    /// Rebuilds customers in parallel, so that their transactions share flushes.
     private func steps(
         _ customers: [(number: Int64, publicID: String)], _ derivation: RecordDerivation, _ isTrial: Bool
     ) async throws(StoreError) -> [Step] {
@@ -84,13 +85,13 @@ package struct RecordRebuild: Sendable {
         _ number: Int64, _ publicID: String, _ derivation: RecordDerivation, _ isTrial: Bool
     ) async throws(StoreError) -> Step {
         do throws(StoreError) {
-            // Looked at without keeping anybody from writing: of a healthy record nothing has to change.
+            // Reading first blocks no writer, and in a healthy database no customer changes.
             do throws(StoreError) {
                 let rows = try await store.read { try $0.rows(of: number) }
                 guard let rows, try derivation.facts(of: rows) != rows.customer.facts else { return .same }
                 if isTrial { return .changed }
             } catch {
-                // It may be what is known that cannot be read, and that is derived anew.
+                // If only the stored facts are damaged, they can be computed again.
                 guard case .damaged = error, !isTrial else { throw error }
             }
             let result = try await store.write { transaction in

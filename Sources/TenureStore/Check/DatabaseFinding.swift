@@ -1,15 +1,15 @@
-/// Something that is wrong with a record, and what to do about it.
+/// A problem in the database, and what the operator does about it.
 package struct DatabaseFinding: Sendable, Hashable {
-    /// The public id of the customer whom it concerns.
+    /// The public ID of the customer with the problem. Nil if it concerns no customer.
     package let customer: String?
     package let problem: String
     package let remedy: Remedy
 
     package enum Remedy: String, Sendable, Hashable {
-        case restore = "restore the last backup; devices sync again what came since"
-        case rebuild = "`tenure database rebuild` derives it anew"
-        case trust = "name the anchors that the service has by --trust; if it has them, restore the last backup"
-        case support = "look at it with `tenure database dump`; if nobody changed the database by hand, report it"
+        case restore = "restore the last backup; devices sync newer purchases again"
+        case rebuild = "`tenure database rebuild` computes the facts again"
+        case trust = "pass the service's trust anchors with --trust; if you did, restore the last backup"
+        case support = "look at it with `tenure database dump`; if the database was never edited by hand, report it"
     }
 
     package init(_ problem: String, of customer: String? = nil, _ remedy: Remedy) {

@@ -1,9 +1,9 @@
-/// What a database can say of itself, and what its rows say of each other.
+/// Checks the database's own integrity, and the references between its rows.
 struct DatabaseIntegrity {
     let session: any DatabaseSession
     let report: (DatabaseFinding) -> Void
 
-    /// So that one broken page does not fill the screen.
+    /// Limits the findings of one kind, so that one broken page doesn't fill the screen.
     private static let mostOfAKind = 100
 
     func check() throws(StoreError) {
@@ -40,7 +40,7 @@ struct DatabaseIntegrity {
         }
     }
 
-    /// No row names another that is not there.
+    /// Checks that every row that a column refers to exists.
     private func checkReferences() throws(StoreError) {
         let tables = try DatabaseTable.all()
         for table in tables {
@@ -94,8 +94,9 @@ struct DatabaseIntegrity {
         }
     }
 
-    /// Whoever turned out to be another leads to one who is themselves, in the same realm. An erasure may be under way,
-    /// which the next start finishes.
+    /// Checks that each merged customer leads to a customer of the same realm that exists.
+    ///
+    /// An erasure that was interrupted may have removed that customer. The next start of the service finishes it.
     private func checkMerges() throws(StoreError) {
         var last = Int64.min
         while true {
@@ -122,12 +123,12 @@ struct DatabaseIntegrity {
         while met.insert(next).inserted {
             guard
                 let row = try session.row("SELECT merged_into, realm FROM customers WHERE id = $1", [.integer(next)])
-            else { return "it was merged into a customer who is not there, so that its identities lead to nobody" }
+            else { return "it was merged into a customer who doesn't exist, so its identities lead to no customer" }
             guard try row.integer(1) == realm else { return "it was merged into a customer of another realm" }
             guard let into = try row.integerIfPresent(0) else { return nil }
             next = into
         }
-        return "it was merged in a circle, so that its identities lead to nobody"
+        return "it was merged in a circle, so its identities lead to no customer"
     }
 
     private func checkHeaders() throws(StoreError) {
@@ -145,7 +146,7 @@ struct DatabaseIntegrity {
         }
     }
 
-    /// That nobody took away what keeps the audit trail from being changed.
+    /// Checks that the triggers exist that keep the audit trail append-only.
     private func checkAudit() throws(StoreError) {
         let count: String
         switch session.dialect {

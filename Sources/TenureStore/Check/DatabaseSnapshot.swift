@@ -1,4 +1,4 @@
-/// A whole record as one transaction sees it: for work that goes through all of it.
+/// One transaction's view of the whole database, for work that reads all of it.
 package struct DatabaseSnapshot {
     private let session: any DatabaseSession
     private let transaction: DatabaseTransaction
@@ -8,7 +8,7 @@ package struct DatabaseSnapshot {
         transaction = DatabaseTransaction(session)
     }
 
-    /// What is wrong with the database, and between its rows.
+    /// Reports damage in the database, and rows that contradict each other.
     package func checkIntegrity(_ report: (DatabaseFinding) -> Void) throws(StoreError) {
         try session.allowPauses()
         try withoutActuallyEscaping(report) { report throws(StoreError) in
@@ -18,12 +18,12 @@ package struct DatabaseSnapshot {
 
     package func policies() throws(StoreError) -> [StoredPolicy] { try transaction.policies() }
 
-    /// All customers, those too who turned out to be another.
+    /// Counts all customers, including those that were merged into others.
     package func customerCount() throws(StoreError) -> Int64 {
         try session.row("SELECT count(*) FROM customers")?.integer(0) ?? 0
     }
 
-    /// The number, the public id, and whether it is a customer who is themselves.
+    /// Reads customers with their number, their public ID, and whether they are living: not merged into another.
     package func customers(
         after number: Int64, limit: Int
     ) throws(StoreError) -> [(number: Int64, publicID: String, isLiving: Bool)] {
@@ -35,7 +35,7 @@ package struct DatabaseSnapshot {
         }
     }
 
-    /// Throws `damaged` where the row does not say what was written; for one who turned out to be another, too.
+    /// Reads a customer's row, also of a merged customer. Throws `damaged` if its columns can't be decoded.
     package func readRow(of customer: Int64) throws(StoreError) {
         guard
             let row = try session.row(
@@ -48,6 +48,6 @@ package struct DatabaseSnapshot {
 }
 
 extension CustomerRows {
-    /// Whether artifacts may have come that the ledger had no room for, so that the facts say more than it does.
+    /// Whether the customer has as many artifacts as the database keeps. Their facts may then rest on more artifacts.
     package var isFull: Bool { artifacts.count >= DatabaseTransaction.artifactsPerCustomer }
 }

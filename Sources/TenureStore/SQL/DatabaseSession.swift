@@ -1,21 +1,20 @@
-/// One connection inside one transaction: all that the ledger asks of a database.
+/// One connection inside one transaction: everything that `DatabaseTransaction` needs from a database.
 ///
-/// The statements are the common tongue of SQLite and PostgreSQL: parameters are `$1`, `$2` …, first used in that
-/// order; `ON CONFLICT DO NOTHING`.
+/// Statements use the SQL that SQLite and PostgreSQL share. Parameters are `$1`, `$2` …, first used in that order.
+/// Conflicts use `ON CONFLICT DO NOTHING`.
 package protocol DatabaseSession {
     var dialect: SQLDialect { get }
 
-    /// All rows of an answer.
+    /// Runs a query and returns all rows.
     func rows(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> [SQLRow]
 
-    /// How many rows it changed.
+    /// Runs a statement and returns how many rows it changed.
     @discardableResult func execute(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int
 
-    /// Adds a row to a table whose key is `id`, and returns the number that it got; nil where it conflicts with one that
-    /// is there.
+    /// Inserts a row into a table with the key `id`. Returns the row's number, or nil if it conflicts with another row.
     func insert(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int64?
 
-    /// Headers whose numbers need not be asked for; nil where nothing is remembered.
+    /// The cached numbers of headers; nil if the session has no cache.
     var headers: HeaderNumbers? { get }
 }
 
@@ -34,7 +33,8 @@ extension DatabaseSession {
 }
 
 extension DatabaseSession {
-    /// For transactions that wait for others than the database: for a reader of a dump, for another database.
+    /// Permits pauses inside the transaction. Call it before the transaction waits for another database or for a reader
+    /// of a dump.
     func allowPauses() throws(StoreError) {
         guard dialect == .postgres else { return }
         _ = try rows("SELECT set_config('idle_in_transaction_session_timeout', '0', true)")
@@ -45,7 +45,7 @@ package enum SQLDialect: Sendable, Hashable {
     case sqlite
     case postgres
 
-    /// What makes a read wait for, and keep away, other transactions that want to write the row.
+    /// The clause that locks the selected rows against other writing transactions until this one ends.
     package var forUpdate: String {
         switch self {
         case .sqlite: ""  // A writing transaction is alone.
@@ -53,7 +53,7 @@ package enum SQLDialect: Sendable, Hashable {
         }
     }
 
-    /// The same, passing over what another transaction has in hand.
+    /// The same clause, but it skips rows that another transaction has locked.
     package var forUpdateOfFree: String {
         switch self {
         case .sqlite: ""

@@ -1,13 +1,14 @@
 import Foundation
 
-/// The numbers of the headers that were met last: of thousands of artifacts in a row nearly all have the same.
+/// A cache of the numbers of the latest headers: among thousands of artifacts in a row, nearly all share one header.
 ///
-/// For a connection that writes alone; it forgets when something is taken back. In the hands of one caller at a time.
+/// It belongs to the one connection that writes, and is cleared when a transaction rolls back. One caller at a time
+/// uses it.
 package final class HeaderNumbers {
-    /// The last one met stands first.
+    /// The latest header comes first.
     private var known: [(bytes: [UInt8], number: Int64)] = []
 
-    /// One for each signer of the App Store in use, with room for what the local App Store signs.
+    /// Enough for each signing certificate that the App Store uses, and for those of the local App Store.
     private static let most = 8
 
     package init() {}

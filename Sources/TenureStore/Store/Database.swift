@@ -17,9 +17,9 @@ package protocol Database: Sendable {
         locking keys: [LockKey], _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value
 
-    /// Returns the customer with this number without `sentEntitlements`, or nil if there is none.
+    /// Returns the customer with this number without `sentEntitlements`, or nil if it does not exist.
     ///
-    /// Every request asks for it, so databases answer it on connections of its own.
+    /// Every request asks for it, so databases answer it on separate connections.
     func lookUp(_ id: Int64) async throws(StoreError) -> Customer?
 
     /// The same look-up without suspension; nil if the database is a server.

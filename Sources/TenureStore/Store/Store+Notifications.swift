@@ -3,7 +3,7 @@ import TenureCore
 
 extension Store {
     /// Stores a notification once, and adds what it proves to the customer whom the identities name. Creates the
-    /// customer if there is none. Without identities, the notification is stored without a customer.
+    /// customer if the identities name no customer. Without identities, the notification is stored without a customer.
     ///
     /// `decide` isn't called for a known notification. A notification about an erased customer isn't stored.
     package func receive(

@@ -3,7 +3,7 @@ import TenureCore
 
 extension Store {
     /// Stores what someone sent without proof that it's theirs as an unbound customer, beside the customers whom
-    /// `identities` name. Returns nil if there are none, because they were erased in the meantime.
+    /// `identities` name. Returns nil if they were erased in the meantime.
     ///
     /// `unbound` identifies exactly these artifacts, so the same artifacts always lead to the same unbound customer.
     package func recordUnbound(

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Names that one task at a time has; the others wait, in the order in which they came.
+/// Locks by name: one task at a time holds a name, and the others get it in the order in which they asked.
 package final class Turns: @unchecked Sendable {
     // Sound: `waiting` is touched between `lock.lock()` and `lock.unlock()` only.
     private let lock = NSLock()
-    /// Who waits for a name that somebody has.
+    /// The tasks that wait for each name that is held.
     private var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
 
     package init() {}
@@ -19,7 +19,7 @@ package final class Turns: @unchecked Sendable {
         return try await body()
     }
 
-    /// Whether nobody has it.
+    /// Takes the name if no task holds it and returns true; otherwise queues the continuation.
     private func enter(_ name: String, _ continuation: CheckedContinuation<Void, Never>) -> Bool {
         lock.lock()
         defer { lock.unlock() }

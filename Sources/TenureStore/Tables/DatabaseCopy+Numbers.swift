@@ -1,6 +1,6 @@
 extension DatabaseCopy {
-    /// The last number that each table gave, be its row still there or not: what named somebody who was erased must
-    /// never name somebody else.
+    /// Returns the last number that each table assigned, even if its row was deleted since. The number of an erased
+    /// customer must never identify another one.
     func lastNumbers(in session: any DatabaseSession) throws(StoreError) -> [String: Int64] {
         var numbers: [String: Int64] = [:]
         for table in tables where table.isNumbered {
@@ -28,7 +28,7 @@ extension DatabaseCopy {
                 _ = try session.rows(
                     "SELECT setval(pg_get_serial_sequence('\(table.name)', '\(key)'), $1)", [.integer(last)])
             case .sqlite:
-                // The others take the number after the highest.
+                // Other tables continue after their highest number.
                 let isCounted = try session.row(
                     "SELECT 1 FROM sqlite_master WHERE name = $1 AND sql LIKE '%AUTOINCREMENT%'", [.text(table.name)])
                 guard isCounted != nil else { continue }

@@ -1,7 +1,7 @@
-/// Copies a whole record into an empty one on whatever database: one transaction here, one there.
+/// Copies a whole database into an empty one of either kind, in one transaction on each side.
 ///
-/// All rows keep their numbers, and the record its id, so that what names them from outside (an access token does)
-/// stays true.
+/// All rows keep their numbers, and the database keeps its ID. Whatever refers to them from outside, such as an access
+/// token, stays valid.
 package struct DatabaseCopy: Sendable {
     let tables: [DatabaseTable]
 
@@ -9,22 +9,22 @@ package struct DatabaseCopy: Sendable {
         tables = try DatabaseTable.all()
     }
 
-    /// What the copy must come to: any value of the source's state, made in the source's transaction.
+    /// Summarizes the source, inside its transaction. The copy must give the same summary.
     package typealias Summary = @Sendable (any DatabaseSession) throws(StoreError) -> [String: DatabaseCopySum]
 
     private enum Piece: Sendable {
-        /// Rows of a table, without what refers to the table itself.
+        /// Rows of a table, without the columns that refer to the same table.
         case rows(DatabaseTable, [SQLRow])
-        /// Rows that were copied, for what refers to the table itself.
+        /// Rows that were copied already, for the columns that refer to the same table.
         case links(DatabaseTable, [SQLRow])
-        /// What it came to, and the last number that each table gave.
+        /// The summary, and the last number that each table assigned.
         case end([String: DatabaseCopySum], [String: Int64])
     }
 
-    /// Everything or nothing: whatever happens before the end leaves the target as it was.
+    /// Copies everything. If anything fails before the end, the target stays unchanged.
     ///
-    /// Nobody can write to the source meanwhile: what is acknowledged there is in the copy. `summarize` runs on both
-    /// sides before the target's transaction ends, and must give the same.
+    /// The source accepts no writes until the copy is complete, so the copy contains every acknowledged write.
+    /// `summarize` runs on both sides before the target's transaction ends, and both summaries must be equal.
     package func run(
         from source: any Database, to target: any Database, summarize: @escaping Summary,
         progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in }
@@ -52,7 +52,7 @@ package struct DatabaseCopy: Sendable {
         _ progress: @escaping @Sendable (Int64, Int64) -> Void, over handover: Handover<Piece>
     ) async {
         do {
-            // A transaction that writes nothing, and keeps others from writing.
+            // This transaction writes nothing; it keeps other transactions from writing.
             try await source.write(locking: []) { session throws(StoreError) in
                 try session.allowPauses()
                 if session.dialect == .postgres {
@@ -138,7 +138,7 @@ package struct DatabaseCopy: Sendable {
     }
 }
 
-/// What a table comes to: two with the same rows in the same order have the same.
+/// A checksum of a table. Two tables with the same rows in the same order have the same one.
 package struct DatabaseCopySum: Sendable, Hashable {
     package var count: Int
     package var sha256: [UInt8]

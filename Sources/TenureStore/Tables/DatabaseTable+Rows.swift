@@ -1,14 +1,14 @@
 extension DatabaseTable {
-    /// Few enough for memory: an artifact may have megabytes.
+    /// The rows of one page. Few, because they must fit into memory and an artifact may have megabytes.
     private static let page = 32
 
-    /// All rows that fulfil the condition, page by page, in the order of the key as this database compares.
+    /// Reads all rows that match the condition, page by page, in the database's own order of the key.
     func eachPage(
         in session: any DatabaseSession, where condition: String? = nil, _ arguments: [SQLValue] = [],
         _ body: ([SQLRow]) throws(StoreError) -> Void
     ) throws(StoreError) {
         guard !key.isEmpty else {
-            // A table of one row.
+            // The table has one row.
             return try body(try session.rows("SELECT \(columnList) FROM \(name)"))
         }
         var last: [SQLValue]?
@@ -28,7 +28,7 @@ extension DatabaseTable {
         }
     }
 
-    /// The rows of these customers (at most a batch), each one's in the order of the key, byte by byte where it is text.
+    /// Returns the rows of at most one batch of customers, sorted by key. Text keys are compared byte by byte.
     func rows(
         of customers: [Int64], in session: any DatabaseSession, _ body: (Int64, SQLRow) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -47,7 +47,7 @@ extension DatabaseTable {
                     for row in page { try body(customer, row) }
                 }
             } else {
-                // No such table holds more than names and numbers.
+                // Such tables hold only names and numbers.
                 few.append(customer)
             }
         }
@@ -57,7 +57,7 @@ extension DatabaseTable {
         for row in sorted(rows) { try body(try row.integer(owner), row) }
     }
 
-    /// By key; texts by their bytes, since databases disagree about the order of letters.
+    /// Sorts rows by key. Texts are compared by bytes, because databases disagree about the order of letters.
     func sorted(_ rows: [SQLRow]) -> [SQLRow] {
         rows.sorted { left, right in
             for column in key {
@@ -71,12 +71,12 @@ extension DatabaseTable {
 }
 
 extension DatabaseTable {
-    /// How many customers are asked for at once. Always as many, so that one prepared statement does.
+    /// The customers in one query. The number is constant, so that one prepared statement serves all queries.
     static let batchSize = 32
 
     static let batchPlaces = "(" + (1...batchSize).map { "$\($0)" }.joined(separator: ", ") + ")"
 
-    /// At most `batchSize` numbers, the last repeated.
+    /// Pads at most `batchSize` numbers to a full batch by repeating the last.
     static func batch(_ numbers: [Int64]) -> [SQLValue] {
         guard let last = numbers.last else { return [] }
         let rest = repeatElement(last, count: max(0, batchSize - numbers.count))
@@ -85,7 +85,7 @@ extension DatabaseTable {
 }
 
 extension SQLValue {
-    /// An order that is the same everywhere.
+    /// An order of values that is the same on every database.
     fileprivate func precedes(_ other: SQLValue) -> Bool {
         switch (self, other) {
         case (.integer(let left), .integer(let right)): left < right

@@ -1,35 +1,35 @@
 import GRDB
 
-/// One table of the record: what a dump, a check and a copy must know of it.
+/// One table of the database, as dumps, checks and copies need to know it.
 ///
-/// Nobody lists the tables a second time: the migrations are run on an empty database in memory, and it is asked what
-/// it holds. Both databases have the same tables and columns.
+/// No second list of tables exists. `all()` runs the migrations on an empty database in memory and reads its schema.
+/// Both databases have the same tables and columns.
 package struct DatabaseTable: Sendable, Hashable {
     package struct Column: Sendable, Hashable {
         package let name: String
-        /// As SQLite calls it: INTEGER, TEXT, BLOB or REAL.
+        /// SQLite's name of the type: INTEGER, TEXT, BLOB or REAL.
         package let type: String
-        /// The table whose key it holds; nil where it refers to nothing.
+        /// The table that the column refers to, if any.
         package let references: String?
     }
 
     package let name: String
     package let columns: [Column]
-    /// Where the columns of its key stand among `columns`, in the key's order. Empty for a table of one row.
+    /// The positions of the key's columns in `columns`, in the key's order. Empty for a table of one row.
     package let key: [Int]
     /// Whether the database gives each row its number.
     package let isNumbered: Bool
 
-    /// The column that says whose rows they are.
+    /// The position of the column that names the customer that the row belongs to, if the table has one.
     package var owner: Int? {
         name == Self.customers ? nil : columns.firstIndex { $0.references == Self.customers }
     }
 
     static let customers = "customers"
-    /// The one row that says which record it is.
+    /// The table with one row that holds the database's ID.
     static let identity = "database"
 
-    /// All tables, those first to which others refer.
+    /// Returns all tables. A table comes after those that it refers to.
     package static func all() throws(StoreError) -> [DatabaseTable] {
         do {
             let queue = try DatabaseQueue()
@@ -59,7 +59,7 @@ package struct DatabaseTable: Sendable, Hashable {
         isNumbered = key.count == 1 && columns[key[0]].type == "INTEGER"
     }
 
-    /// Parents before children; a table may refer to itself.
+    /// Sorts tables so that each comes after those that it refers to. A table may refer to itself.
     private static func inOrder(_ tables: [DatabaseTable]) throws(StoreError) -> [DatabaseTable] {
         var waiting = tables
         var ordered: [DatabaseTable] = []
@@ -70,7 +70,7 @@ package struct DatabaseTable: Sendable, Hashable {
                     column.references.map { done.contains($0) || $0 == table.name } ?? true
                 }
             }
-            guard let next else { throw .failed("the tables of the record refer to each other in a circle") }
+            guard let next else { throw .failed("the tables of the database refer to each other in a circle") }
             ordered.append(next)
             waiting.removeAll { $0.name == next.name }
         }
@@ -79,7 +79,7 @@ package struct DatabaseTable: Sendable, Hashable {
 }
 
 extension DatabaseTable {
-    /// All columns, for a `SELECT` or an `INSERT`. Quoted: some are words of SQL.
+    /// All columns, for a `SELECT` or an `INSERT`. The names are quoted, because some are SQL keywords.
     var columnList: String { Self.list(columns.map(\.name)) }
 
     var keyList: String { Self.list(key.map { columns[$0].name }) }
@@ -88,6 +88,6 @@ extension DatabaseTable {
         names.map { "\"\($0)\"" }.joined(separator: ", ")
     }
 
-    /// Where a column that refers to the table's own rows stands.
+    /// The position of the column that refers to the same table, if there is one.
     var selfReference: Int? { columns.firstIndex { $0.references == name } }
 }

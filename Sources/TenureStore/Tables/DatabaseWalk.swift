@@ -1,18 +1,18 @@
-/// Goes through a whole record in an order that the same content always has: that of the canonical dump.
+/// Reads the whole database in the order of the canonical dump, which depends only on the content.
 ///
-/// First what belongs to no customer, table by table; then customer after customer by public id, each with all that
-/// was written of them; then what could have belonged to a customer and does not.
+/// Rows that belong to no customer come first, table by table. Then come the customers by public ID, each with all rows
+/// that belong to them. Rows that could belong to a customer but don't come last.
 package struct DatabaseWalk {
     private let session: any DatabaseSession
     private let tables: [DatabaseTable]
 
-    /// One row. Where the table holds the number of a customer, it has the customer's public id instead.
+    /// One row. Numbers of customers are replaced by their public IDs.
     package struct Entry: Sendable, Hashable {
         package let table: DatabaseTable
         package let values: [SQLValue]
     }
 
-    /// All reading happens in the session's one transaction.
+    /// Creates a walk that reads everything in the session's transaction.
     package init(_ session: any DatabaseSession) throws(StoreError) {
         self.session = session
         try session.allowPauses()
@@ -21,7 +21,7 @@ package struct DatabaseWalk {
 
     package var tableNames: [String] { tables.map(\.name) }
 
-    /// In memory there is never more than some pages of rows.
+    /// Calls `body` for each row. At most a few pages of rows are in memory.
     package func eachEntry(_ body: (Entry) throws(StoreError) -> Void) throws(StoreError) {
         let byName = tables.sorted { $0.name < $1.name }
         for table in byName where table.owner == nil && table.name != DatabaseTable.customers {
@@ -37,7 +37,7 @@ package struct DatabaseWalk {
         }
     }
 
-    /// How many customers a walk will meet, for those who want to see how far it is.
+    /// Counts the customers that a walk will read, for showing progress.
     package func customerCount() throws(StoreError) -> Int64 {
         try session.row("SELECT count(*) FROM customers")?.integer(0) ?? 0
     }
@@ -48,7 +48,7 @@ package struct DatabaseWalk {
                 for row in rows { try body(try entry(row, of: table)) }
             }
         }
-        // Tables with a key of text that belong to nobody are small.
+        // Tables with a text key that belong to no customer are small.
         var all: [SQLRow] = []
         try table.eachPage(in: session) { all += $0 }
         for row in table.sorted(all) { try body(try entry(row, of: table)) }
@@ -103,7 +103,7 @@ package struct DatabaseWalk {
                 continue
             }
             let name = try session.row("SELECT public_id FROM customers WHERE id = $1", [.integer(number)])
-            // Without one, the number: a check says what is wrong there.
+            // A number without a customer stays a number; `tenure database check` reports it.
             if let name { values[index] = .text(try name.text(0)) }
         }
         return Entry(table: table, values: values)

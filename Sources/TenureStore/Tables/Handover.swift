@@ -1,8 +1,8 @@
 import Foundation
 
-/// Hands pieces from one thread to another, a few at a time: a transaction here reads what one there writes.
+/// Hands pieces from one thread to another: one transaction reads what another writes. Few pieces are in memory.
 ///
-/// Both sides wait for each other, and both fail with the first failure of either.
+/// Each side waits for the other. If either fails, both throw its error.
 final class Handover<Piece: Sendable>: @unchecked Sendable {
     // Sound: all variables are touched between `condition.lock()` and `condition.unlock()` only.
     private let condition = NSCondition()
@@ -11,7 +11,7 @@ final class Handover<Piece: Sendable>: @unchecked Sendable {
 
     private static var most: Int { 4 }
 
-    /// Waits while the other side is behind.
+    /// Hands over a piece. Waits while the other side is behind.
     func give(_ piece: Piece) throws(StoreError) {
         condition.lock()
         defer { condition.unlock() }
@@ -21,7 +21,7 @@ final class Handover<Piece: Sendable>: @unchecked Sendable {
         condition.broadcast()
     }
 
-    /// Waits for the next one.
+    /// Waits for the next piece.
     func take() throws(StoreError) -> Piece {
         condition.lock()
         defer { condition.unlock() }
@@ -31,7 +31,7 @@ final class Handover<Piece: Sendable>: @unchecked Sendable {
         return waiting.removeFirst()
     }
 
-    /// Ends both sides; the first failure counts. Returns that one.
+    /// Ends both sides with an error. Returns the first error if there were several.
     @discardableResult func fail(_ error: StoreError) -> StoreError {
         condition.lock()
         defer { condition.unlock() }

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Sorts customers by their public ids, byte by byte, in bounded memory.
+/// Sorts customers by their public IDs, byte by byte, in bounded memory.
 ///
-/// No database does it: their orders of letters depend on where they were installed. Beyond one run, sorted runs lie
-/// in files without a name, and are merged while they are read.
+/// Databases can't do it, because their orders of letters depend on the locale of the machine. Entries beyond one run
+/// are sorted into temporary files, which are merged when they are read.
 final class SortedNames {
     struct Entry: Hashable {
         let name: String
         let number: Int64
 
-        /// By bytes: Swift, too, holds two spellings of a letter for one.
+        /// Compares bytes: Swift's `<` treats two spellings of a letter as equal.
         static func precedes(_ left: Entry, _ right: Entry) -> Bool {
             if left.name.utf8.elementsEqual(right.name.utf8) { return left.number < right.number }
             return left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
@@ -22,7 +22,7 @@ final class SortedNames {
     private var isSorted = false
     private var position = 0
 
-    /// A run of entries takes some 20 MB.
+    /// Creates an empty list. A run of the default length takes about 20 MB.
     init(runLength: Int = 200_000) {
         self.runLength = runLength
     }
@@ -35,7 +35,7 @@ final class SortedNames {
         waiting.removeAll(keepingCapacity: true)
     }
 
-    /// The next ones in order; empty after the last. Nothing may be added any more.
+    /// Returns the next entries in order, or none after the last. Entries can't be added anymore.
     func next(_ count: Int) throws(StoreError) -> [Entry] {
         if !isSorted {
             waiting.sort(by: Entry.precedes)
@@ -59,7 +59,7 @@ final class SortedNames {
     }
 }
 
-/// A sorted run in a file that is gone with the process.
+/// A sorted run in a temporary file that ends with the process.
 private final class SortedRun {
     private(set) var head: SortedNames.Entry?
     private let file: UnsafeMutablePointer<FILE>

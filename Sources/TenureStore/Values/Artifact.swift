@@ -1,6 +1,6 @@
 package import Foundation
 
-/// One signed artifact as it came: the ledger from which everything else can be derived again.
+/// One signed artifact, byte for byte as received. All facts can be computed again from the artifacts.
 package struct Artifact: Sendable, Hashable {
     package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
         case appTransaction = 1
@@ -14,7 +14,7 @@ package struct Artifact: Sendable, Hashable {
 
     package let kind: Kind
     package let bytes: [UInt8]
-    /// Of what was signed: two artifacts that differ only in what no signature covers are one.
+    /// The hash of the signed part. Artifacts that differ only in unsigned bytes count as one.
     package let sha256: [UInt8]
     package let signedDate: Date?
 

@@ -1,22 +1,20 @@
 package import Foundation
 package import TenureCore
 
-/// A customer of one realm, as the record knows them.
+/// A customer of one realm, as the database stores them.
 package struct Customer: Sendable, Hashable {
-    /// The record's own number; never shown to anybody.
+    /// The row's number. No response contains it.
     package let id: Int64
     package let realm: Realm
-    /// Random and opaque; what clients and support people see.
+    /// Random and opaque. Clients and support staff see this ID.
     package let publicID: String
     package let createdAt: Date
     package let facts: CustomerFacts
-    /// What the world was last told of their rights: for acts. Nil where it was told nothing yet, and where a mere
-    /// look-up left it out.
+    /// The entitlements that the latest events reported. Nil if none were reported, and if a look-up left them out.
     package let sentEntitlements: SentEntitlements?
-    /// Of those who turned out to be one: the number of the one who was named, under which stands what they brought.
+    /// The number by which the customer was looked up. Differs from `id` if that customer was merged into this one.
     package let member: Int64
-    /// Of those who are one: whether all purchases are known of the other accounts than the one who was named. Only
-    /// where not all are known.
+    /// For a merged customer: whether all purchases of the merged accounts except the one looked up are known.
     package var othersAreComplete = true
 
     package init(
@@ -33,7 +31,7 @@ package struct Customer: Sendable, Hashable {
         self.sentEntitlements = sentEntitlements
     }
 
-    /// The same customer with other facts.
+    /// Returns the same customer with other facts.
     package func knowing(_ facts: CustomerFacts) -> Customer {
         Customer(
             id: id, realm: realm, publicID: publicID, createdAt: createdAt, facts: facts,

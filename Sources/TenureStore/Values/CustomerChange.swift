@@ -2,19 +2,19 @@ package import Foundation
 import TenureCore
 import TenureJSON
 
-/// What a person, or the app's own server, does to a customer's record.
+/// A change that a person, or the app's own server, makes to a customer.
 package enum CustomerChange: Sendable, Hashable {
-    /// `until` nil: for good.
+    /// Grants an entitlement until a date, or permanently if `until` is nil.
     case grant(entitlement: String, until: Date?)
     case revoke(entitlement: String)
     case link(user: String, Transfer)
     case unlink(user: String)
     case merge(other: String)
-    /// `other`, by public id, is a customer of their own again.
+    /// Undoes a merge. `other`, a public ID, becomes a separate customer again.
     case unmerge(other: String)
     case erase
 
-    /// As the audit trail calls it.
+    /// The name in the audit trail.
     package var name: String {
         switch self {
         case .grant: "grant"
@@ -27,7 +27,7 @@ package enum CustomerChange: Sendable, Hashable {
         }
     }
 
-    /// What the audit trail says of it; no id of a user, since that trail outlives them.
+    /// What the audit trail stores about it. It contains no user ID, because the trail outlives the customer.
     var detail: [String: String] {
         switch self {
         case .grant(let entitlement, let until):
@@ -39,7 +39,7 @@ package enum CustomerChange: Sendable, Hashable {
         }
     }
 
-    /// Tells two acts apart.
+    /// A text that differs for different changes.
     var spelling: String {
         switch self {
         case .link(let user, _), .unlink(let user): "\(name) \(user)"
@@ -48,24 +48,24 @@ package enum CustomerChange: Sendable, Hashable {
     }
 }
 
-/// What happens where an acquisition that is linked to one user is linked to another.
+/// What happens when an acquisition that is linked to one user is linked to another.
 package enum Transfer: String, Sendable, Hashable, CaseIterable {
-    /// It stays with the first; the link is refused.
+    /// The acquisition stays with the first user, and the link is rejected.
     case never
-    /// It goes to the newest, with its promises, and is the first one's no more.
+    /// The acquisition and its promises move to the newest user.
     case newest
-    /// Both users are one customer from then on, with all that either has.
+    /// Both users become one customer with everything that either has.
     case share
 }
 
-/// An act with who asks for it.
+/// A change, and who requested it.
 package struct RequestedChange: Sendable, Hashable {
     package let change: CustomerChange
-    /// The name of a key.
+    /// The name of the admin key.
     package let actor: String
     package let reason: String?
     package let at: Date
-    /// Made by who asks, so that asking again does nothing twice.
+    /// An ID that the caller chose, so that a repeated request changes nothing.
     package let request: String?
 
     package init(_ change: CustomerChange, actor: String, reason: String? = nil, at: Date, request: String? = nil) {
@@ -77,31 +77,31 @@ package struct RequestedChange: Sendable, Hashable {
     }
 }
 
-/// What came of an act.
+/// The result of a change.
 package enum ChangeOutcome: Sendable, Hashable {
-    /// The customer as they are now. `isNew`: something changed.
+    /// The customer after the change. `isNew` is false if nothing changed.
     case done(Customer, isNew: Bool)
-    /// How many entries of each kind are gone.
+    /// How many entries of each kind were deleted.
     case erased([String: Int])
     case refused(Refusal)
 
-    /// Why an act was refused; the audit trail has it by that name.
+    /// Why a change was rejected, as the audit trail names it.
     package enum Refusal: String, Sendable, Hashable, CaseIterable {
         case noSuchCustomer
         case noSuchOther
-        /// Of another environment or authority.
+        /// The two belong to different environments or signing authorities.
         case otherEnvironment
-        /// A record of what somebody showed who did not prove that it is theirs.
+        /// The customer is unbound: their artifacts came without proof that they belong to the sender.
         case unboundProof
         case linkedToAnotherUser
-        /// Parted by hand: only a person joins them again.
+        /// The two were separated by hand, so only a person can merge them again.
         case separated
         case notLinked
         case notMerged
         case alreadyMerged
-        /// More would be one customer than one person is.
+        /// The merged customer would contain more accounts than one person has.
         case tooManyMerged
-        /// The request's id stands for another act.
+        /// The request's ID was used for another change.
         case requestReused
     }
 }

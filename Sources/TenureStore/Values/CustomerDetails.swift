@@ -1,21 +1,21 @@
 package import Foundation
 
-/// Everything that the record holds of a customer and of those who turned out to be the same.
+/// Everything that the database stores about a customer, and about those merged into them.
 package struct CustomerDetails: Sendable {
-    /// What is read beside the short facts.
+    /// What to read besides the summary.
     package struct Parts: OptionSet, Sendable {
         package let rawValue: Int
 
         /// The bytes of artifacts and notifications.
         package static let bytes = Parts(rawValue: 1)
-        /// The records of those who showed what names this customer.
+        /// The unbound customers with artifacts that name this customer.
         package static let unbound = Parts(rawValue: 1 << 1)
         package static let audit = Parts(rawValue: 1 << 2)
 
         package init(rawValue: Int) { self.rawValue = rawValue }
     }
 
-    /// One of those who are one, as they came into the record.
+    /// One of the accounts of a merged customer, as it was created.
     package struct Member: Sendable, Hashable {
         package let publicID: String
         package let createdAt: Date
@@ -27,12 +27,12 @@ package struct CustomerDetails: Sendable {
         package let subtype: String?
         package let signedAt: Date?
         package let receivedAt: Date
-        /// As they came; nil where they were not asked for.
+        /// The bytes as received; nil if they weren't requested.
         package let bytes: [UInt8]?
     }
 
     package struct Device: Sendable, Hashable {
-        /// The hash of its id.
+        /// The hash of the device's ID.
         package let device: String
         package let firstSeen: Date
         package let lastSeen: Date
@@ -45,7 +45,7 @@ package struct CustomerDetails: Sendable {
         package let beganAt: Date
     }
 
-    /// So many unbound stand in one page.
+    /// The number of unbound customers in one page.
     package static let unboundPerPage = 20
 
     package let customer: Customer
@@ -58,7 +58,7 @@ package struct CustomerDetails: Sendable {
     package var events: [StoredEvent] = []
     package var devices: [Device] = []
     package var trialSessions: [TrialSession] = []
-    /// A page of them.
+    /// One page of unbound customers.
     package var unbound: [CustomerDetails] = []
     /// The number after which the next page of unbound customers begins; nil on the last page.
     package var nextUnbound: Int64?

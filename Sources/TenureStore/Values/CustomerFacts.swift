@@ -1,24 +1,22 @@
 import Foundation
 package import TenureCore
 
-/// What the ledger proves of one customer: all that a decision needs, in one small value.
+/// What a customer's artifacts prove: everything that a decision needs, in one small value.
 ///
-/// Derived from the ledger and rebuildable from it; stored beside the customer, so that a question costs one look-up.
+/// It can be computed again from the artifacts. It is stored with the customer, so that a decision costs one look-up.
 package struct CustomerFacts: Sendable, Hashable {
     package private(set) var proofs: [AppProof] = []
-    /// The latest word on each transaction, without what renewal info adds.
+    /// The latest state of each transaction, without what renewal info adds.
     package private(set) var purchases: [Purchase] = []
-    /// The latest word on each subscription.
+    /// The latest state of each subscription.
     package private(set) var renewals: [Renewal] = []
     package var purchasesAreComplete = false
     package private(set) var promises: [StoredPromise] = []
     package private(set) var support: [SupportGrant] = []
-    /// Whether these are the facts of an unbound record: of artifacts that somebody sent without proving that they are
-    /// theirs.
+    /// Whether they belong to an unbound customer: the artifacts came without proof that they belong to the sender.
     package var isUnbound = false
 
-    /// Called with the number of entries that an addition looks at: all that is known, and what is added. Tests count
-    /// them.
+    /// Gets the number of entries that an addition processes, known and new ones. Only tests set it.
     @TaskLocal package static var counted: (@Sendable (Int) -> Void)?
 
     package init() {}
@@ -26,7 +24,7 @@ package struct CustomerFacts: Sendable, Hashable {
     package mutating func add(_ more: [AppProof]) {
         guard !more.isEmpty else { return }
         Self.counted?(proofs.count + more.count)
-        // The order makes the stored bytes the same for the same facts. All artifacts stay in the ledger.
+        // The order makes the stored bytes the same for the same facts. All artifacts stay in the database.
         proofs = condensed(proofs + more)
     }
 
@@ -37,7 +35,7 @@ package struct CustomerFacts: Sendable, Hashable {
         for purchase in more {
             latest[purchase.transactionID] = latest[purchase.transactionID].map(purchase.joined) ?? purchase
         }
-        // What is known is in order: of thousands of purchases only the new ones are sorted.
+        // Known purchases are sorted already, so only the new ones need sorting.
         var merged: [Purchase] = []
         merged.reserveCapacity(purchases.count + latest.count)
         var known = purchases[...]
@@ -67,7 +65,7 @@ package struct CustomerFacts: Sendable, Hashable {
         renewals = latest.values.sorted { $0.originalTransactionID < $1.originalTransactionID }
     }
 
-    /// Keeps the first of those that say the same.
+    /// Adds promises. Of equal ones, the first stays.
     package mutating func add(_ more: [StoredPromise]) {
         guard !more.isEmpty else { return }
         var kept: [StoredPromise] = []
@@ -76,7 +74,7 @@ package struct CustomerFacts: Sendable, Hashable {
         promises = kept
     }
 
-    /// Those that a publication ended.
+    /// Removes promises that the publication of a policy ended.
     package mutating func removePromises(of entitlements: Set<String>) {
         promises.removeAll { entitlements.contains($0.entitlement) }
     }
@@ -87,8 +85,8 @@ package struct CustomerFacts: Sendable, Hashable {
         support.sort { ($0.date, $0.entitlement, $0.kind.rawValue) < ($1.date, $1.entitlement, $1.kind.rawValue) }
     }
 
-    /// With all that is proven of one who turned out to be the same customer. Whether all purchases of both are known
-    /// the ledger says.
+    /// Adds what is proven about a customer who is merged into this one. `DatabaseTransaction` computes whether all
+    /// purchases of both are known.
     package mutating func add(_ other: CustomerFacts) { add([other]) }
 
     package mutating func add(_ others: [CustomerFacts]) {
@@ -99,14 +97,14 @@ package struct CustomerFacts: Sendable, Hashable {
         for grant in others.flatMap(\.support) { add(grant) }
     }
 
-    /// `persona`: who is to stand in for the customer.
+    /// Returns the evidence for a decision. A persona replaces the customer's own.
     package func evidence(in environment: AppStoreEnvironment, as persona: Persona? = nil) -> Evidence {
         Evidence(
             environment: environment, app: proofs, transactions: purchases, renewals: renewals,
             purchasesAreComplete: purchasesAreComplete, support: support, persona: persona)
     }
 
-    /// For the coder, which reads what was condensed before.
+    /// For the decoder, which reads proofs that are condensed already.
     init(
         proofs: [AppProof], purchases: [Purchase], renewals: [Renewal], purchasesAreComplete: Bool,
         promises: [StoredPromise], support: [SupportGrant], isUnbound: Bool

@@ -1,8 +1,7 @@
-/// Some customers as their rows have them, in one piece of memory: for databases whose rows do not stay where they are
-/// until somebody read them.
+/// Copies of some customers' rows in one block of memory, for databases that free a row before its reader is done.
 struct CustomerPage: Sendable {
     private var rows: [Row] = []
-    /// Public ids and facts, one after the other.
+    /// Public IDs and facts, one after the other.
     private var bytes: [UInt8] = []
 
     private struct Row: Sendable {
@@ -20,7 +19,7 @@ struct CustomerPage: Sendable {
         rows.append(Row(realm: realm, nameEnd: nameEnd, end: bytes.count))
     }
 
-    /// As `Store.forEachCustomer`.
+    /// Works like `Store.forEachCustomer`.
     func forEach(
         _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
     ) throws(StoreError) {

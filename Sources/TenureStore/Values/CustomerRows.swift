@@ -1,18 +1,18 @@
 package import Foundation
 
-/// All that the ledger holds of one customer, with those who turned out to be the same: what their facts derive from.
+/// All rows of one customer, and of those merged into them, from which their facts are computed.
 package struct CustomerRows: Sendable {
     package let customer: Customer
-    /// In the order in which they came, each with its time.
+    /// In the order of arrival, each with its time.
     package let artifacts: [(artifact: Artifact, receivedAt: Date)]
-    /// In the order in which they came, each with its time.
+    /// In the order of arrival, each with its time.
     package let notifications: [(notification: StoredNotification, receivedAt: Date)]
     package let promises: [StoredPromise]
     package let support: [StoredSupportGrant]
     package let events: [StoredEvent]
-    /// Whether the events say so of every account that turned out to be theirs.
+    /// Whether events confirm that all purchases of every merged account are known.
     package let purchasesAreComplete: Bool
-    /// Whether it is an unbound record.
+    /// Whether the customer is unbound.
     package let isUnbound: Bool
 
     package init(

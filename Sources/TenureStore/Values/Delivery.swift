@@ -1,12 +1,12 @@
 package import Foundation
 
-/// A message of the outbox, as it was when it became true.
+/// A message of the outbox, as it was when the event happened.
 package struct StoredMessage: Sendable, Hashable {
     /// Random; the same in every attempt and every replay.
     package let event: String
     /// A `Message.Kind`, perhaps of a newer release.
     package let type: String
-    /// Nil where it concerns no customer.
+    /// Nil if it concerns no customer.
     package let realm: Realm?
     package let publicID: String?
     package let userIDs: [String]
@@ -14,43 +14,43 @@ package struct StoredMessage: Sendable, Hashable {
     package let createdAt: Date
 }
 
-/// One message on its way to one endpoint, in the hands of one worker until the lease ends.
+/// One message on its way to one endpoint. One worker holds it until the lease ends.
 package struct Delivery: Sendable, Hashable {
     package let id: Int64
     package let message: StoredMessage
-    /// Counts from 1; a replay begins anew.
+    /// Counts from 1. A replay starts at 1 again.
     package let attempt: Int
-    /// When its days of tries began.
+    /// When the message was queued. The period of retries starts then.
     package let queuedAt: Date
 
-    /// What came of an attempt. Nothing of what the other side said but its status.
+    /// The result of an attempt. The endpoint's response isn't stored, except for its status.
     package enum Outcome: Sendable, Hashable {
         case delivered(status: Int)
-        /// `retryAt` nil: given up.
+        /// The attempt failed. No attempt follows if `retryAt` is nil.
         case failed(status: Int?, detail: String, retryAt: Date?)
     }
 }
 
-/// What became of a message at one endpoint.
+/// The state of a message's delivery to one endpoint.
 package struct StoredDelivery: Sendable, Hashable {
     package struct Attempt: Sendable, Hashable {
         package let at: Date
         package let status: Int?
-        /// Why it failed; nil where it did not.
+        /// Why the attempt failed; nil if it succeeded.
         package let detail: String?
     }
 
     package let endpoint: String
     package let deliveredAt: Date?
-    /// When it is tried next; nil where it was delivered or given up.
+    /// When the next attempt is due; nil if the message was delivered or given up.
     package let nextAttempt: Date?
-    /// In their order, those before a replay too.
+    /// The attempts in order, including those before a replay.
     package let attempts: [Attempt]
 }
 
-/// Which messages.
+/// Selects messages.
 package enum MessageSelection: Sendable, Hashable {
     case event(String)
-    /// All since this instant, inclusive.
+    /// All messages since this instant, inclusive.
     case since(Date)
 }

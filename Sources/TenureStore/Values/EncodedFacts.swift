@@ -1,6 +1,6 @@
 import Foundation
 
-/// Facts with the bytes that stand for them in the database.
+/// Facts with their encoded bytes.
 struct EncodedFacts: Sendable {
     let facts: CustomerFacts
     let bytes: [UInt8]
@@ -16,7 +16,7 @@ struct EncodedFacts: Sendable {
         self.bytes = bytes
     }
 
-    /// Quicker than reading and comparing thousands of purchases.
+    /// Compares the encodings, which is faster than decoding and comparing thousands of purchases.
     func hasSameBytes(as other: [UInt8]) -> Bool {
         guard bytes.count == other.count else { return false }
         return bytes.withUnsafeBytes { ours in

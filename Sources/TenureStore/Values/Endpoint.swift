@@ -1,7 +1,7 @@
-/// Whom to tell what.
+/// Where webhooks go, and the kinds of messages that it receives.
 package struct Endpoint: Sendable, Hashable {
     package let name: String
-    /// Nil: everything, also what later releases tell.
+    /// Nil for all kinds, including those that later releases add.
     package let kinds: Set<Message.Kind>?
 
     package init(name: String, kinds: Set<Message.Kind>? = nil) {
@@ -9,21 +9,21 @@ package struct Endpoint: Sendable, Hashable {
         self.kinds = kinds
     }
 
-    /// As the column `types` holds it.
+    /// The kinds as the column `types` holds them.
     var types: String { kinds.map { $0.map(\.rawValue).sorted().joined(separator: " ") } ?? "*" }
 }
 
-/// An endpoint of some process.
+/// An endpoint that at least one process configured.
 package struct NamedEndpoint: Sendable, Hashable {
     package let name: String
-    /// Another one each time that a process says that it serves it; nil: none ever did.
+    /// A value that changes each time a process reports that it serves the endpoint. Nil if no process has.
     package let sign: String?
 }
 
-/// An endpoint that is told no more.
+/// An endpoint that was removed and gets no more messages.
 package struct ForgottenEndpoint: Sendable, Hashable {
     package let name: String
-    /// Messages that waited for it, and were given up.
+    /// The number of messages that waited for it and were given up.
     package let waiting: Int
 
     package init(name: String, waiting: Int) {

@@ -1,6 +1,6 @@
 import TenureCore
 
-/// The binary form of `CustomerFacts`: what stands where, for its writer and its reader.
+/// The binary format of `CustomerFacts`, for its writer and its reader.
 ///
 /// A version, then lists with their lengths. Each entry begins with flags that say which of its fields follow, in the
 /// order of this file. Numbers are little-endian base 128 (LEB128), texts UTF-8 after their length, instants the bits

@@ -2,35 +2,37 @@ import Foundation
 import TenureCore
 import TenureJSON
 
-/// By what a customer is found again: something that the App Store signed, never what a client merely says.
+/// What identifies a customer in later requests: a value that the App Store signed, never a client's mere claim.
 package struct Identity: Sendable, Hashable {
-    /// In the order in which they decide: an app transaction's id is one account and one app, for good.
+    /// In order of precedence: an app transaction's ID permanently identifies one account and one app.
     package enum Kind: UInt8, Sendable, Hashable, Comparable, CaseIterable {
         case appTransactionID = 1
         /// Attribute 15 of a receipt.
         case downloadID = 2
         case originalTransactionID = 3
-        /// A purchase of the app (its date and version) on a device (the hash of its id) that it was verified to be
-        /// signed for; in test environments only where it has no id of its own. Never the device alone, which several
-        /// accounts may use.
+        /// A purchase of the app (its date and version) on a verified device (the hash of its ID).
+        ///
+        /// In test environments it's used only if the purchase has no ID. The device alone never identifies a customer,
+        /// because several accounts may use it.
         case device = 4
-        /// The hash of an artifact. Only where nothing above is known.
+        /// The hash of an artifact. Used only if no identity above is known.
         case artifact = 5
-        /// What somebody showed who did not prove that it is theirs: a record of its own, beside the customer's.
+        /// Artifacts that came without proof that they belong to the sender. They identify an unbound customer.
         case unbound = 6
-        // The ones below name a customer, and nobody is found by them who sends something: a client could say them.
+        // The ones below name a customer, but a sync never finds a customer by them, because a client could invent
+        // them.
 
-        /// A user of the app, as its own server names them. Nothing but that server's key links one.
+        /// A user of the app, by the ID of the app's own server. Only that server's key links one.
         case userID = 8
-        /// The UUID that the app gave to a purchase, then a blank and the purchase's original transaction: an app may
-        /// give one to several accounts.
+        /// The UUID that the app gave to a purchase, then a space and the purchase's original transaction ID: an app
+        /// may give one UUID to several accounts.
         case appAccountToken = 9
         /// A transaction that is not its subscription's first.
         case transactionID = 10
-        /// An event of a subscription, its first or a renewal, as its order has it.
+        /// An event of a subscription, its first purchase or a renewal, by the ID of its order line.
         case webOrderLineItemID = 11
 
-        /// Whether the App Store's server knows somebody by it.
+        /// Whether Apple's App Store Server API accepts it as the name of a customer.
         var isAppStores: Bool { self == .appTransactionID || self == .originalTransactionID }
 
         package static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
@@ -44,7 +46,7 @@ package struct Identity: Sendable, Hashable {
         self.value = value
     }
 
-    /// Nil where there is no token, or it is no UUID.
+    /// Returns nil if the token is missing or isn't a UUID.
     package init?(appAccountToken token: String?, of originalTransactionID: String) {
         guard let token, let id = UUID(digits: token) else { return nil }
         self.init(.appAccountToken, "\(String(decoding: id.lowercaseUTF8, as: UTF8.self)) \(originalTransactionID)")

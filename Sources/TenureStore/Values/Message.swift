@@ -1,8 +1,8 @@
 import Foundation
 
-/// Something that became true, for those outside who want to know.
+/// An event that webhooks report.
 package struct Message: Sendable, Hashable {
-    /// As it stands in a webhook's `type` and in the configuration.
+    /// The name in a webhook's `type` and in the configuration.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case entitlementGranted = "entitlement.granted"
         case entitlementRevoked = "entitlement.revoked"
@@ -15,7 +15,7 @@ package struct Message: Sendable, Hashable {
     }
 
     package let kind: Kind
-    /// A JSON object: what is particular to this kind.
+    /// A JSON object with the fields that are specific to this kind.
     package let data: [UInt8]
 
     package init(_ kind: Kind, data: [UInt8]) {

@@ -3,8 +3,8 @@ import TenureCore
 
 /// Facts of the kind that nearly every customer has: one proof, non-consumable purchases, promises.
 ///
-/// Two of them that differ only in ids, and in dates between which no policy tells a difference, decide alike. Their key
-/// says by which bytes they are the same; whoever goes through millions of customers decides each key once.
+/// Facts that differ only in IDs, and in dates that no policy tells apart, lead to the same decisions. Such facts have
+/// equal keys, so code that reads millions of customers decides each key once.
 package struct PlainFacts {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
@@ -21,8 +21,8 @@ package struct PlainFacts {
         self.room = room
     }
 
-    /// Writes the key into `room` and says how long it is; nil where the facts are not plain, or the key does not fit:
-    /// then `room` holds nothing that means anything.
+    /// Writes the key into `room` and returns its length. Returns nil if the facts aren't plain or the key doesn't fit;
+    /// the content of `room` is then undefined.
     ///
     /// `realm`: a customer's, which is part of the key. `class`: a number for the date of purchase, equal for two dates
     /// only where nothing that is asked tells them apart.
@@ -63,7 +63,7 @@ package struct PlainFacts {
             download = text()
             guard download != nil else { return false }
         }
-        // Whether there is an id, and none of them, decides nothing but to which promise it belongs.
+        // Only whether there is an ID matters: it decides which promises apply.
         write(kind)
         write(flags.contains(.platform) ? byte() ?? 0xFF : 0)
         if flags.contains(.version) {
@@ -85,7 +85,7 @@ package struct PlainFacts {
     ]
     private static let nonConsumable = FactsFormat.productTypes.first { $0.0 == .nonConsumable }?.1
 
-    /// What is bought for good gives the same whenever it was bought.
+    /// Writes the purchases without dates: a lifetime purchase gives the same whenever it was made.
     private mutating func writePurchases() -> Bool {
         guard let count = number(), count < 64 else { return false }
         write(UInt8(count))
@@ -172,7 +172,7 @@ package struct PlainFacts {
         written += 8
     }
 
-    /// A text of less than 255 bytes after its length.
+    /// Writes a text of less than 255 bytes, preceded by its length.
     private mutating func write(_ text: UnsafeRawBufferPointer) {
         guard room.count - written > text.count else { return isBeyondRoom = true }
         write(UInt8(truncatingIfNeeded: text.count))

@@ -1,8 +1,8 @@
 package import Foundation
 
-/// Some of what was signed of one member of the record, in the order in which it came.
+/// A page of the signed artifacts and notifications of one member of a customer, in the order of arrival.
 package struct SignedEntries: Sendable {
-    /// How far they go: the numbers of the last ones in the ledger.
+    /// Where a page ends: the numbers of its last rows in the database.
     package struct Position: Sendable, Hashable {
         package var artifact: Int64 = 0
         package var notification: Int64 = 0
@@ -10,7 +10,7 @@ package struct SignedEntries: Sendable {
         package init() {}
     }
 
-    /// Whose they are, for messages.
+    /// The customer's public ID, for messages.
     package let publicID: String
     package let artifacts: [(artifact: Artifact, receivedAt: Date)]
     package let notifications: [(notification: StoredNotification, receivedAt: Date)]
@@ -19,37 +19,38 @@ package struct SignedEntries: Sendable {
     package var isEmpty: Bool { artifacts.isEmpty && notifications.isEmpty }
 }
 
-/// How facts are made of what was signed, where customers who were one part again.
+/// How facts are computed from signed entries when merged customers are separated again.
 package struct Rederivation: Sendable {
-    /// What the entries of a member prove, up to a place in the ledger.
+    /// What the entries of a member prove, up to a position.
     package struct Proven: Sendable {
         package private(set) var facts = CustomerFacts()
         package private(set) var end = SignedEntries.Position()
 
         package init() {}
 
-        /// - Parameter more: what each page proves. All at once, because each addition costs as much as all that is known.
+        /// - Parameter more: what each page proves. All at once, because each addition costs as much as all that is
+        /// known.
         package mutating func add(_ more: [CustomerFacts], upTo end: SignedEntries.Position) {
             facts.add(more)
             self.end = end
         }
     }
 
-    /// By the member's number, found out before the transaction: signatures take their time, and all who write wait.
+    /// What was proven before the transaction, by the member's number. Verifying inside it would block other writers.
     package var proven: [Int64: Proven] = [:]
-    /// Verifies entries: those that came in between.
+    /// Verifies the entries that arrived since then.
     package let prove: @Sendable (SignedEntries) throws(StoreError) -> CustomerFacts
 
     package init(_ prove: @escaping @Sendable (SignedEntries) throws(StoreError) -> CustomerFacts) {
         self.prove = prove
     }
 
-    /// So many entries are in memory at once.
+    /// The number of entries that are in memory at once.
     package static let pageSize = 200
 }
 
 extension CustomerChange {
-    /// Whether customers who are one may part by it.
+    /// Whether this change may separate merged customers.
     package var mayPart: Bool {
         switch self {
         case .unlink, .unmerge, .link(_, .newest): true

@@ -1,11 +1,11 @@
 package import Foundation
 
-/// An App Store Server Notification as it came.
+/// An App Store Server Notification, byte for byte as received.
 package struct StoredNotification: Sendable, Hashable {
     package let realm: Realm
     /// `notificationUUID`, the same in every attempt to deliver it.
     package let uuid: String
-    /// Apple's name, known or not; empty where there is none.
+    /// Apple's name for the type, which may be unknown here. Empty if the notification has no type.
     package let type: String
     package let subtype: String?
     package let signedDate: Date?
@@ -24,13 +24,13 @@ package struct StoredNotification: Sendable, Hashable {
     }
 }
 
-/// What became of a notification.
+/// The result of storing a notification.
 package struct Reception: Sendable, Hashable {
-    /// False where it came before, and where nothing of it was kept.
+    /// False if it was received before, or if nothing of it was stored.
     package let isNew: Bool
-    /// It speaks of somebody who was erased and has not used the app since: nothing of it was kept.
+    /// Whether it is about a customer who was erased and hasn't used the app since. Nothing of it was stored.
     package let isOfErased: Bool
-    /// Nil where it speaks of nobody.
+    /// Nil if it is about no customer.
     package let customer: Customer?
 
     package init(isNew: Bool, customer: Customer?, isOfErased: Bool = false) {

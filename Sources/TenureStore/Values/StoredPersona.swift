@@ -1,15 +1,15 @@
 package import Foundation
 package import TenureCore
 
-/// A customer to rehearse with, as the record keeps them: never one of those who came.
+/// A persona: a test customer, stored apart from real customers.
 package struct StoredPersona: Sendable, Hashable {
-    /// The record's own number, never given twice; 0 before it was written.
+    /// The row's number, which is never reused. 0 until the row is written.
     package let number: Int64
-    /// Random and opaque; what its token says.
+    /// Random and opaque. The persona's token contains it.
     package let publicID: String
     package let persona: Persona
     package let createdAt: Date
-    /// From then on it stands for nobody.
+    /// The persona can't be used from this instant on.
     package let expiresAt: Date
     package let revokedAt: Date?
 

@@ -1,12 +1,12 @@
 package import Foundation
 package import TenureCore
 
-/// A promise as the ledger keeps it: the policy that gave it by its version.
+/// A promise as the database stores it. It names the policy that made it by version.
 package struct StoredPromise: Sendable, Hashable {
     package let entitlement: String
     package let acquisition: AcquisitionKey
     package let policyVersion: Int64
-    /// Nil: for good. To the millisecond, as all instants of the ledger.
+    /// When the promise ends; nil if it is permanent. Whole milliseconds, as in all stored times.
     package let until: Date?
     package let recordedAt: Date
 
@@ -20,8 +20,7 @@ package struct StoredPromise: Sendable, Hashable {
         self.recordedAt = recordedAt.toMillisecond
     }
 
-    /// The order of promises, in which they were given; between those of one moment any one will do that is always the
-    /// same.
+    /// The order in which promises were made. Promises of the same instant have an arbitrary but fixed order.
     func precedes(_ other: StoredPromise) -> Bool {
         if recordedAt != other.recordedAt { return recordedAt < other.recordedAt }
         if policyVersion != other.policyVersion { return policyVersion < other.policyVersion }
@@ -31,7 +30,7 @@ package struct StoredPromise: Sendable, Hashable {
 
     private var description: String { "\(acquisition) \(until?.millisecondsSince1970 ?? .max)" }
 
-    /// Whether it says nothing that `other` does not say.
+    /// Whether `other` already promises everything that this one does.
     package func repeats(_ other: StoredPromise) -> Bool {
         entitlement == other.entitlement && policyVersion == other.policyVersion && until == other.until
             && acquisition.matches(other.acquisition)
@@ -39,7 +38,7 @@ package struct StoredPromise: Sendable, Hashable {
 }
 
 extension Date {
-    /// The instant that the ledger's columns hold: whole milliseconds since 1970.
+    /// The date rounded to what a column stores: whole milliseconds since 1970.
     package var toMillisecond: Date { Date(millisecondsSince1970: millisecondsSince1970) }
 
     package var millisecondsSince1970: Int64 {
