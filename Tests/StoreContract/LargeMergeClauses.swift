@@ -107,10 +107,14 @@ extension Store {
         let writes = counts.writes
         counts.reset()
         guard case .done(_, true) = outcome else { throw BrokenClause(description: "\(name): \(outcome)") }
-        try StoreContract.expect(within.value < 200, "\(name): \(within.value) entries proven or combined in a transaction")
-        if combines { try StoreContract.expect(outside.value >= 2000, "\(name): \(outside.value) entries combined outside") }
+        try StoreContract.expect(
+            within.value < 200, "\(name): \(within.value) entries proven or combined in a transaction")
+        if combines {
+            try StoreContract.expect(outside.value >= 2000, "\(name): \(outside.value) entries combined outside")
+        }
         for write in writes {
-            try StoreContract.expect(write.statements <= 20 * ordinary.statements, "\(name): \(write.statements) statements")
+            try StoreContract.expect(
+                write.statements <= 20 * ordinary.statements, "\(name): \(write.statements) statements")
             try StoreContract.expect(write.values <= 20 * ordinary.values, "\(name): \(write.values) values")
         }
     }
