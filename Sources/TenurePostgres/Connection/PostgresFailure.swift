@@ -35,6 +35,13 @@ struct PostgresFailure: Error {
                 .unusable(
                     database: database,
                     detail: "it takes no writes, being a standby or set to read only; name the primary server"))
+        // PgBouncer's words, with the SQLSTATE of every error of its own.
+        case _ where detail.contains("statement pooling"):
+            self.init(
+                .unusable(
+                    database: database,
+                    detail: "its pooler runs with `pool_mode=statement`, which allows no transactions; set "
+                        + "`pool_mode=transaction` or `pool_mode=session` for this database"))
         // The operator ended the connection, or the server is starting or going down, or has too many.
         case "57P01", "57P02", "57P03", "57P05", "25P03", "53300":
             self.init(.unreachable(database: database, detail: detail), remedy: .reconnect)
