@@ -2,7 +2,7 @@ import TenureStore
 
 @testable import TenurePostgres
 
-/// The floor of the store's look-ups: one prepared SELECT for each customer, one at a time on each connection, nothing
+/// The floor of the store's look-ups: one SELECT in a transaction for each customer, one at a time on each connection, nothing
 /// decoded.
 struct BareSelects: Sendable {
     private let pool: PostgresPool
@@ -16,7 +16,9 @@ struct BareSelects: Sendable {
         let count = try await pool.run { connection throws(PostgresFailure) in
             var parameters = PostgresParameters()
             parameters.append(id)
-            return try connection.answer("SELECT \(Customer.columns) FROM customers WHERE id = $1", parameters).rowCount
+            return try connection.transact(.lookingUp) { () throws(PostgresFailure) in
+                try connection.answer("SELECT \(Customer.columns) FROM customers WHERE id = $1", parameters).rowCount
+            }
         }
         guard count == 1 else { throw .failed("there is no customer \(id)") }
     }

@@ -4,8 +4,8 @@ import TenureStore
 
 /// Looks up customers by number: the question that is asked for every request.
 ///
-/// One prepared statement in one round trip, on connections that do nothing else, so that no writer is waited for. What
-/// is asked while a round trip is under way shares the next one.
+/// One statement in a transaction of its own, on connections that do nothing else, so that no writer is waited for. What
+/// is asked while a transaction is under way shares the next one.
 final class CustomerLookups: @unchecked Sendable {
     // Sound: `waiting` and `rounds` are touched between `lock.lock()` and `lock.unlock()` only.
     private let lock = NSLock()
@@ -143,7 +143,9 @@ final class CustomerLookups: @unchecked Sendable {
     ) throws(PostgresFailure) -> [Result<Found, StoreError>] {
         var parameters = PostgresParameters()
         if ids.count == 1 { parameters.append(ids[0]) } else { parameters.append(ids) }
-        let answer = try connection.answer(ids.count == 1 ? findOne : findMany, parameters)
+        let answer = try connection.transact(.lookingUp) { () throws(PostgresFailure) in
+            try connection.answer(ids.count == 1 ? findOne : findMany, parameters)
+        }
         var found: [Int64: Result<Found, StoreError>] = [:]
         for row in 0..<answer.rowCount {
             guard let id = answer.integer(row, 0) else { continue }

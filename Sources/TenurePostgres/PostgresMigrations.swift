@@ -11,14 +11,9 @@ extension PostgresConnection {
         answerTimeout = .seconds(24 * 3600)
         defer { answerTimeout = timeout }
         let lock = AdvisoryKeys.number("migrations", address.schema, "")
-        try run("BEGIN; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(\(lock))")
-        do {
+        try transact(.migrating(lock: lock)) { () throws(PostgresFailure) in
             try makeSchema()
             try apply(migrations)
-            try run("COMMIT")
-        } catch {
-            _ = try? run("ROLLBACK")
-            throw error
         }
     }
 
@@ -49,7 +44,8 @@ extension PostgresConnection {
 
     /// Returns the database's ID.
     func databaseID() throws(PostgresFailure) -> [UInt8] {
-        guard case .blob(let id)? = try rows("SELECT id FROM database").first?.values.first, id.count == 16 else {
+        let row = try transact(.reading) { () throws(PostgresFailure) in try rows("SELECT id FROM database").first }
+        guard case .blob(let id)? = row?.values.first, id.count == 16 else {
             throw PostgresFailure(.damaged("`\(address.description)` has no ID"))
         }
         return id

@@ -82,6 +82,15 @@ package final class PostgresServer: Sendable {
         try tools.startServer(in: folder)
     }
 
+    /// Restarts it as a standby without a primary server, which takes no writes.
+    package func becomeStandby() throws {
+        try stop(.fast)
+        let mark = folder + "/data/standby.signal"
+        try Data().write(to: URL(fileURLWithPath: mark))
+        try tools.giveAway(mark)
+        try start()
+    }
+
     package enum Stop: String, Sendable {
         /// Ends connections and transactions in order.
         case fast
@@ -102,7 +111,7 @@ package final class PostgresServer: Sendable {
     }
 
     /// A port on which no process listens now.
-    private static func freePort() throws -> Int {
+    static func freePort() throws -> Int {
         #if canImport(Darwin)
             let kind = SOCK_STREAM
         #else

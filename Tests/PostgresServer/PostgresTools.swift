@@ -47,10 +47,14 @@ struct PostgresTools: Sendable {
 
     /// The command line of a tool.
     private func line(_ tool: String, _ arguments: [String]) -> [String] {
+        asUser(["\(folder)/\(tool)"] + arguments)
+    }
+
+    private func asUser(_ line: [String]) -> [String] {
         let prefix = user.map {
             ["/usr/bin/env", "setpriv", "--reuid=\($0.id)", "--regid=\($0.group)", "--clear-groups", "--"]
         }
-        return (prefix ?? []) + ["\(folder)/\(tool)"] + arguments
+        return (prefix ?? []) + line
     }
 
     /// Runs a tool to its end; throws what it said where it fails.
@@ -86,7 +90,8 @@ struct PostgresTools: Sendable {
         let status = directory + "/data/postmaster.pid"
         for _ in 0..<3000 where process.isRunning {
             let lines = ((try? String(contentsOfFile: status, encoding: .utf8)) ?? "").split(separator: "\n")
-            if lines.first == "\(process.processIdentifier)", lines.last?.hasPrefix("ready") == true { return }
+            let isReady = ["ready", "standby"].contains { lines.last?.hasPrefix($0) == true }
+            if lines.first == "\(process.processIdentifier)", isReady { return }
             usleep(20_000)
         }
         let said = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
@@ -96,8 +101,12 @@ struct PostgresTools: Sendable {
     /// Starts a process that stops the server and removes its folder when the handle is closed: by hand, or because
     /// this process is no more.
     func keepWatch(over directory: String) throws -> FileHandle {
+        try keepWatch(
+            over: directory, stop: line("pg_ctl", ["-D", directory + "/data", "-m", "immediate", "-w", "stop"]))
+    }
+
+    private func keepWatch(over directory: String, stop: [String]) throws -> FileHandle {
         let ends = try Self.pipe()
-        let stop = line("pg_ctl", ["-D", directory + "/data", "-m", "immediate", "-w", "stop"])
         let script = "trap '' INT TERM HUP; cd /; cat; \"$@\"; rm -rf '\(directory)'"
         let process = Self.process(["/bin/sh", "-c", script, "sh"] + stop, in: "/")
         process.standardInput = ends.reading
@@ -105,6 +114,29 @@ struct PostgresTools: Sendable {
         process.standardError = FileHandle.nullDevice
         try process.start()
         return ends.writing
+    }
+
+    /// Starts PgBouncer with `pgbouncer.ini` in this folder. The handle stops it and removes the folder when it closes.
+    func startPooler(in directory: String) throws -> FileHandle {
+        let path = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+        let folders = ["/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin"] + path
+        let programs = folders.map { $0 + "/pgbouncer" }
+        guard let program = programs.first(where: FileManager.default.isExecutableFile) else {
+            throw PostgresServerError("PgBouncer isn't installed; run `Scripts/install-dependencies test`")
+        }
+        let watch = try keepWatch(
+            over: directory, stop: ["/bin/sh", "-c", "read pid < '\(directory)/pid' && kill -9 \"$pid\""])
+        let process = Self.process(asUser([program, directory + "/pgbouncer.ini"]), in: directory)
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.start()
+        for _ in 0..<1500 where process.isRunning {
+            let log = (try? String(contentsOfFile: directory + "/log", encoding: .utf8)) ?? ""
+            if log.contains("process up") { return watch }
+            usleep(20_000)
+        }
+        let log = (try? String(contentsOfFile: directory + "/log", encoding: .utf8)) ?? ""
+        throw PostgresServerError("PgBouncer didn't start: \(log)")
     }
 
     /// Creates a pipe that child processes don't inherit, because they would keep it open.

@@ -71,11 +71,14 @@ import Testing
     }
 
     @Test func `says nothing of its own and speaks UTF-8, whatever the server is set to`() throws {
-        let settings = try connection.rows(
-            """
-            SELECT current_setting('client_encoding'), current_setting('synchronous_commit'),
-            current_setting('application_name'), current_setting('client_min_messages')
-            """)
+        let settings = try connection.transact(.writing(AdvisoryKeys([], schema: "t"))) {
+            () throws(PostgresFailure) in
+            try connection.rows(
+                """
+                SELECT current_setting('client_encoding'), current_setting('synchronous_commit'),
+                current_setting('application_name'), current_setting('client_min_messages')
+                """)
+        }
         #expect(settings.first?.values == ["UTF8", "on", "tenure", "error"])
     }
 

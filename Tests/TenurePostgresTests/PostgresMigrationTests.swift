@@ -13,7 +13,7 @@ import Testing
             let connection = try PostgresConnection(to: address, for: .acts)
             try connection.migrate(Array(Migration.all.prefix(version)))
             _ = try connection.execute(
-                "INSERT INTO customers (id, realm, public_id, created_at, facts) VALUES (7, 0, 'cus_a', 1000, $1)",
+                "INSERT INTO \(address.schema).customers (id, realm, public_id, created_at, facts) VALUES (7, 0, 'cus_a', 1000, $1)",
                 [.blob(CustomerFacts().encoded)])
         }
         try await withStore(at: address) { store in
@@ -28,7 +28,8 @@ import Testing
     @Test func `of a newer release is refused`() async throws {
         let address = try freshAddress()
         try await withStore(at: address) { _ in }
-        _ = try PostgresConnection(to: address, for: .acts).execute("INSERT INTO migrations VALUES ('999 later', 0)")
+        _ = try PostgresConnection(to: address, for: .acts)
+            .execute("INSERT INTO \(address.schema).migrations VALUES ('999 later', 0)")
         let error = await #expect(throws: StoreError.self) { try await Store(PostgresDatabase(address)) }
         guard case .newerDatabase? = error else {
             Issue.record("\(String(describing: error))")
@@ -49,7 +50,7 @@ import Testing
     @Test func `a migration that fails leaves nothing`() throws {
         let address = try freshAddress()
         let connection = try PostgresConnection(to: address, for: .acts)
-        _ = try connection.run("CREATE SCHEMA \"\(address.schema)\"; CREATE TABLE events (id BIGINT)")
+        _ = try connection.run("CREATE SCHEMA \(address.schema); CREATE TABLE \(address.schema).events (id BIGINT)")
         #expect(throws: PostgresFailure.self) { try connection.migrate() }
         let tables = try connection.rows(
             "SELECT tablename::text FROM pg_tables WHERE schemaname = $1", [.text(address.schema)])

@@ -90,12 +90,16 @@ import Testing
     @Test func `that acknowledges early is told not to`() async throws {
         let server = try PostgresServer(settings: ["synchronous_commit": "off"])
         let address = try PostgresAddress(server.url())
-        let level = try PostgresConnection(to: address, for: .acts).rows("SELECT current_setting('synchronous_commit')")
+        let connection = try PostgresConnection(to: address, for: .acts)
+        let level = try connection.transact(.writing(AdvisoryKeys([], schema: address.schema))) {
+            () throws(PostgresFailure) in try connection.rows("SELECT current_setting('synchronous_commit')")
+        }
         #expect(level.first?.values == ["on"])
     }
 
     @Test func `that takes no writes is said to`() async throws {
-        let server = try PostgresServer(settings: ["default_transaction_read_only": "on"])
+        let server = try PostgresServer(settings: ["wal_level": "replica"])
+        try server.becomeStandby()
         let error = try await refusal(of: server.url())
         #expect(error?.description.contains("takes no writes") == true)
     }

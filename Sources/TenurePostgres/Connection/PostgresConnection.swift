@@ -20,14 +20,19 @@ final class PostgresConnection {
     /// How long an answer may take before the server counts as gone.
     var answerTimeout: Duration = .seconds(600)
     let address: PostgresAddress
+    /// What each transaction that writes sets `synchronous_commit` to.
+    private(set) var synchronousCommit = "on"
     private let handle: OpaquePointer
+    /// Whether the server itself is at the other end. A pooler may run each transaction on another connection, where
+    /// prepared statements have other names or don't exist.
+    private(set) var isDirect = false
     private var statements = StatementCache()
     private var statementsAreStale = false
 
     init(to address: PostgresAddress, for role: Role) throws(PostgresFailure) {
         self.address = address
         handle = try Self.connect(to: address)
-        try prepare(for: role)
+        try checkServer(for: role)
     }
 
     deinit { PQfinish(handle) }
@@ -43,8 +48,15 @@ final class PostgresConnection {
         try answer(sql, try PostgresParameters(arguments)).changes
     }
 
-    /// Sends a statement that is prepared once: one round trip from then on.
+    /// Sends a statement in one round trip. On a direct connection it is prepared once, under a name.
     func answer(_ sql: String, _ parameters: PostgresParameters) throws(PostgresFailure) -> PostgresAnswer {
+        guard isDirect else {
+            let sent = parameters.withPointers { values, lengths, formats in
+                PQsendQueryParams(
+                    handle, sql, Int32(parameters.types.count), parameters.types, values, lengths, formats, 1)
+            }
+            return try finish(sent: sent)
+        }
         try dropStaleStatements()
         let known = statements.name(for: sql, types: parameters.types)
         let name = if let known { known } else { try prepare(sql, parameters.types) }
@@ -106,6 +118,7 @@ final class PostgresConnection {
         if let failure {
             // Whatever the server said: with the connection, the transaction is gone.
             guard isLost, case .none = failure.remedy else { throw failure }
+            if case .unusable = failure.error { throw failure }
             throw PostgresFailure.lost(address.description, failure.error.description)
         }
         guard let kept else { throw clientFailure() }
@@ -200,44 +213,27 @@ final class PostgresConnection {
         }
     }
 
-    // MARK: The session
+    // MARK: The server
 
-    private func prepare(for role: Role) throws(PostgresFailure) {
+    /// Changes nothing outside of its transaction, because the next one may run on another connection of a pooler.
+    private func checkServer(for role: Role) throws(PostgresFailure) {
         let version = Int(PQserverVersion(handle))
         guard version >= 130_000 else {
             throw unusable("its PostgreSQL is of version \(version / 10_000); 13 is the least that this release knows")
         }
-        // A transaction whose process hangs lets go of its locks.
-        try run(
-            """
-            SET client_min_messages = error; SET jit = off; SET lock_timeout = '10s';
-            SET idle_in_transaction_session_timeout = '60s'; SET standard_conforming_strings = on;
-            SET search_path = "\(address.schema)", pg_temp
-            """)
-        switch role {
-        case .acts: try checkDurability()
-        case .lookups:
-            // One plan for good, and never one that was made while the table was small.
-            try run(
+        let settings = try transact(.lookingUp) { () throws(PostgresFailure) in
+            try rows(
                 """
-                SET default_transaction_read_only = on; SET plan_cache_mode = force_generic_plan;
-                SET enable_seqscan = off; SET enable_bitmapscan = off
-                """)
+                SELECT pg_backend_pid(), current_setting('fsync'), current_setting('synchronous_commit')
+                """
+            ).first?.values ?? []
         }
-    }
-
-    /// Acknowledged means flushed.
-    private func checkDurability() throws(PostgresFailure) {
-        let settings = try rows(
-            """
-            SELECT CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply'
-            ELSE set_config('synchronous_commit', 'on', false) END, current_setting('fsync')
-            """)
-        let values = settings.first?.values ?? []
-        guard values.first == .text("on") || values.first == .text("remote_apply") else {
-            throw unusable("it does not let this session set `synchronous_commit` to `on`")
-        }
-        guard values.last == .text("on") || address.allowsFsyncOff else {
+        guard settings.count == 3 else { throw unusable("it doesn't report its settings") }
+        // A pooler tells its clients another number, by which it knows what to cancel.
+        isDirect = settings[0] == .integer(Int64(PQbackendPID(handle)))
+        // Stronger than `on`, so kept.
+        if settings[2] == .text("remote_apply") { synchronousCommit = "remote_apply" }
+        guard role == .lookups || settings[1] == .text("on") || address.allowsFsyncOff else {
             throw unusable(
                 "it runs with `fsync = off`, and loses what it acknowledged when its machine stops; set it to `on`, "
                     + "or add `allow_fsync_off=true` to the URL where the record does not matter")

@@ -30,11 +30,19 @@ struct PostgresFailure: Error {
         case "55P03", "57014": self.init(.busy)
         case "53100": self.init(.full)
         case "XX001", "XX002": self.init(.damaged(detail))
-        case "25006":
+        // A standby refuses `BEGIN READ WRITE` itself with the second one.
+        case "25006", "0A000" where state == "25006" || detail.contains("during recovery"):
             self.init(
                 .unusable(
                     database: database,
                     detail: "it takes no writes, being a standby or set to read only; name the primary server"))
+        // PgBouncer's words, with the SQLSTATE of every error of its own.
+        case _ where detail.contains("statement pooling"):
+            self.init(
+                .unusable(
+                    database: database,
+                    detail: "its pooler runs with `pool_mode=statement`, which allows no transactions; set "
+                        + "`pool_mode=transaction` or `pool_mode=session` for this database"))
         // The operator ended the connection, or the server is starting or going down, or has too many.
         case "57P01", "57P02", "57P03", "57P05", "25P03", "53300":
             self.init(.unreachable(database: database, detail: detail), remedy: .reconnect)

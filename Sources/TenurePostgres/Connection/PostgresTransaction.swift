@@ -5,27 +5,70 @@ extension PostgresConnection {
     enum Transaction {
         /// One state of the record, from its first statement to its last.
         case reading
+        /// One statement that looks customers up by their number.
+        case lookingUp
         /// Acts with a key in common happen one after the other.
         case writing(AdvisoryKeys)
-
-        fileprivate var beginning: String {
-            switch self {
-            case .reading: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-            case .writing(let keys): "BEGIN ISOLATION LEVEL READ COMMITTED" + keys.statements
-            }
-        }
+        /// Waits for the lock with this number as long as another process takes to migrate.
+        case migrating(lock: Int64)
 
         fileprivate var writes: Bool {
             switch self {
-            case .reading: false
-            case .writing: true
+            case .reading, .lookingUp: false
+            case .writing, .migrating: true
             }
+        }
+    }
+
+    /// Begins a transaction and sets all that it needs, in one message.
+    ///
+    /// Everything is set for this transaction only: behind a pooler, the next one runs on another connection, and this
+    /// connection runs another client's. The explicit access mode overrides `default_transaction_read_only`.
+    private func beginning(of transaction: Transaction) -> String {
+        // A transaction whose process hangs lets go of its locks.
+        let settings = """
+            ; SET LOCAL search_path = "\(address.schema)", pg_temp; SET LOCAL standard_conforming_strings = on\
+            ; SET LOCAL client_min_messages = error; SET LOCAL jit = off; SET LOCAL lock_timeout = '10s'\
+            ; SET LOCAL idle_in_transaction_session_timeout = '60s'
+            """
+        let durability = "; SET LOCAL synchronous_commit = \(synchronousCommit)"
+        switch transaction {
+        case .reading: return "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" + settings
+        case .lookingUp:
+            // One plan permanently, and never one that was made while the table was small.
+            return "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY" + settings
+                + """
+                ; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off\
+                ; SET LOCAL enable_bitmapscan = off
+                """
+        case .writing(let keys):
+            return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE" + settings + durability + keys.statements
+        case .migrating(let lock):
+            return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE" + settings + durability
+                + "; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(\(lock))"
         }
     }
 
     /// Repeats what another transaction was in the way of, after a short pause that is never the same twice.
     func transact<Value>(
         _ transaction: Transaction, _ body: (any DatabaseSession) throws(StoreError) -> Value
+    ) throws(PostgresFailure) -> Value {
+        try transact(transaction) { () throws(PostgresFailure) in
+            let session = PostgresSession(self)
+            let value: Value
+            do throws(StoreError) {
+                value = try body(session)
+            } catch {
+                throw session.failure ?? PostgresFailure(error)
+            }
+            if let failure = session.failure { throw failure }
+            return value
+        }
+    }
+
+    /// The same for statements on the connection itself.
+    func transact<Value>(
+        _ transaction: Transaction, _ body: () throws(PostgresFailure) -> Value
     ) throws(PostgresFailure) -> Value {
         var attempt = 0
         while true {
@@ -40,26 +83,16 @@ extension PostgresConnection {
     }
 
     private func transactOnce<Value>(
-        _ transaction: Transaction, _ body: (any DatabaseSession) throws(StoreError) -> Value
+        _ transaction: Transaction, _ body: () throws(PostgresFailure) -> Value
     ) throws(PostgresFailure) -> Value {
-        let session = PostgresSession(self)
         let value: Value
         do {
             try dropStaleStatements()
-            try run(transaction.beginning)
+            try run(beginning(of: transaction))
+            value = try body()
         } catch {
             rollBack()
             throw error
-        }
-        do {
-            value = try body(session)
-        } catch {
-            rollBack()
-            throw session.failure ?? PostgresFailure(error)
-        }
-        if let failure = session.failure {
-            rollBack()
-            throw failure
         }
         try commit(transaction)
         return value
