@@ -30,8 +30,9 @@ struct PostgresFailure: Error {
         case "55P03", "57014": self.init(.busy)
         case "53100": self.init(.full)
         case "XX001", "XX002": self.init(.damaged(detail))
-        // A standby refuses `BEGIN READ WRITE` itself with the second one.
-        case "25006", "0A000" where state == "25006" || detail.contains("during recovery"):
+        // A standby refuses `BEGIN READ WRITE` itself with 0A000, which other errors have too.
+        case "25006",
+            "0A000" where detail.contains("during recovery"):
             self.init(
                 .unusable(
                     database: database,

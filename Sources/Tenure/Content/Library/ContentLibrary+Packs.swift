@@ -79,11 +79,14 @@ extension ContentLibrary {
         }
         failures[name] = nil
         if waits[name] != .consent { waits[name] = nil }
+        let present = installed[name]?.description.manifest
         update { requests in
+            // The app and an extension share the list. What the other process is about to remove is replaced.
+            requests.removeAll { $0.pack == name && present != nil && $0.installed != present }
             if let place = requests.firstIndex(where: { $0.pack == name }) {
                 requests[place].isPaused = false
             } else {
-                requests.append(PackRequest(pack: name))
+                requests.append(PackRequest(pack: name, installed: present))
             }
         }
         let before = packInUse(name)?.version.description

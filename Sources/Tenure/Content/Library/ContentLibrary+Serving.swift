@@ -182,7 +182,8 @@ extension ContentLibrary {
         look(at: pack)
         switch result {
         case .success:
-            update { $0.removeAll { $0.pack == pack } }
+            // A request that came after the installation, from another process, is for an update.
+            update { $0.removeAll { $0.pack == pack && $0.installed != version.manifest.description } }
             (backoffs[pack], progress[pack]) = (nil, nil)
             let source = catalogs.source(of: pack, begunWith: installed[pack]?.description.source)
             await source?.remove(pack)

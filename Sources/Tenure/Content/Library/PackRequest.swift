@@ -3,6 +3,8 @@ import Foundation
 /// A download that was asked for. It stays until the pack is installed, the download is canceled, or the right ends.
 struct PackRequest: Codable, Sendable, Hashable {
     let pack: String
+    /// The manifest of the version that was installed when the app asked. Nil: none.
+    let installed: String?
     var isPaused = false
     var allowsExpensiveNetwork = false
 }
