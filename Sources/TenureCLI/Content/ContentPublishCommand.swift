@@ -39,6 +39,8 @@ struct ContentPublishCommand: AsyncParsableCommand {
     var counter: Int64?
 
     @Option(
+        // Base64 for URLs may begin with `-`.
+        parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             "While you change keys: another key that may have signed the existing catalog, as its file or public key. Repeatable.",
             valueName: "key"))

@@ -92,6 +92,19 @@ import Testing
         #expect(try await Command.run("content", "list", testBed.published, "--key", testBed.key).status == 2)
     }
 
+    /// A public key in Base64 for URLs may begin like an option.
+    @Test func `accepts a public key that begins with a hyphen`() async throws {
+        let testBed = try await ContentTestBed()
+        #expect(try await testBed.publish().status == 0)
+        var pin = ""
+        while !pin.hasPrefix("-") { pin = PinnedKey(P256.Signing.PrivateKey().publicKey).text }
+        let listed = try await Command.run(
+            "content", "list", testBed.published, "--key", pin, "--key", testBed.pin.text)
+        #expect(listed.status == 0, "\(listed.errors)")
+        let result = try await testBed.publish("--previous-key", pin)
+        #expect(result.status == 0, "\(result.errors)")
+    }
+
     @Test func `refuses to publish its key, or into a pack's folder`() async throws {
         let testBed = try await ContentTestBed()
         let key = testBed.folder.url("loops/key.pem").path
