@@ -11,7 +11,7 @@ struct DatabaseRestoreCommand: AsyncParsableCommand {
             database, and puts the copy in its place; the backup stays as it is. The replaced database gets another name \
             (`.replaced`), with its log. A backup of an earlier release is brought up to date by the next start.
 
-            The keys (`signing-key.json`, `access-token.secret`) aren't in the backup. The service needs those that it had.
+            The keys (`signing-key.json`, `access-token.secret`) aren't in the backup. Keep the service's keys as they are.
 
             Exit codes: 0 restored, 1 nothing was changed, 64 wrong usage.
 

@@ -37,7 +37,7 @@ struct PostgresFailure: Error {
                 .unusable(
                     database: database,
                     detail: "it takes no writes, being a standby or set to read only; name the primary server"))
-        // PgBouncer's words, with the SQLSTATE of every error of its own.
+        // PgBouncer's message. Its own errors share one SQLSTATE.
         case _ where detail.contains("statement pooling"):
             self.init(
                 .unusable(

@@ -3,11 +3,11 @@ import TenureStore
 
 extension PostgresConnection {
     enum Transaction {
-        /// One state of the record, from its first statement to its last.
+        /// Sees one state of the database, from its first statement to its last.
         case reading
         /// One statement that looks customers up by their number.
         case lookingUp
-        /// Acts with a key in common happen one after the other.
+        /// Transactions with a key in common run one after the other.
         case writing(AdvisoryKeys)
         /// Waits for the lock with this number as long as another process takes to migrate.
         case migrating(lock: Int64)
@@ -49,7 +49,7 @@ extension PostgresConnection {
         }
     }
 
-    /// Repeats what another transaction was in the way of, after a short pause that is never the same twice.
+    /// Repeats a transaction that another one blocked, after a short random pause.
     func transact<Value>(
         _ transaction: Transaction, _ body: (any DatabaseSession) throws(StoreError) -> Value
     ) throws(PostgresFailure) -> Value {

@@ -15,7 +15,7 @@ import GRDBSQLite
 final class SQLiteWriter: @unchecked Sendable {
     // Sound: `waiting`, `isAtWork`, `isGathered`, `written` and `failed` are touched between `lock.lock()` and
     // `lock.unlock()` only; `session`, `connection`, `files`, `logSize` and `report` on `queue` only, but for the
-    // initializer, which nobody else sees.
+    // initializer, before the writer is shared.
     private let lock = NSLock()
     private var waiting: [PendingWrite] = []
     /// Whether something is queued that looks at what waits.
