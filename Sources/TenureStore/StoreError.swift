@@ -1,30 +1,30 @@
-/// Why the record could not be read or written.
+/// The reason why the database couldn't be read or written.
 package enum StoreError: Error, Sendable, Hashable {
-    /// A newer release wrote this database: what it means is unknown here.
+    /// A newer release wrote this database, so its contents may have another meaning.
     case newerDatabase(path: String)
-    /// It cannot be opened or created.
+    /// The database can't be opened or created.
     case unavailable(path: String, detail: String)
-    /// The server of the database is not there, or not yet, or the connection to it broke.
+    /// The database server isn't running, is still starting, or closed the connection.
     case unreachable(database: String, detail: String)
-    /// The server is there, and this record cannot be kept on it as it is set up.
+    /// The server is running, but its settings don't allow this service to use it.
     case unusable(database: String, detail: String)
-    /// Others hold it, or all connections to it, for too long.
+    /// Other transactions held a lock or all connections for too long.
     case busy
-    /// What was to be written rests on a policy that does not decide any more; judged again, it may be.
+    /// The update was decided under a policy that isn't in effect anymore. It may succeed when it's decided again.
     case policyChanged
     /// The disk is full.
     case full
-    /// What is stored is not what was written.
+    /// The database contains something that the service never writes.
     case damaged(String)
     case failed(String)
     /// The file of an open database was replaced. Nothing is read or written until the program starts again.
     case replaced(String)
-    /// A record should be moved to where one is already.
+    /// The target of a move has data already.
     case notEmpty(table: String)
-    /// A record that was moved is not what it was; nothing of it was kept.
+    /// The copy of a moved database differs from the source. The copy was removed.
     case movedOtherwise(table: String, rows: Int, expected: Int)
 
-    /// Whether the same act may succeed a moment later.
+    /// Whether the same operation may succeed a moment later.
     package var isRetryable: Bool {
         switch self {
         case .busy, .full, .unreachable, .policyChanged: true
@@ -37,24 +37,24 @@ extension StoreError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .newerDatabase(let path):
-            "the database `\(path)` was written by a newer release; start that one, or name another database"
+            "the database `\(path)` was written by a newer release of Tenure; use that release, or another database"
         case .unavailable(let path, let detail):
-            "the database `\(path)` cannot be opened (\(detail)); check that its folder exists and can be written"
+            "the database `\(path)` can't be opened (\(detail)); check that its folder exists and is writable"
         case .unreachable(let database, let detail):
-            "the database `\(database)` cannot be reached (\(detail)); check that its server runs, or try again"
-        case .unusable(let database, let detail): "the database `\(database)` cannot be used: \(detail)"
-        case .busy: "the database is held by others; try again"
-        case .policyChanged: "another policy was published meanwhile; try again"
-        case .full: "the disk is full; make room"
-        case .damaged(let detail): "the record is damaged: \(detail)"
+            "the database `\(database)` can't be reached (\(detail)); check that its server is running, or try again"
+        case .unusable(let database, let detail): "the database `\(database)` can't be used: \(detail)"
+        case .busy: "the database is busy with other transactions; try again"
+        case .policyChanged: "another policy was published in the meantime; try again"
+        case .full: "the disk is full; free some space"
+        case .damaged(let detail): "the database is damaged: \(detail)"
         case .failed(let detail): "the database failed: \(detail)"
         case .replaced(let what): "\(what) while it was open; restart the service as its log says"
         case .notEmpty(let table):
-            "the target holds a record already: its table `\(table)` has rows; name an empty database"
+            "the target isn't empty: its table `\(table)` has rows; use an empty database"
         case .movedOtherwise(let table, let rows, let expected):
             """
-            the copy of `\(table)` is not the same (\(rows) rows of \(expected), or others), and nothing was moved; \
-            check the source by `tenure database check`
+            the copy of `\(table)` differs from the source (\(rows) rows, expected \(expected)), so nothing was moved; \
+            check the source with `tenure database check`
             """
         }
     }

@@ -46,7 +46,7 @@ import Testing
         let backup = try await Command.run("database", "backup", "--database", url, testBed.folder.url("copy").path)
         #expect(backup.status == 1 && backup.errors.contains("pg_dump"))
         let again = try await testBed.record("migrate", "--to", url)
-        #expect(again.status == 1 && again.errors.contains("holds a record already"))
+        #expect(again.status == 1 && again.errors.contains("the target isn't empty"))
 
         let back = testBed.folder.url("back.sqlite").path
         #expect(try await Command.run("database", "migrate", "--database", url, "--to", back).status == 0)
@@ -102,7 +102,7 @@ import Testing
         #expect(
             try await testBed.record("migrate", "--to", testBed.database).errors.contains("the target is the source"))
         let nowhere = try await testBed.record("dump", "--database", "postgres://tenure@127.0.0.1:1/none")
-        #expect(nowhere.status == 1 && nowhere.errors.contains("cannot be reached"), "\(nowhere.errors)")
+        #expect(nowhere.status == 1 && nowhere.errors.contains("can't be reached"), "\(nowhere.errors)")
     }
 
     @Test func `refuses a file that isn't a Tenure database, and leaves it unchanged`() async throws {

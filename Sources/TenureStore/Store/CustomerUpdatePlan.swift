@@ -24,7 +24,7 @@ package struct CustomerUpdatePlan: Sendable {
         self.acquisition = acquisition
     }
 
-    /// What the transaction that saves the update locks.
+    /// The keys that the transaction that saves the update must lock.
     package var lockKeys: [LockKey] { identities.keys(in: realm) + otherKeys }
 
     /// The keys to lock besides those of the identities.
@@ -47,7 +47,7 @@ package struct CustomerUpdatePlan: Sendable {
 /// It decides what must be true when the update is saved, and what is saved with it.
 enum UpdateSource: Sendable {
     case signedArtifacts
-    /// The App Store, which was asked about a customer. The customer may have been erased in the meantime.
+    /// A response of the App Store about a customer. The customer may have been erased in the meantime.
     case customer(member: Int64)
     case notification(StoredNotification)
     /// Artifacts without proof that they belong to the sender, and the customers whom they name.

@@ -1,4 +1,4 @@
-/// A database that runs transactions. `Store` adds everything that the service asks.
+/// A database that runs transactions. `Store` adds everything that the service needs.
 package protocol Database: Sendable {
     /// 16 random bytes that were created with the database. Tokens that were signed for another database are invalid
     /// here.
@@ -36,7 +36,8 @@ package protocol Database: Sendable {
 
     /// Checks whether the database's file was replaced since it was opened. A service asks every second.
     ///
-    /// - Returns: what happened and what an operator has to do; nil if the file is in place, or the database is a server.
+    /// - Returns: what happened and what an operator has to do; nil if the file is in place, or the database is a
+    ///   server.
     func replacementReport() async -> String?
 
     /// Closes all connections. The database can't be used afterward.

@@ -116,7 +116,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         try await store.writePiece(at: plan.now, locking: identities.keys(in: plan.realm) + keys, body)
     }
 
-    /// Returns the customer that the identities name; nil if they name no customer, unfinished while one of them is being erased.
+    /// Returns the customer that the identities name; nil if they name no customer. Returns `unfinished` while one of
+    /// them is being erased.
     private func subject(newcomer: Int64?) async throws(StoreError) -> Attempt<Subject?> {
         let plan = plan
         return try await read { transaction in
@@ -183,7 +184,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         return customer
     }
 
-    /// Joins large customers. Their facts are put together before the transaction. Returns nil if one of them changed.
+    /// Joins large customers. Their facts are combined before the transaction. Returns nil if one of them changed.
     private func joinLarge(_ identities: [Identity], _ customer: Customer) async throws(StoreError) -> Customer? {
         let plan = plan
         let prepared = try await read { transaction -> PreparedJoining? in
@@ -217,8 +218,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         return PreparedUpdate(of: former, by: subject.identity, update, outcome)
     }
 
-    /// Writes the identities, piece by piece. Returns false if one belongs to another customer by now, or the customer is
-    /// gone.
+    /// Writes the identities, piece by piece. Returns false if one belongs to another customer by now, or the customer
+    /// is gone.
     private func claim(
         _ unknown: [Identity], for prepared: PreparedUpdate<Outcome>
     ) async throws(StoreError) -> Bool {
@@ -254,8 +255,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         }
     }
 
-    /// Writes all artifacts except the last ones, and returns those. Returns nil if the customer is gone, or another update
-    /// took some of the artifacts.
+    /// Writes all artifacts except the last ones, and returns those. Returns nil if the customer is gone, or another
+    /// update took some of the artifacts.
     private func writeArtifacts(
         of prepared: PreparedUpdate<Outcome>, _ pieces: inout Pieces
     ) async throws(StoreError) -> [Artifact]? {

@@ -1,4 +1,4 @@
-/// What a transaction locks: transactions with a key in common run one after the other.
+/// A key that a transaction locks. Transactions with a key in common run one after the other.
 package enum LockKey: Sendable, Hashable {
     case identity(Identity, Realm)
     case notification(uuid: String, Realm)
@@ -6,7 +6,7 @@ package enum LockKey: Sendable, Hashable {
     case user(String)
     /// A request of an admin key, by its `Idempotency-Key`.
     case request(String, actor: String)
-    /// Merging and parting customers goes over many rows, in an order that differs.
+    /// Merging and splitting customers. Both change many rows in different orders, which could deadlock.
     case merges
     case adminKeys
     case personas

@@ -1,7 +1,7 @@
 extension Store {
     /// Carries out what a person asked for, with an entry in the audit trail. A refused change writes only that entry.
     ///
-    /// `rederivation` derives the facts of customers who part again.
+    /// `rederivation` derives the facts of customers that are split.
     package func perform(
         _ request: RequestedChange, on customer: CustomerName, by rederivation: Rederivation
     ) async throws(StoreError) -> ChangeOutcome {
@@ -13,8 +13,8 @@ extension Store {
         }
     }
 
-    /// Changes which accounts are one customer, in one transaction. Facts of large customers are computed before it: each
-    /// attempt that misses some ends without a change, so an interruption leaves the customers as they were.
+    /// Changes which accounts are one customer, in one transaction. Facts of large customers are computed before it:
+    /// each attempt that misses some ends without a change, so an interruption leaves the customers as they were.
     private func changeAccounts(
         _ request: RequestedChange, on customer: CustomerName, by rederivation: Rederivation
     ) async throws(StoreError) -> ChangeOutcome {

@@ -1,8 +1,8 @@
 package import Foundation
 
 extension Store {
-    /// Compares the entitlements of customers that may have changed with what webhooks last told, some in a transaction.
-    /// Returns how many customers it compared; 0 if `publication` isn't the active one anymore.
+    /// Compares customers with entitlements that may have changed with what webhooks last reported, several in a
+    /// transaction. Returns how many customers it compared; 0 if `publication` isn't the active one anymore.
     ///
     /// A customer for whom `evaluate` returns nil is compared again a minute later.
     package func announceDue(

@@ -2,7 +2,7 @@ package import Foundation
 
 /// These read first: usually there is nothing to do, and an idle service writes nothing.
 extension Store {
-    /// Removes endpoints without a sign of life since they were read, and gives up the messages that wait for them.
+    /// Removes endpoints without a heartbeat since they were read, and abandons the messages that wait for them.
     package func forget(_ silent: [NamedEndpoint], at now: Date) async throws(StoreError) -> [ForgottenEndpoint] {
         let hasStrays = try await read { try $0.hasStrayDeliveries() }
         guard hasStrays || !silent.isEmpty else { return [] }

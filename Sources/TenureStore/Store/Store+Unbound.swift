@@ -2,8 +2,8 @@ package import Foundation
 import TenureCore
 
 extension Store {
-    /// Stores what someone sent without proof that it's theirs as an unbound customer, beside the customers whom
-    /// `identities` name. Returns nil if they were erased in the meantime.
+    /// Stores artifacts without proof that they belong to the sender as an unbound customer, which is linked to the
+    /// customers that `identities` name. Returns nil if they were erased in the meantime.
     ///
     /// `unbound` identifies exactly these artifacts, so the same artifacts always lead to the same unbound customer.
     package func recordUnbound(
@@ -18,7 +18,8 @@ extension Store {
         if links.count <= DatabaseTransaction.linksPerPiece, update.size <= DatabaseTransaction.mostEntriesInOnePiece {
             plan.source = .unbound(members: links)
         } else {
-            // Before the artifacts: an erasure in the meantime removes the unbound customer too.
+            // Linked before the artifacts are stored, so that an erasure in the meantime removes the unbound customer
+            // too.
             guard try await link(unbound, to: links, in: realm, at: now) else { return nil }
             plan.source = .linkedUnbound(unbound)
         }
@@ -35,7 +36,8 @@ extension Store {
         return customers.isEmpty ? nil : UnboundCustomer(unbound: customer, customers: customers)
     }
 
-    /// Creates the unbound customer if needed, and links it, piece by piece. Returns false if none of the members exists.
+    /// Creates the unbound customer if needed, and links it, piece by piece. Returns false if none of the members
+    /// exists.
     private func link(
         _ unbound: Identity, to members: [Int64], in realm: Realm, at now: Date
     ) async throws(StoreError) -> Bool {
@@ -68,7 +70,7 @@ extension Store {
         return true
     }
 
-    /// Removes the oldest unbound customers of the same artifacts when there are too many.
+    /// Removes the oldest unbound customers with the same leading artifact if there are too many.
     package func makeRoom(for unbound: Identity, in realm: Realm, at now: Date) async throws(StoreError) {
         while let oldest = try await read(at: now, { try $0.oldestUnbound(of: unbound, in: realm) }) {
             try await writePiece(at: now) { transaction in

@@ -2,11 +2,11 @@ package import Foundation
 import TenureCore
 
 extension Store {
-    /// Finds a customer by what the App Store signed, or creates one, and adds to what is stored about them. Returns nil if
-    /// the reason for the update is gone.
+    /// Finds the customer that signed identities name, or creates one, and adds to what is stored about them. Returns
+    /// nil if the reason for the update is gone.
     ///
-    /// `decide` gets what all earlier updates left, inside the transaction. It has no other effect, because it may run
-    /// again.
+    /// `decide` runs inside the transaction, and gets the result of all earlier updates. It must have no other effect,
+    /// because it may run again.
     func update<Outcome: Sendable>(
         _ plan: CustomerUpdatePlan, decide: @escaping @Sendable (Customer?) -> (CustomerUpdate, Outcome)
     ) async throws(StoreError) -> (customer: Customer, outcome: Outcome)? {
@@ -29,20 +29,21 @@ extension Store {
         return try await LargeUpdate(store: self, plan: plan, decide: decide).run()
     }
 
-    /// Finds or creates the customer, decides and saves in several transactions. Other updates wait for one of them at most.
+    /// Finds or creates the customer, decides and saves in several transactions. Other updates wait for one of them at
+    /// most.
     ///
-    /// For a plan that doesn't fit one transaction, or for which `findCustomer` returns nil. Artifacts count with the last
-    /// transaction. `decide` may run again.
+    /// For a plan that doesn't fit one transaction, or for which `findCustomer` returns nil. Artifacts count with the
+    /// last transaction. `decide` may run again.
     package func updateInPieces<Outcome: Sendable>(
         _ plan: CustomerUpdatePlan, decide: @escaping @Sendable (Customer?) -> (CustomerUpdate, Outcome)
     ) async throws(StoreError) -> (customer: Customer, outcome: Outcome) {
         guard let done = try await LargeUpdate(store: self, plan: plan, decide: decide).run() else {
-            throw .failed("an update without a condition did not happen")
+            throw .failed("an update that always applies wasn't saved")
         }
         return done
     }
 
-    /// Adds what the App Store said about a customer. Returns nil if the customer was erased in the meantime.
+    /// Adds a response of the App Store to a customer. Returns nil if the customer was erased in the meantime.
     ///
     /// - Parameter size: About how many artifacts, purchases and renewals the update adds.
     package func update<Outcome: Sendable>(
@@ -75,8 +76,8 @@ enum Attempt<Value: Sendable>: Sendable {
 }
 
 extension Turns {
-    /// For writing a piece of a large update: other updates wait for one piece at most.
+    /// Writing a piece of a large update. Other updates wait for one piece at most.
     static let pieces = "pieces"
-    /// For reading what thousands of identities name: other readers find a free connection.
+    /// Reading the customers that thousands of identities name. Other readers still find a free connection.
     static let reading = "reading"
 }

@@ -1,9 +1,9 @@
 package import Foundation
 
-/// The service's database: artifacts as the App Store signed them, what people decided, and what both prove.
+/// The service's database: signed artifacts, the changes that people made, and the facts that follow from both.
 ///
-/// `read` and `write` run one transaction each, in which `DatabaseTransaction` has a method for every operation. `Store`
-/// itself has only the operations that take several transactions.
+/// `read` and `write` run one transaction each, in which `DatabaseTransaction` has a method for every operation.
+/// `Store` itself has only the operations that take several transactions.
 package struct Store: Sendable {
     package let database: any Database
     /// For updates that take several transactions.

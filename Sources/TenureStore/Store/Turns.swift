@@ -1,6 +1,6 @@
 import Foundation
 
-/// Locks by name: one task at a time holds a name, and the others get it in the order in which they asked.
+/// Locks with names. One task at a time holds a name; the others wait and get it in order.
 package final class Turns: @unchecked Sendable {
     // Sound: `waiting` is touched between `lock.lock()` and `lock.unlock()` only.
     private let lock = NSLock()

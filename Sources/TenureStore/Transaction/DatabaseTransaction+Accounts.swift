@@ -2,8 +2,8 @@ import Foundation
 import TenureCore
 
 extension DatabaseTransaction {
-    /// Those of a group whom signed data joined with one another, member by member: each an account of the App Store of
-    /// its own. What a user or a person of support joined are several.
+    /// Divides the members of a customer into App Store accounts. Members that signed data joined are one account.
+    /// Members that a user or support joined are different accounts.
     func accounts(among group: [Int64]) throws(StoreError) -> [[Int64]] {
         guard group.count > 1 else { return [group] }
         var members: [String: Int64] = [:]
@@ -22,7 +22,7 @@ extension DatabaseTransaction {
             guard let text = try row.textIfPresent(1) else { continue }
             let detail = try [String: String](json: text)
             guard detail["because"] == MergeReason.signedTogether.rawValue,
-                // Whom the signed data named; who was merged may have stood for more than them.
+                // `named` is the member that the signed data named. The merged customer may have had more members.
                 let other = (detail["named"] ?? detail["customer"]).flatMap({ members[$0] })
             else { continue }
             accounts.join(try row.integer(0), other)
@@ -30,7 +30,7 @@ extension DatabaseTransaction {
         return Dictionary(grouping: group) { accounts.first(of: $0) }.values.sorted { $0[0] < $1[0] }
     }
 
-    /// What a statement finds of any of these, some dozens at a time.
+    /// Runs a query for many customers, in batches, and returns all rows.
     func rows(_ sql: String, about ids: [Int64]) throws(StoreError) -> [SQLRow] {
         var rows: [SQLRow] = []
         for chunk in ids.chunks(of: DatabaseTable.batchSize) {
@@ -39,7 +39,7 @@ extension DatabaseTransaction {
         return rows
     }
 
-    /// How many rows a statement changes that concerns any of these, some dozens at a time.
+    /// Runs a statement for many customers, in batches. Returns the number of changed rows.
     @discardableResult func execute(_ sql: String, about ids: [Int64]) throws(StoreError) -> Int {
         var count = 0
         for chunk in ids.chunks(of: DatabaseTable.batchSize) {
@@ -48,17 +48,17 @@ extension DatabaseTransaction {
         return count
     }
 
-    /// The account of one of them.
+    /// The members of one member's account.
     func account(of member: Int64, among group: [Int64]) throws(StoreError) -> [Int64] {
         try accounts(among: group).first { $0.contains(member) } ?? [member]
     }
 
-    /// Whether all purchases were seen of each account: what one of them has says nothing of another's.
+    /// Whether all purchases of each account are known. The purchases of one account tell nothing about another's.
     func purchasesAreComplete(of group: [Int64]) throws(StoreError) -> Bool {
         try areComplete(try accounts(among: group))
     }
 
-    /// Whether they are complete of all accounts but the member's.
+    /// Whether all purchases of all accounts except the member's are known.
     func othersAreComplete(than member: Int64, among group: [Int64]) throws(StoreError) -> Bool {
         try areComplete(try accounts(among: group).filter { !$0.contains(member) })
     }
@@ -74,7 +74,7 @@ extension DatabaseTransaction {
         return accounts.allSatisfy { !members.isDisjoint(with: $0) }
     }
 
-    /// Whether it was ever said of one of these.
+    /// Whether an event says about one of these members that all purchases are known.
     func isComplete(_ account: [Int64]) throws(StoreError) -> Bool {
         try !rows(
             """
@@ -85,20 +85,20 @@ extension DatabaseTransaction {
         ).isEmpty
     }
 
-    /// Whether others turned out to be this customer.
+    /// Whether other customers were merged into this one.
     func hasMembers(_ id: Int64) throws(StoreError) -> Bool {
         try session.row("SELECT 1 FROM customers WHERE merged_into = $1 LIMIT 1", [.integer(id)]) != nil
     }
 }
 
-/// Numbers that belong together, each group known by its smallest.
+/// Groups of numbers, each represented by its smallest.
 private struct JoinedNumbers {
     private var parents: [Int64: Int64] = [:]
 
     mutating func first(of number: Int64) -> Int64 {
         var root = number
         while let parent = parents[root] { root = parent }
-        // So that nobody goes a long way twice.
+        // Shortens the path for the next call.
         var next = number
         while next != root, let parent = parents[next] {
             parents[next] = root

@@ -3,19 +3,20 @@ import TenureCore
 import TenureJSON
 
 extension DatabaseTransaction {
-    /// More than an app that syncs daily sends in ten years; so that nobody fills the disk with one account.
+    /// The maximum number of artifacts, so that one account can't fill the disk. An app that syncs daily sends fewer in
+    /// ten years.
     static let artifactsPerCustomer = 5000
 
-    /// A record that is full takes no more artifacts, and what they prove still counts.
+    /// Stores artifacts. Beyond the maximum, it stores no more; the facts that they prove still count.
     ///
-    /// `updateID`: the large updateID of which they are a piece, and with whose last piece they count.
+    /// `updateID` is the large update to which the artifacts belong. They count when its last piece is written.
     func insert(
         _ artifacts: [Artifact], of customer: Customer, isNew: Bool, updateID: Int64? = nil
     ) throws(StoreError) {
         guard !artifacts.isEmpty else { return }
         var count = isNew ? 0 : try artifactCount(of: customer.member)
         let known = count == 0 ? [:] : try knownArtifacts(among: artifacts, of: customer.member)
-        // Of a long list nearly all have the same header, which a session may not remember.
+        // Nearly all artifacts of a long list have the same header, and not every session remembers headers.
         let headers = session.headers ?? HeaderNumbers()
         for artifact in artifacts {
             switch known[artifact.sha256] {
@@ -28,10 +29,10 @@ extension DatabaseTransaction {
         }
     }
 
-    /// What is in the ledger of an artifact already.
+    /// The state of an artifact that is stored already.
     enum KnownArtifact {
         case counts
-        /// It came with this updateID, whose last piece isn't written.
+        /// It belongs to a large update that isn't finished.
         case isPiece(of: Int64)
 
         var doesCount: Bool {
@@ -39,7 +40,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Asked for before the insert, so that one that is known needs no header.
+    /// Returns which artifacts are stored already, by hash. It runs before the insert, so that these need no header.
     func knownArtifacts(
         among artifacts: [Artifact], of member: Int64
     ) throws(StoreError) -> [[UInt8]: KnownArtifact] {
@@ -59,7 +60,7 @@ extension DatabaseTransaction {
         return known
     }
 
-    /// The condition under which a row of `artifacts` counts: no updateID whose last piece is missing wrote it.
+    /// The condition that a row of `artifacts` counts: it doesn't belong to an unfinished update.
     static let counts = """
         (artifacts.update_id IS NULL OR NOT EXISTS (
             SELECT 1 FROM unfinished_updates
@@ -74,7 +75,7 @@ extension DatabaseTransaction {
         return Int(clamping: try row?.integer(0) ?? 0)
     }
 
-    /// Whether it was new.
+    /// Returns whether the artifact is new.
     private func insert(
         _ artifact: Artifact, of customer: Customer, _ headers: HeaderNumbers, updateID: Int64?
     ) throws(StoreError) -> Bool {
@@ -92,7 +93,8 @@ extension DatabaseTransaction {
             ]) > 0
     }
 
-    /// Each header stands once; which one is compared by hash where an index cannot hold it.
+    /// Returns the number of a header; each header is stored once. PostgreSQL compares hashes, because its index
+    /// entries are too small for headers.
     func headerID(_ bytes: ArraySlice<UInt8>, _ headers: HeaderNumbers? = nil) throws(StoreError) -> Int64 {
         let headers = headers ?? session.headers
         if let known = headers?.number(of: bytes) { return known }
@@ -106,9 +108,9 @@ extension DatabaseTransaction {
             number = try session.insert(
                 "INSERT INTO headers (bytes) VALUES ($1) ON CONFLICT DO NOTHING", [SQLValue(bytes)])
         }
-        // Another transaction was quicker, and is over.
+        // Another transaction inserted it first.
         if number == nil { number = try session.row(find, [SQLValue(bytes)])?.integer(0) }
-        guard let number else { throw .failed("a header was not kept") }
+        guard let number else { throw .failed("a header wasn't stored") }
         headers?.remember(bytes, as: number)
         return number
     }
@@ -123,11 +125,11 @@ extension DatabaseTransaction {
         try numberedArtifacts(of: customer).map { ($0.artifact, $0.receivedAt) }
     }
 
-    /// With their numbers in the ledger.
+    /// Returns a page of a member's artifacts with their numbers.
     func numberedArtifacts(
         of customer: Int64, after number: Int64 = 0, limit: Int = .max
     ) throws(StoreError) -> [(number: Int64, artifact: Artifact, receivedAt: Date)] {
-        // The plus keeps databases from walking over everybody's by number.
+        // The plus keeps databases from scanning all customers' artifacts by number.
         try session.rows(
             """
             SELECT kind, sha256, headers.bytes, artifacts.bytes, signed_at, received_at, artifacts.id
@@ -147,7 +149,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// What was signed of one member, in pages; nil where there is none.
+    /// Returns a page of a member's artifacts and notifications; nil if there is no such member.
     package func signedEntries(
         of id: Int64, after position: SignedEntries.Position, limit: Int
     ) throws(StoreError) -> SignedEntries? {

@@ -2,8 +2,8 @@ import Foundation
 import TenureCore
 
 extension DatabaseTransaction {
-    /// Whatever stands where a customer's id belongs, and is none, may be anybody's name: the trail, which nobody can clean,
-    /// does not keep it.
+    /// Appends an entry to the audit trail. It leaves out a customer's ID that isn't a valid one: it might be a
+    /// person's name, and entries can't be erased.
     package func audit(_ entry: AuditEntry) throws(StoreError) {
         func isKept(_ id: String) -> Bool { PublicID.customer.names(id) }
         let detail = entry.detail.filter { $0.key != "other" || isKept($0.value) }

@@ -2,12 +2,12 @@ import Foundation
 import TenureCore
 
 extension DatabaseTransaction {
-    /// Performs the act and writes its line, whatever came of it.
+    /// Carries out the change, and appends an entry to the audit trail, whether it succeeds or is refused.
     func perform(
         _ request: RequestedChange, on name: CustomerName, by rederivation: Rederivation
     ) throws(StoreError) -> ChangeOutcome {
         guard let member = try member(name) else {
-            // Asked again before all of it was done.
+            // The same request again, before the erasure is complete.
             if case .erase = request.change, let counts = try countsOfErasure(of: name) { return .erased(counts) }
             var known: String?
             if case .publicID(let id) = name { known = id }
@@ -39,7 +39,7 @@ extension DatabaseTransaction {
     private func erase(_ member: CustomerMember) throws(StoreError) -> ChangeOutcome {
         let root = try root(of: member)
         let counts = try hide(root).merging(hiddenBefore) { $0 + $1 }
-        // After what was kept for them is gone; it carries nothing but the public id.
+        // The message contains nothing except the public ID.
         let erased = Customer(
             id: root.id, realm: root.realm, publicID: root.publicID, createdAt: root.createdAt, facts: CustomerFacts())
         try tell(Message(.customerErased, [:]), of: erased)

@@ -2,10 +2,10 @@ import Foundation
 import TenureCore
 
 extension DatabaseTransaction {
-    /// The customer with this number, or the one whom they turned out to be; nil where there is none.
+    /// Returns the customer with this number, or the one into which it was merged; nil if the customer doesn't exist.
     package func customer(_ id: Int64, forUpdate: Bool = false) throws(StoreError) -> Customer? {
         var id = id
-        // A chain is as long as the merges by which it came about; a damaged one must not run in a circle.
+        // Follows the chain of merges. The limit ends a damaged chain that runs in a circle.
         for _ in 0...Self.mostMembers {
             let lock = forUpdate ? session.dialect.forUpdate : ""
             guard
@@ -23,14 +23,14 @@ extension DatabaseTransaction {
         throw .damaged("customer \(id) was merged in a circle")
     }
 
-    /// The highest number of any customer; 0 if there is none.
+    /// The highest number of any customer; 0 without customers.
     package func newestCustomer() throws(StoreError) -> Int64 {
         try session.row("SELECT coalesce(max(id), 0) FROM customers")?.integer(0) ?? 0
     }
 
-    /// Throws unless the database answers.
+    /// Throws if the database doesn't respond.
     package func check() throws(StoreError) {
-        guard try session.row("SELECT count(*) FROM database") != nil else { throw .failed("it does not answer") }
+        guard try session.row("SELECT count(*) FROM database") != nil else { throw .failed("it doesn't respond") }
     }
 
     package func customer(named publicID: String) throws(StoreError) -> Customer? {
@@ -45,7 +45,7 @@ extension DatabaseTransaction {
         return try customer(member, forUpdate: forUpdate)?.named(as: member)
     }
 
-    /// The number of whom the identity names, whoever they turned out to be.
+    /// The number of the member that the identity names; nil if it names no member.
     func member(by identity: Identity, in realm: Realm) throws(StoreError) -> Int64? {
         let row = try session.row(
             "SELECT customer FROM identities WHERE realm = $1 AND kind = $2 AND value = $3",
@@ -53,7 +53,7 @@ extension DatabaseTransaction {
         return try row.map { row throws(StoreError) in try row.integer(0) }
     }
 
-    /// A customer and all who turned out to be the same, by number: what was written of them counts for one.
+    /// The members of a customer, by number: the customer itself and all customers that were merged into it.
     func group(of id: Int64) throws(StoreError) -> [Int64] {
         try session.rows(
             """
@@ -66,22 +66,22 @@ extension DatabaseTransaction {
         ).map { row throws(StoreError) in try row.integer(0) }
     }
 
-    /// Of all who turned out to be one.
+    /// The identities of all members.
     func identities(of id: Int64) throws(StoreError) -> [Identity] {
         var identities: [Identity] = []
         for member in try group(of: id) { identities += try self.identities(ofMember: member) }
         return identities
     }
 
-    /// Of this one alone.
+    /// The identities of one member.
     func identities(ofMember id: Int64) throws(StoreError) -> [Identity] {
         let rows = try session.rows(
             "SELECT kind, value FROM identities WHERE customer = $1 ORDER BY kind, value", [.integer(id)])
         return try rows.map { row throws(StoreError) in try Identity(row, kindAt: 0) }
     }
 
-    // Whole, so that nothing is put together for every customer. Without an endpoint nothing is ever due, and nothing was
-    // told.
+    // Complete statements, so that no string is built for every customer. Without an endpoint, no customer is due for a
+    // comparison, and no entitlements count as sent.
     private static let insertTold = """
         INSERT INTO customers (realm, public_id, created_at, facts, sent_entitlements, next_end)
         VALUES ($1, $2, $3, $4, CAST($5 AS TEXT), CAST($6 AS BIGINT))
@@ -105,7 +105,7 @@ extension DatabaseTransaction {
         _ facts: CustomerFacts, in realm: Realm, _ change: EntitlementChange = .later, encoded: EncodedFacts? = nil
     ) throws(StoreError) -> Customer {
         let publicID = PublicID.customer.ordered(at: now)
-        // Of somebody new nothing was told yet, which is not the same as that nobody ever listened.
+        // For a new customer, no entitlements were sent, which differs from "unknown" (NULL).
         let told = change == .later ? SentEntitlements() : change.sentEntitlements
         let number = try session.insert(
             change == .later ? Self.insertForListeners : Self.insertTold,
@@ -119,7 +119,7 @@ extension DatabaseTransaction {
             sentEntitlements: change.sentEntitlements)
     }
 
-    /// Where somebody else is to look at the facts, `change` says so, or nothing: `later`.
+    /// Writes the facts, and what webhooks report about them. With `later`, the service compares the customer soon.
     func update(
         _ customer: Customer, to facts: CustomerFacts, _ change: EntitlementChange = .later,
         encoded: EncodedFacts? = nil
@@ -154,7 +154,7 @@ extension DatabaseTransaction {
 }
 
 extension Customer {
-    /// In the order in which `init` reads them; the sixth names the customer whom this one turned out to be.
+    /// The columns, in the order in which `init` reads them. `merged_into` is read before.
     package static let columns = "id, realm, public_id, created_at, facts, merged_into, sent_entitlements"
 
     package init(_ row: SQLRow) throws(StoreError) { try self.init(row, remembering: nil) }

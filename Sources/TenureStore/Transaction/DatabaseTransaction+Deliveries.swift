@@ -2,11 +2,11 @@ import Foundation
 import TenureCore
 
 extension DatabaseTransaction {
-    /// So often an earlier message holds back what follows it of the same customer.
+    /// After this many failed attempts, a message no longer delays later messages about the same customer.
     ///
-    /// An hour and a half of tries: a receiver that is down gets everything in order afterwards, and one that stumbles
-    /// over one message gets the others.
-    static let patience = 10
+    /// That takes an hour and a half. So a receiver that was down gets everything in order, and one that fails on a
+    /// single message gets the others.
+    static let orderedAttempts = 10
 
     func isDeliveryDue(to endpoint: String) throws(StoreError) -> Bool {
         try session.row(
@@ -16,7 +16,7 @@ extension DatabaseTransaction {
             """, [.text(endpoint), milliseconds]) != nil
     }
 
-    /// Takes what is due for an endpoint: nobody else takes it before the lease has ended.
+    /// Takes deliveries that are due for an endpoint. No other process takes them before the lease ends.
     func claimDeliveries(
         to endpoint: String, limit: Int, lease: TimeInterval
     ) throws(StoreError) -> [Delivery] {
@@ -30,7 +30,7 @@ extension DatabaseTransaction {
                 WHERE earlier.endpoint = deliveries.endpoint AND earlier.customer = deliveries.customer
                     AND earlier.id < deliveries.id AND earlier.next_at IS NOT NULL AND earlier.attempts < $3
             ) ORDER BY deliveries.next_at, deliveries.id LIMIT $4
-            """, [.text(endpoint), milliseconds, SQLValue(Self.patience), SQLValue(limit)])
+            """, [.text(endpoint), milliseconds, SQLValue(Self.orderedAttempts), SQLValue(limit)])
         let end = now.addingTimeInterval(lease).millisecondsSince1970
         return try rows.map { row throws(StoreError) in
             let delivery = Delivery(
@@ -43,7 +43,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Writes down what came of an attempt. One whose lease ended meanwhile, and that somebody else took, is only logged.
+    /// Stores the result of an attempt. If its lease ended and another process took the delivery, it is only logged.
     package func settle(_ delivery: Delivery, as outcome: Delivery.Outcome) throws(StoreError) {
         let log: (status: SQLValue, detail: SQLValue)
         let ends: (next: SQLValue, delivered: SQLValue)
@@ -60,7 +60,7 @@ extension DatabaseTransaction {
             INSERT INTO delivery_log (delivery, at, status, detail)
             SELECT id, CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS TEXT) FROM deliveries WHERE id = $4
             """, [milliseconds, log.status, log.detail, .integer(delivery.id)])
-        // Removed meanwhile, with the customer.
+        // The delivery was removed in the meantime, with the customer.
         guard isKnown > 0 else { return }
         try session.execute(
             """
@@ -69,12 +69,13 @@ extension DatabaseTransaction {
             """, [ends.next, ends.delivered, .integer(delivery.id), SQLValue(delivery.attempt)])
     }
 
-    /// Queues messages anew, delivered or not, for every endpoint that wants them now. Returns how many deliveries.
+    /// Queues messages again, delivered or not, for every endpoint that wants them now. Returns the number of
+    /// deliveries.
     package func replay(_ selection: MessageSelection) throws(StoreError) -> Int {
         let (condition, value) = selection.condition
         for row in try session.rows("SELECT name, types FROM endpoints ORDER BY name") {
             let types = try row.text(1)
-            // One that is younger than the message.
+            // The endpoint may be newer than the message.
             try session.execute(
                 """
                 INSERT INTO deliveries (message, endpoint, customer, attempts, queued_at)
@@ -93,7 +94,7 @@ extension DatabaseTransaction {
             """, [milliseconds, milliseconds, value])
     }
 
-    /// Messages with what became of them, the latest first.
+    /// Returns messages with their deliveries, the latest first.
     package func messages(
         _ selection: MessageSelection, limit: Int
     ) throws(StoreError) -> [(message: StoredMessage, deliveries: [StoredDelivery])] {
@@ -139,7 +140,7 @@ extension MessageSelection {
 }
 
 extension StoredMessage {
-    /// In the order in which `init` reads them.
+    /// The columns in the order in which `init` reads them.
     fileprivate static let columns = """
         outbox.event, outbox.type, outbox.realm, outbox.public_id, outbox.user_ids, outbox.data, outbox.created_at, \
         outbox.customer

@@ -23,7 +23,8 @@ extension DatabaseTransaction {
             isUnbound: try isUnbound(customer.id))
     }
 
-    /// Replaces what is known by what the ledger proves; nil where there is no such customer.
+    /// Replaces the customer's facts with those that `derive` returns for the stored rows. Returns nil if there is no
+    /// such customer.
     func rederive(
         _ id: Int64, by derive: (CustomerRows) throws(StoreError) -> CustomerFacts
     ) throws(StoreError) -> (customer: Customer, hasChanged: Bool)? {
@@ -33,7 +34,7 @@ extension DatabaseTransaction {
         return (customer, facts != rows.customer.facts)
     }
 
-    /// Those who are themselves, in the order of their numbers.
+    /// The numbers of the next customers that weren't merged into another one, in order.
     package func customers(after id: Int64, limit: Int) throws(StoreError) -> [Int64] {
         try session.rows(
             "SELECT id FROM customers WHERE id > $1 AND merged_into IS NULL ORDER BY id LIMIT $2",

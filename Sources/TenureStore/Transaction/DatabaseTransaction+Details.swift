@@ -3,14 +3,14 @@ import TenureCore
 
 extension DatabaseTransaction {
     package func details(
-        of name: CustomerName, with parts: CustomerDetails.Parts, unboundAfter visit: Int64 = 0
+        of name: CustomerName, with parts: CustomerDetails.Parts, unboundAfter last: Int64 = 0
     ) throws(StoreError) -> CustomerDetails? {
         guard let member = try member(name, forUpdate: false) else { return nil }
-        return try details(of: try customer(of: member, forUpdate: false), with: parts, unboundAfter: visit)
+        return try details(of: try customer(of: member, forUpdate: false), with: parts, unboundAfter: last)
     }
 
     private func details(
-        of customer: Customer, with parts: CustomerDetails.Parts, unboundAfter visit: Int64
+        of customer: Customer, with parts: CustomerDetails.Parts, unboundAfter last: Int64
     ) throws(StoreError) -> CustomerDetails {
         var details = CustomerDetails(customer)
         details.identities = try identities(of: customer.id)
@@ -29,7 +29,7 @@ extension DatabaseTransaction {
             }
         }
         if parts.contains(.unbound) {
-            let unboundCustomers = try unboundCustomers(of: customer.id).filter { $0 > visit }
+            let unboundCustomers = try unboundCustomers(of: customer.id).filter { $0 > last }
             for id in unboundCustomers.prefix(CustomerDetails.unboundPerPage) {
                 guard let unbound = try self.customer(id) else { continue }
                 details.unbound.append(
@@ -41,7 +41,7 @@ extension DatabaseTransaction {
         return details
     }
 
-    /// Far more than anybody does to one customer.
+    /// The maximum number of audit entries, far more than a customer has.
     private static let mostAuditLines = 10_000
 
     private func signedArtifacts(of id: Int64, withBytes: Bool) throws(StoreError) -> [CustomerDetails.SignedEntry] {
@@ -118,7 +118,7 @@ extension DatabaseTransaction {
             for kind in Identity.Kind.allCases where kind != .unbound && kind != .appAccountToken {
                 add(try customer(by: Identity(kind, id), in: realm))
             }
-            // A UUID, which everybody spells in their own way.
+            // A UUID may be written in uppercase or lowercase.
             for customer in try customers(withAppAccountToken: id.lowercased(), in: realm) { add(customer) }
         }
         return found

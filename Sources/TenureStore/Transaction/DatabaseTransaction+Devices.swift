@@ -2,26 +2,26 @@ import Foundation
 import TenureCore
 
 extension DatabaseTransaction {
-    /// Counts a device, and its certificate; says whether it is new. A new one beyond the limit is an event, at most once
-    /// a day.
+    /// Stores the use of a device and whether it gets an entitlement token. Returns whether the device is new. A new
+    /// one beyond the limit is an event, at most once a day.
     ///
-    /// `isFirst`: the customer is new, and no other device can be theirs.
+    /// With `isFirst`, the customer is new, so this is their first device.
     func insert(_ use: DeviceUse, of customer: Customer, isFirst: Bool) throws(StoreError) -> Bool {
-        let certificates: SQLValue = use.getsEntitlementToken ? 1 : 0
+        let tokens: SQLValue = use.getsEntitlementToken ? 1 : 0
         if !isFirst {
             let changed = try session.execute(
                 """
                 UPDATE devices SET last_seen = $1, entitlement_tokens = entitlement_tokens + $2 WHERE customer = $3 AND device = $4
-                """, [milliseconds, certificates, .integer(customer.member), .text(use.device)])
+                """, [milliseconds, tokens, .integer(customer.member), .text(use.device)])
             guard changed == 0 else { return false }
         }
-        // Under who was named, so that it stays theirs where those who are one part again.
+        // The device belongs to the named member, who keeps it if a merge is undone.
         try session.execute(
             """
             INSERT INTO devices (customer, device, first_seen, last_seen, entitlement_tokens) VALUES ($1, $2, $3, $4, $5)
             ON CONFLICT DO NOTHING
             """,
-            [.integer(customer.member), .text(use.device), milliseconds, milliseconds, certificates])
+            [.integer(customer.member), .text(use.device), milliseconds, milliseconds, tokens])
         guard !isFirst else { return true }
         let count = try countDevices(of: customer.id)
         guard count > use.limit, try !hasEvent(.manyDevices, since: now.addingTimeInterval(-86_400), customer.id)
@@ -31,7 +31,7 @@ extension DatabaseTransaction {
         return true
     }
 
-    /// Of all who are one; a device that several of them were seen on counts once.
+    /// The number of different devices of all members.
     private func countDevices(of customer: Int64) throws(StoreError) -> Int {
         var devices: Set<String> = []
         for member in try group(of: customer) {

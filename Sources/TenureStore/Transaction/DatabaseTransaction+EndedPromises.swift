@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 
 extension DatabaseTransaction {
-    /// Promises that publications after this one ended, by the customer who has them; none for nil.
+    /// The promises that publications after this one ended, by customer; empty for nil.
     package func restorablePromises(after publication: Int64?) throws(StoreError) -> [Int64: [StoredPromise]] {
         guard let publication else { return [:] }
         let members = try session.rows(
@@ -16,7 +16,8 @@ extension DatabaseTransaction {
         return restorable
     }
 
-    /// Ends and restores what a publication does, row by row, with a line on the timeline of everybody whom it concerns.
+    /// Ends and restores the promises of a publication, and adds an event to the timeline of each customer that it
+    /// concerns.
     func settlePromises(
         _ request: RequestedPublication, in publication: Int64, of version: Int64,
         _ verdicts: [Int64: PublicationVerdict], _ restored: [Int64: [StoredPromise]],
@@ -45,7 +46,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Of all who turned out to be one. Says how many there were.
+    /// Ends the promises of all members. Returns how many there were.
     private func end(
         _ entitlements: Set<String>, of id: Int64, in publication: Int64
     ) throws(StoreError) -> Int {
@@ -75,7 +76,8 @@ extension DatabaseTransaction {
         return count
     }
 
-    /// Whether a publication ended this very promise, of whomever, and nobody has it any more: a copy of it binds nobody.
+    /// Whether a publication ended this promise, and no customer still has it. A new copy of it must not be stored
+    /// then.
     func isEnded(_ promise: StoredPromise) throws(StoreError) -> Bool {
         try session.row(
             """
@@ -93,8 +95,8 @@ extension DatabaseTransaction {
             ]) != nil
     }
 
-    /// Throws `policyChanged` if the update was decided under a policy that is no longer in effect, or if a publication ended
-    /// a promise that it repeats.
+    /// Throws `policyChanged` if the update was decided under a policy that is no longer in effect, or if a publication
+    /// ended a promise that it repeats.
     func checkPolicy(of update: CustomerUpdate, instead known: Customer?) throws(StoreError) {
         guard let version = update.policyVersion else { return }
         let sent = update.entitlementChange.sentEntitlements

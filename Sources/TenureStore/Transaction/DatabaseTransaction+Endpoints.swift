@@ -1,8 +1,8 @@
 import Foundation
 
-/// Who is told what: the webhooks that running services named.
+/// The webhook endpoints that running services have registered.
 extension DatabaseTransaction {
-    /// Says that a process still serves these; false where one is not among those who listen.
+    /// Sends heartbeats for these endpoints. Returns false if one of them isn't registered.
     package func keep(_ endpoints: [Endpoint]) throws(StoreError) -> Bool {
         for endpoint in endpoints {
             guard try isEndpoint(endpoint.name) else { return false }
@@ -11,7 +11,7 @@ extension DatabaseTransaction {
         return true
     }
 
-    /// Is told from now on.
+    /// Registers an endpoint. From now on, messages are queued for it.
     func name(_ endpoint: Endpoint) throws(StoreError) {
         try session.execute(
             "INSERT INTO endpoints (name, types) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET types = excluded.types",
@@ -32,7 +32,7 @@ extension DatabaseTransaction {
         return named
     }
 
-    /// Whether messages wait for an endpoint that is gone: an act may have met it while it went.
+    /// Whether messages wait for a removed endpoint. A transaction may have queued one while the endpoint was removed.
     func hasStrayDeliveries() throws(StoreError) -> Bool {
         try session.row("SELECT 1 FROM deliveries WHERE \(Self.isStray) LIMIT 1") != nil
     }
@@ -43,7 +43,7 @@ extension DatabaseTransaction {
 
     private static let isStray = "next_at IS NOT NULL AND endpoint NOT IN (SELECT name FROM endpoints)"
 
-    /// Is told no more. Returns how many messages waited for it.
+    /// Removes an endpoint, and abandons its messages. Returns how many messages waited for it.
     func forgetEndpoint(_ name: String) throws(StoreError) -> Int {
         try session.execute("DELETE FROM endpoints WHERE name = $1", [.text(name)])
         try setProgress(Self.seen(name), to: nil)
@@ -51,7 +51,7 @@ extension DatabaseTransaction {
             "UPDATE deliveries SET next_at = NULL WHERE next_at IS NOT NULL AND endpoint = $1", [.text(name)])
     }
 
-    /// Gives a new sign of it. No time, since clocks differ, and stand still in rehearsals.
+    /// Sends a heartbeat. It is a random value and not a time, because clocks differ, and stop in rehearsals.
     func saw(_ endpoint: Endpoint) throws(StoreError) {
         try setProgress(Self.seen(endpoint.name), to: String(UInt64.random(in: .min ... .max), radix: 36))
     }

@@ -12,8 +12,8 @@ extension DatabaseTransaction {
         try setProgress(Progress.position, to: "0")
     }
 
-    /// Removes endpoints that no process has named since they were read, and their waiting deliveries. Without any endpoint,
-    /// nothing is compared anymore.
+    /// Removes endpoints that no process has named since they were read, and their waiting deliveries. Without any
+    /// endpoint, nothing is compared anymore.
     func forget(_ silent: [NamedEndpoint]) throws(StoreError) -> [ForgottenEndpoint] {
         var forgotten: [ForgottenEndpoint] = []
         let named = try endpoints()
@@ -27,7 +27,7 @@ extension DatabaseTransaction {
         return forgotten
     }
 
-    /// Returns customers whose entitlements may have changed by now.
+    /// Returns customers with entitlements that may have changed by now.
     func customersDue(limit: Int) throws(StoreError) -> [SizedCustomer] {
         try session.rows(
             "SELECT id, length(facts) FROM customers WHERE next_end <= $1 ORDER BY next_end LIMIT $2",
@@ -46,7 +46,7 @@ extension DatabaseTransaction {
         return try self.publication()?.id == publication
     }
 
-    /// The number of the last customer that was checked for announcements; nil if none is left to check.
+    /// The number of the last compared customer; nil if all customers were compared.
     func announcedPosition() throws(StoreError) -> Int64? {
         try progress(Progress.position).map { Int64($0) ?? 0 }
     }
@@ -58,7 +58,7 @@ extension DatabaseTransaction {
 
     /// Returns the next customers to compare when all are.
     func customersToAnnounce(after position: Int64, limit: Int) throws(StoreError) -> [SizedCustomer] {
-        // Webhooks aren't told about unbound customers.
+        // Webhooks get no messages about unbound customers.
         try session.rows(
             """
             SELECT id, length(facts) FROM customers WHERE id > $1 AND merged_into IS NULL AND NOT EXISTS (
@@ -68,8 +68,8 @@ extension DatabaseTransaction {
         ).map { row throws(StoreError) in try SizedCustomer(row) }
     }
 
-    /// Compares a customer's entitlements with what webhooks were told last, and tells them the changes. If `evaluate`
-    /// returns nil, the customer is compared again a minute later.
+    /// Compares a customer's entitlements with what webhooks last reported, and queues messages for the changes. If
+    /// `evaluate` returns nil, the customer is compared again a minute later.
     func announce(_ id: Int64, _ evaluate: (Customer) -> EntitlementChange?) throws(StoreError) {
         guard let customer = try customer(id, forUpdate: true) else { return }
         guard customer.id == id else {
@@ -92,7 +92,7 @@ extension DatabaseTransaction {
         for message in change.messages { try tell(message, of: updated) }
     }
 
-    /// Seconds.
+    /// The seconds until a customer that couldn't be evaluated is compared again.
     private static let postponement: TimeInterval = 60
 
     private enum Progress {
@@ -104,7 +104,7 @@ extension DatabaseTransaction {
 /// A customer's number, and the size of their facts.
 struct SizedCustomer: Sendable {
     let id: Int64
-    /// In bytes.
+    /// The size of the facts in bytes.
     let size: Int
 
     fileprivate init(_ row: SQLRow) throws(StoreError) {

@@ -4,10 +4,10 @@ import TenureCore
 import TenureJSON
 
 extension DatabaseTransaction {
-    /// Removes identities of a hidden customer, and stores their salted hashes, so that they don't create the customer again.
-    /// Returns how many.
+    /// Removes identities of a hidden customer, and stores their salted hashes, so that they don't create the customer
+    /// again. Returns how many.
     func buryIdentities(of id: Int64, limit: Int) throws(StoreError) -> Int {
-        // In no order: sorting all of a customer's identities for each piece would take their square.
+        // Without an order: sorting all of a customer's identities for each piece would take quadratic time.
         let rows = try session.rows(
             """
             DELETE FROM identities WHERE (realm, kind, value) IN (
@@ -31,13 +31,14 @@ extension DatabaseTransaction {
         return rows.count
     }
 
-    /// Whether these name somebody who was erased, and nobody who is there: who uses the app again is somebody, whatever
-    /// was erased before.
+    /// Whether these identities name an erased customer and no existing one. A person who uses the app again after an
+    /// erasure is an existing customer.
     func areErased(
         _ identities: [Identity], in realm: Realm, forUpdate isForUpdate: Bool = true
     ) throws(StoreError) -> Bool {
         var isErasedNow = false
-        // Nobody erases them before this transaction is over. Without what is known of them, which may be much.
+        // Locks the customers, so that they aren't erased before the transaction ends. Doesn't read their facts, which
+        // may be large.
         for identity in identities {
             guard let number = try member(by: identity, in: realm) else { continue }
             if try member(.number(number), forUpdate: isForUpdate) != nil { return false }
@@ -55,7 +56,7 @@ extension DatabaseTransaction {
 
     private static let salt = "salt of erasures"
 
-    /// Made with the first erasure, and the record's for good.
+    /// Returns the salt. The first erasure creates it; afterward it never changes.
     private func newSalt() throws(StoreError) -> String {
         if let salt = try progress(Self.salt) { return salt }
         let salt = (0..<32).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal

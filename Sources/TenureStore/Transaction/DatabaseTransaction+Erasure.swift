@@ -1,24 +1,24 @@
 import Foundation
 import TenureCore
 
-/// Erasure removes everything that tells of a person: their entries, those of all who turned out to be them, and the
-/// unbound records of artifacts that name them.
+/// Erasure removes everything about a person: the rows of all members of the customer, and the unbound customers with
+/// artifacts that name them.
 ///
 /// One transaction hides all of these customers: no operation finds them anymore, and no endpoint gets their messages.
-/// `remove` then deletes their rows in pieces. A hidden customer is merged into themselves, and `unfinished_updates` lists
-/// them until the last row is gone.
+/// `remove` then deletes their rows in pieces. A hidden customer is merged into themselves, and `unfinished_updates`
+/// lists them until the last row is gone.
 extension DatabaseTransaction {
-    /// Stands for an erasure where the number of an act is asked for.
+    /// The `update_id` of an erasure in `unfinished_updates`.
     static let erasing: Int64 = 0
-    /// So many rows of a customer are removed by one piece.
+    /// How many rows of a customer one piece removes.
     static let removedPerPiece = 32
-    /// So many customers are hidden by one transaction, beside the members of one customer.
+    /// How many customers one transaction hides, in addition to the members of one customer.
     static let hiddenPerPiece = 16
 
-    /// Hides a customer with all who are one with them. Returns how many entries of each kind there are.
+    /// Hides a customer with all members. Returns how many entries of each kind there are.
     func hide(_ customer: CustomerMember) throws(StoreError) -> [String: Int] {
         let members = try group(of: customer.id)
-        // Locked, so that no unbound record is linked to one of them after it was looked for.
+        // Locked, so that no unbound customer is linked to one of them after the search.
         _ = try lockExisting(members)
         let unboundCustomers = try unboundCustomers(of: members)
         return try hide(members + unboundCustomers)
@@ -61,7 +61,7 @@ extension DatabaseTransaction {
         return true
     }
 
-    /// How many entries an erasure under way began with; nil where none of this customer is.
+    /// How many entries an unfinished erasure began with; nil if this customer isn't being erased.
     func countsOfErasure(of name: CustomerName) throws(StoreError) -> [String: Int]? {
         guard case .publicID(let id) = name,
             try session.row("SELECT 1 FROM customers WHERE public_id = $1 AND merged_into = id", [.text(id)]) != nil
@@ -77,7 +77,7 @@ extension DatabaseTransaction {
         ("devices", "devices"), ("trialSessions", "trial_sessions"), ("jobs", "jobs"),
     ]
 
-    /// Jobs, of which a customer has at most one of each kind, and the list of customers to be removed.
+    /// Removes jobs, of which a customer has at most one of each kind, and lists the customers for removal.
     private static let hiding = [
         "DELETE FROM jobs WHERE customer IN \(DatabaseTable.batchPlaces)",
         "DELETE FROM unfinished_updates WHERE customer IN \(DatabaseTable.batchPlaces)",
@@ -87,7 +87,7 @@ extension DatabaseTransaction {
         """,
     ]
 
-    /// What names a customer beside their identities: at most `$2` rows of each.
+    /// Removes all other rows of a customer, at most `$2` of each table.
     private static let removing =
         ["artifacts", "notifications", "promises", "support_grants", "events", "trial_sessions"].map { table in
             "DELETE FROM \(table) WHERE id IN (SELECT id FROM \(table) WHERE customer = $1 LIMIT $2)"

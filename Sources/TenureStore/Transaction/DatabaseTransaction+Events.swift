@@ -23,14 +23,14 @@ extension DatabaseTransaction {
         try numberedEvents(of: customer).map(\.event)
     }
 
-    /// With their numbers in the ledger.
+    /// The events of a member with their numbers, in the order in which they happened.
     func numberedEvents(of customer: Int64) throws(StoreError) -> [(number: Int64, event: StoredEvent)] {
         try session.rows(
             "SELECT kind, at, actor, detail, id FROM events WHERE customer = $1 ORDER BY id", [.integer(customer)]
         ).map { row throws(StoreError) in
             let name = try row.text(0)
             guard let kind = StoredEvent.Kind(rawValue: name) else {
-                throw .damaged("no event is called `\(name)`")
+                throw .damaged("an event has the unknown kind `\(name)`")
             }
             let event = StoredEvent(
                 kind, at: try row.instant(1), actor: try row.textIfPresent(2),
@@ -42,11 +42,11 @@ extension DatabaseTransaction {
 }
 
 extension [String: String] {
-    /// An object with its keys in order, so that the same facts are the same bytes.
+    /// A JSON object with sorted keys, so that equal dictionaries have equal text.
     var json: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // A dictionary of texts always encodes.
+        // A dictionary of strings always encodes.
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 
@@ -54,7 +54,7 @@ extension [String: String] {
         do {
             self = try JSONDecoder().decode([String: String].self, from: Data(json.utf8))
         } catch {
-            throw .damaged("the detail of an event is no object of texts")
+            throw .damaged("the detail of an event isn't an object of strings")
         }
     }
 }

@@ -1,20 +1,22 @@
 import TenureCore
 import TenureJSON
 
-/// Identities many at a time: a receipt names thousands.
+/// Operations on many identities at a time. A receipt may name thousands.
 extension DatabaseTransaction {
-    /// So many identities are asked for, or written, by one statement.
+    /// How many identities one statement reads or writes.
     static let identitiesPerStatement = 64
-    /// So many keys one transaction locks at most. On PostgreSQL more would take the lock that keeps all others away.
+    /// The maximum number of keys that one transaction locks. With more, PostgreSQL would need a lock that blocks all
+    /// others.
     static let mostKeys = 64
-    /// Bytes: of more, an act is worked out before anybody waits for it.
+    /// The largest size of facts, in bytes, for which one transaction is enough. Larger facts are computed before the
+    /// transaction, so that others don't wait.
     static let mostFactsInOnePiece = 32_768
-    /// So many artifacts, purchases and renewals one transaction adds at most.
+    /// The maximum number of artifacts, purchases and renewals that one transaction adds.
     static let mostEntriesInOnePiece = 128
-    /// Most acts name a few: a statement of their own, so that little is asked for in vain.
+    /// Most updates name a few identities. A shorter statement for these reads fewer useless places.
     private static let fewIdentities = 4
 
-    /// The numbers of those whom the identities name, whoever they turned out to be.
+    /// The numbers of the members that the identities name.
     func members(by identities: [Identity], in realm: Realm) throws(StoreError) -> [Identity: Int64] {
         guard identities.count > 1 else {
             guard let only = identities.first, let member = try member(by: only, in: realm) else { return [:] }
@@ -37,7 +39,7 @@ extension DatabaseTransaction {
         return members
     }
 
-    /// Writes those that name nobody yet. Returns how many did not.
+    /// Stores the identities that don't name a customer yet. Returns how many.
     @discardableResult
     func insert(
         _ identities: [Identity], ofMember member: Int64, in realm: Realm
@@ -50,7 +52,7 @@ extension DatabaseTransaction {
                         Self.inserting(1), Self.arguments(of: identity, ofMember: member, in: realm))
                 }
             } else {
-                // The last row again in the places that are left, which changes nothing.
+                // Repeats the last row in the remaining places, which changes nothing.
                 let rows = Array(chunk).padded(to: Self.identitiesPerStatement)
                 count += try session.execute(
                     Self.inserting(rows.count),
@@ -74,19 +76,19 @@ extension DatabaseTransaction {
         return "INSERT INTO identities (realm, kind, value, customer) VALUES \(values) ON CONFLICT DO NOTHING"
     }
 
-    /// `$3, $4, $5`
+    /// Returns placeholders such as `$3, $4, $5`.
     static func places(_ count: Int, from first: Int) -> String {
         (first..<first + count).map { "$\($0)" }.joined(separator: ", ")
     }
 }
 
 extension Array {
-    /// In their order, each of `size` elements, the last one of what is left.
+    /// Splits the array into chunks of `size` elements, in order. The last one may be shorter.
     func chunks(of size: Int) -> [ArraySlice<Element>] {
         stride(from: 0, to: count, by: size).map { self[$0..<Swift.min($0 + size, count)] }
     }
 
-    /// With its last element repeated up to this length.
+    /// Repeats the last element until the array has this length.
     func padded(to count: Int) -> [Element] {
         guard let last else { return self }
         return self + repeatElement(last, count: Swift.max(0, count - self.count))
@@ -94,7 +96,7 @@ extension Array {
 }
 
 extension Identity {
-    /// Of a row with its kind at this place, and its value at the next.
+    /// Reads an identity from a row with the kind at this index, and the value at the next one.
     init(_ row: SQLRow, kindAt place: Int) throws(StoreError) {
         let code = try row.integer(place)
         guard let kind = UInt8(exactly: code).flatMap({ Identity.Kind(rawValue: $0) }) else {

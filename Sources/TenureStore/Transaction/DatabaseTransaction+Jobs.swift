@@ -2,7 +2,7 @@ package import Foundation
 import TenureCore
 
 extension DatabaseTransaction {
-    /// For the account that was named, whoever it turned out to be: each has a history of its own.
+    /// Adds a job for the named member. Each member's account has its own history.
     func enqueue(_ kind: StoredJob.Kind, for customer: Customer) throws(StoreError) {
         try session.execute(
             """
@@ -12,7 +12,7 @@ extension DatabaseTransaction {
             [.text(kind.rawValue), .text(String(customer.member)), .integer(customer.member), milliseconds])
     }
 
-    /// The job that has waited longest, put off by the lease: nobody else takes it before.
+    /// Takes the job that has waited longest. No other process takes it before the lease ends.
     package func claimJob(_ kind: StoredJob.Kind, lease: TimeInterval) throws(StoreError) -> StoredJob? {
         let row = try session.row(
             """
@@ -28,7 +28,7 @@ extension DatabaseTransaction {
             try session.execute("DELETE FROM jobs WHERE id = $1", [.integer(id)])
             return nil
         }
-        // Of who are one, each has an account and a job of their own.
+        // Each member has its own account and job.
         var identities = try identities(ofMember: member)
         if !identities.contains(where: \.kind.isAppStores) { identities = try self.identities(of: customer.id) }
         return StoredJob(
@@ -41,7 +41,7 @@ extension DatabaseTransaction {
         return Int(clamping: try row?.integer(0) ?? 0)
     }
 
-    // Whoever it was for may have been erased, and its number stand for another's by now: the customer's never does.
+    // The customer may have been erased, and the job's number reused. A customer's number is never reused.
 
     package func finish(_ job: StoredJob) throws(StoreError) {
         try session.execute(
@@ -60,7 +60,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Nil: it was never there.
+    /// Sets a value; nil removes it.
     package func setProgress(_ name: String, to value: String?) throws(StoreError) {
         guard let value else {
             try session.execute("DELETE FROM progress WHERE name = $1", [.text(name)])

@@ -8,7 +8,7 @@ extension DatabaseTransaction {
         return try join(joining, as: joining.facts)
     }
 
-    /// Returns which of these customers are one; nil if all stay apart.
+    /// Returns which of these customers can be joined with the first; nil if none can.
     func joining(_ known: [Customer]) throws(StoreError) -> Joining? {
         guard let first = known.first, known.count > 1 else { return nil }
         var ones = try Joinable(of: first, in: self)
@@ -36,7 +36,7 @@ extension DatabaseTransaction {
         return try update(joining.first, to: facts, encoded: isSame ? encoded : nil)
     }
 
-    /// Customers who are one.
+    /// Customers to be joined.
     struct Joining {
         let first: Customer
         let others: [Customer]

@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 
 extension DatabaseTransaction {
-    /// The app's users who are linked with any of those who are one.
+    /// The app's users that are linked to the customer.
     func users(of id: Int64) throws(StoreError) -> [String] {
         try users(among: try group(of: id))
     }
@@ -18,7 +18,7 @@ extension DatabaseTransaction {
         return users
     }
 
-    /// Says that an acquisition is a user's. What the same user has already becomes the same customer's.
+    /// Links an acquisition to a user of the app. Acquisitions of the same user are merged into one customer.
     func link(
         _ user: String, to member: CustomerMember, _ transfer: Transfer, actor: String, by rederivation: Rederivation
     ) throws(StoreError) -> ChangeOutcome {
@@ -30,7 +30,7 @@ extension DatabaseTransaction {
         let others = try users(of: customer.id)
         if transfer == .never, !others.isEmpty { return .refused(.linkedToAnotherUser) }
         let isTransfer = transfer == .newest && !others.isEmpty
-        // What signed data made one belongs to one account, and goes with it.
+        // Members that signed data joined are one account, so they move together.
         let all = try group(of: customer.id)
         let taken = isTransfer ? try account(of: member.id, among: all) : all
         if let theirs {
@@ -56,8 +56,8 @@ extension DatabaseTransaction {
         return .done(customer, isNew: true)
     }
 
-    /// Removes the ids of users who had these accounts before from what was written of them: it is shown and handed out
-    /// as another's from now on, and whoever erases a former user would not find it.
+    /// Removes the IDs of former users from the events of these accounts. The events now belong to another user, and
+    /// the erasure of a former user wouldn't find them.
     private func forgetFormerUsers(of id: Int64) throws(StoreError) {
         let users = Set(try users(of: id))
         for member in try group(of: id) {
@@ -71,10 +71,11 @@ extension DatabaseTransaction {
         }
     }
 
-    /// In the details of events.
+    /// The key of a user in the details of events.
     static let userKey = "user"
 
-    /// The account of the member is nobody's; whoever had it keeps the rest.
+    /// Takes the member's account away from a customer, who keeps the other accounts. Returns the account as a customer
+    /// without a user.
     private func takeAway(
         _ taken: [Int64], with member: CustomerMember, from customer: Customer, _ all: [Int64], actor: String,
         by rederivation: Rederivation
@@ -86,7 +87,7 @@ extension DatabaseTransaction {
             }
             return customer
         }
-        // The users stay with what they keep.
+        // The users stay with the remaining accounts.
         for id in taken {
             try session.execute(
                 "UPDATE identities SET customer = $1 WHERE customer = $2 AND kind = $3",
@@ -100,7 +101,7 @@ extension DatabaseTransaction {
         return parts[1].named(as: member.id)
     }
 
-    /// The link ends, and so does what it alone made one.
+    /// Removes a link, and undoes the merges that it caused.
     func unlink(
         _ user: String, from member: CustomerMember, actor: String, by rederivation: Rederivation
     ) throws(StoreError) -> ChangeOutcome {
@@ -127,7 +128,7 @@ extension DatabaseTransaction {
             [SQLValue(realm.code), SQLValue(identity.kind.rawValue), .text(identity.value)])
     }
 
-    /// The entitlements that were promised to these members, each once.
+    /// The entitlements that these members have promises for, each once.
     private func promised(by members: [Int64]) throws(StoreError) -> String {
         var names: Set<String> = []
         for member in members { names.formUnion(try promises(of: member).map(\.entitlement)) }

@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// One row of the customers, whoever they turned out to be.
+/// One row of `customers`: a customer, or a member that was merged into one.
 struct CustomerMember {
     let id: Int64
     let realm: Realm
@@ -11,7 +11,7 @@ struct CustomerMember {
 }
 
 extension DatabaseTransaction {
-    /// `forUpdate` is for acts; those who only read hold nobody up.
+    /// Returns the member; nil if it doesn't exist or was erased. Changes lock it with `forUpdate`.
     func member(_ name: CustomerName, forUpdate: Bool = true) throws(StoreError) -> CustomerMember? {
         let (column, value): (String, SQLValue) =
             switch name {
@@ -36,29 +36,29 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Returns the numbers of everyone who is one with this customer; empty if there is none.
+    /// Returns the numbers of the customer's members; empty if the customer doesn't exist.
     package func members(of customer: CustomerName) throws(StoreError) -> [Int64] {
         guard let member = try member(customer, forUpdate: false) else { return [] }
         return try group(of: try self.customer(of: member, forUpdate: false).id)
     }
 
-    /// Whom a member turned out to be, locked, without what is known of them.
+    /// Returns the customer into which a member was merged, locked, without the facts.
     func root(of member: CustomerMember) throws(StoreError) -> CustomerMember {
         var root = member
         for _ in 0...Self.mostMembers {
             guard let next = root.mergedInto else { return root }
             guard let found = try self.member(.number(next)) else {
-                throw .damaged("customer \(root.id) was merged into nobody")
+                throw .damaged("customer \(root.id) was merged into a missing customer")
             }
             root = found
         }
         throw .damaged("customer \(member.id) was merged in a circle")
     }
 
-    /// Whom a member turned out to be, named as that member.
+    /// Returns the customer into which a member was merged, named as that member.
     func customer(of member: CustomerMember, forUpdate: Bool = true) throws(StoreError) -> Customer {
         guard let customer = try customer(member.id, forUpdate: forUpdate) else {
-            throw .damaged("customer \(member.id) was merged into nobody")
+            throw .damaged("customer \(member.id) was merged into a missing customer")
         }
         return customer.named(as: member.id)
     }

@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// Why two customers are one.
+/// The reason for a merge of two customers.
 package enum MergeReason: String, Sendable, Hashable {
     case signedTogether
     case sameUser
@@ -9,14 +9,15 @@ package enum MergeReason: String, Sendable, Hashable {
 }
 
 extension DatabaseTransaction {
-    /// More than one person has, and few enough to be read with every act; no chain of merges is longer.
+    /// The maximum number of members, more than one person has. It also limits chains of merges. Every update reads all
+    /// of them.
     static let mostMembers = 100
 
     func mayJoin(_ ones: [Int64], _ others: [Int64]) -> Bool { ones.count + others.count <= Self.mostMembers }
 
-    /// What was written of `other` stays theirs, so that it can be undone, and counts for `customer` from now on.
+    /// Merges `other` into `customer`. The rows of `other` stay its own, so that the merge can be undone.
     ///
-    /// `user`: the one of the app's users because of whom they are one, where it is that.
+    /// `user` is the app's user that caused the merge; nil for other reasons.
     func merge(
         _ other: Customer, into customer: Customer, because cause: MergeReason, of user: String? = nil,
         actor: String?, reason: String? = nil
@@ -25,7 +26,7 @@ extension DatabaseTransaction {
         return try update(customer, joining: [other.facts], in: try group(of: customer.id))
     }
 
-    /// Says that they are one, and nothing yet of what they have together.
+    /// Stores the merge and its event, without combining the facts.
     func point(
         _ other: Customer, to customer: Customer, because cause: MergeReason, of user: String? = nil,
         actor: String?, reason: String? = nil
@@ -34,7 +35,7 @@ extension DatabaseTransaction {
             "UPDATE customers SET merged_into = $1, next_end = NULL WHERE id = $2",
             [.integer(customer.id), .integer(other.id)])
         var detail = ["customer": other.publicID, "because": cause.rawValue]
-        // Whom it was that signed data named: of several who are one, the account is one of theirs.
+        // Stores the member that the signed data named. It is one account of a customer with several.
         if cause == .signedTogether, other.member != other.id {
             detail["named"] = try member(.number(other.member))?.publicID
         }
@@ -45,7 +46,7 @@ extension DatabaseTransaction {
             Message(.customerMerged, ["because": cause.rawValue, "merged": other.publicID]), of: customer)
     }
 
-    /// What a customer has with all who turned out to be the same.
+    /// Combines a customer's facts with those of merged customers.
     func update(
         _ customer: Customer, joining others: [CustomerFacts], in group: [Int64]
     ) throws(StoreError) -> Customer {

@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 
 extension DatabaseTransaction {
-    /// Nil where it is new.
+    /// Returns how an earlier notification with this UUID was received; nil if this one is new.
     func reception(of notification: StoredNotification, about identities: [Identity]) throws(StoreError) -> Reception? {
         if let known = try knownRow(of: notification) {
             let id = try known.integerIfPresent(0)
@@ -13,7 +13,7 @@ extension DatabaseTransaction {
         return Reception(isNew: false, customer: nil, isOfErased: true)
     }
 
-    /// Whether it came before, or speaks of somebody who was erased.
+    /// Whether the notification is stored already, or is about an erased customer.
     func isKnown(_ notification: StoredNotification, about identities: [Identity]) throws(StoreError) -> Bool {
         if try knownRow(of: notification) != nil { return true }
         return try areErased(identities, in: notification.realm)
@@ -41,13 +41,13 @@ extension DatabaseTransaction {
             ])
     }
 
-    /// In the order in which they came.
+    /// A member's notifications, in the order in which they were received.
     func notifications(of customer: Int64) throws(StoreError) -> [(notification: StoredNotification, receivedAt: Date)]
     {
         try numberedNotifications(of: customer).map { ($0.notification, $0.receivedAt) }
     }
 
-    /// With their numbers in the ledger.
+    /// A page of a member's notifications with their numbers.
     func numberedNotifications(
         of customer: Int64, after number: Int64 = 0, limit: Int = .max
     ) throws(StoreError) -> [(number: Int64, notification: StoredNotification, receivedAt: Date)] {
@@ -61,7 +61,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// In the order in which `StoredNotification` reads them, then when it came, and its number.
+    /// The columns that `StoredNotification` reads, then the date it was received and its number.
     private static let notificationColumns = """
         realm, uuid, type, subtype, signed_at, headers.bytes, notifications.bytes, received_at, notifications.id
         FROM notifications LEFT JOIN headers ON headers.id = header
@@ -75,7 +75,7 @@ extension DatabaseTransaction {
             """,
             [
                 SQLValue(realm.code), SQLValue(Identity.Kind.appAccountToken.rawValue),
-                // After the token come a blank and a transaction; after the blank in ASCII comes the mark.
+                // The value is the token, a space and a transaction. In ASCII, the exclamation mark follows the space.
                 .text(token + " "), .text(token + "!"),
             ])
         var found: [Int64: Customer] = [:]

@@ -2,7 +2,8 @@ import Foundation
 import TenureCore
 
 extension DatabaseTransaction {
-    /// Writes a message into the outbox, for each endpoint that wants it; nothing where none does.
+    /// Adds a message to the outbox, with a delivery for each endpoint that wants it. Without such an endpoint, it does
+    /// nothing.
     func tell(_ message: Message, of customer: Customer?) throws(StoreError) {
         var names: [String] = []
         for row in try session.rows("SELECT name, types FROM endpoints ORDER BY name") {
@@ -11,7 +12,7 @@ extension DatabaseTransaction {
             names.append(try row.text(0))
         }
         guard !names.isEmpty else { return }
-        // Who was erased leaves no user's id behind.
+        // The message about an erasure contains no user's ID.
         let users = try customer.map { customer throws(StoreError) in
             message.kind == .customerErased ? [] : try userIDs(of: customer.id)
         }
@@ -39,7 +40,7 @@ extension DatabaseTransaction {
             """, [.integer(message), .text(endpoint), customer, milliseconds, milliseconds])
     }
 
-    /// Those by which the app's own server knows the customer.
+    /// The IDs by which the app's server knows the customer.
     private func userIDs(of customer: Int64) throws(StoreError) -> [String] {
         try users(of: customer)
     }
@@ -49,7 +50,7 @@ extension DatabaseTransaction {
             "SELECT 1 FROM outbox WHERE created_at < $1 LIMIT 1", [.integer(before.millisecondsSince1970)]) != nil
     }
 
-    /// Removes at most so many of those written before an instant that no endpoint waits for. Returns how many.
+    /// Removes at most `limit` messages from before an instant that no endpoint waits for. Returns how many.
     func pruneMessages(before: Date, limit: Int) throws(StoreError) -> Int {
         let ids = try session.rows(
             """
@@ -71,12 +72,13 @@ extension DatabaseTransaction {
         try execute("DELETE FROM outbox WHERE id IN \(places)", about: ids)
     }
 
-    /// Whether a message belongs to a hidden customer, whose messages are removed in pieces: no endpoint gets them.
+    /// The condition that a message belongs to a hidden customer. Endpoints don't get such messages; they are removed
+    /// in pieces.
     static func isOfHidden(_ table: String) -> String {
         "EXISTS (SELECT 1 FROM customers WHERE customers.id = \(table).customer AND merged_into = customers.id)"
     }
 
-    /// Removes at most so many rows of a hidden customer's messages, with their deliveries. Returns how many.
+    /// Removes at most `limit` rows of a hidden customer's messages and deliveries. Returns how many.
     func removeMessages(of customer: Int64, limit: Int) throws(StoreError) -> Int {
         var left = limit
         for statement in Self.removingMessages where left > 0 {
@@ -85,7 +87,8 @@ extension DatabaseTransaction {
         return limit - left
     }
 
-    /// In this order, because each table names rows of the next one. Looks at a few messages only, however many there are.
+    /// In this order, because each table names rows of the next one. Looks at a few messages only, however many there
+    /// are.
     private static let removingMessages: [String] = {
         let first = "SELECT id FROM outbox WHERE customer = $1 ORDER BY id LIMIT 8"
         return [
@@ -102,7 +105,7 @@ extension DatabaseTransaction {
 
 extension [String] {
     var json: String {
-        // Texts always encode.
+        // An array of strings always encodes.
         (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "[]"
     }
 
@@ -110,7 +113,7 @@ extension [String] {
         do {
             self = try JSONDecoder().decode([String].self, from: Data(json.utf8))
         } catch {
-            throw .damaged("the users of a message are no list of texts")
+            throw .damaged("the users of a message aren't a list of strings")
         }
     }
 }

@@ -2,10 +2,10 @@ import Foundation
 import TenureCore
 
 extension DatabaseTransaction {
-    /// Undoes the merge of a member: they, and who had turned out to be them, are a customer of their own again. What
-    /// either side has is derived from what was written of it.
+    /// Undoes the merge of a member. The member, and those that were merged into it, become a separate customer again.
+    /// The facts of both customers are derived from their own rows.
     ///
-    /// `isForGood`: nothing signed that comes later joins them.
+    /// With `isForGood`, later signed data doesn't join them again.
     func part(
         _ member: CustomerMember, isForGood: Bool, actor: String?, _ detail: [String: String],
         by rederivation: Rederivation
@@ -21,8 +21,8 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Takes members out of those who are one; either side stays one. Returns the numbers of both customers, or nil
-    /// where nobody is left.
+    /// Splits the members of a customer into two customers. Returns the numbers of both, or nil if all members were
+    /// taken.
     func split(_ taken: [Int64], from group: [Int64]) throws(StoreError) -> (rest: Int64, taken: Int64)? {
         let rest = group.filter { !taken.contains($0) }
         guard !rest.isEmpty else { return nil }
@@ -36,13 +36,13 @@ extension DatabaseTransaction {
             sequence(first: id) { parents[$0] }.prefix(Self.mostMembers + 1).reduce(0) { count, _ in count + 1 }
         }
         func rewire(_ side: [Int64]) throws(StoreError) -> Int64 {
-            // None of those above it is on this side, so that nobody is led in a circle.
+            // No member above it in the chain is on this side, so that the chain has no circle.
             let root = side.min { (depth($0), $0) < (depth($1), $1) } ?? side[0]
             for id in side {
                 guard let parent = parents[id], id == root || !side.contains(parent) else { continue }
                 try mergeMember(id, into: id == root ? nil : root)
                 guard id != root, let member = members[id] else { continue }
-                // Why they are one may stand with those who go.
+                // The event with the reason for the merge may belong to a member on the other side.
                 let detail = try mergeDetail(of: member, among: group)
                 if !detail.isEmpty { try append(.merged, toMember: root, actor: nil, detail: detail) }
             }
@@ -59,7 +59,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// A person says that they are one after all.
+    /// Removes the separations between two customers, because support merges them.
     func forgetSeparations(between one: Int64, and other: Int64) throws(StoreError) {
         let (ones, others) = (try group(of: one), try group(of: other))
         for one in ones {
@@ -71,7 +71,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Why a member is one with those into whom they were merged: what was said last.
+    /// The detail of the last event that merged this member.
     func mergeDetail(of member: CustomerMember, among group: [Int64]) throws(StoreError) -> [String: String] {
         var latest: StoredEvent?
         for other in group {

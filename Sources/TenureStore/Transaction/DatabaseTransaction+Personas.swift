@@ -3,9 +3,10 @@ import TenureCore
 import TenureJSON
 
 extension DatabaseTransaction {
-    /// Writes all of them, or none where a good one has the name of one of them, unless they replace those.
+    /// Stores all personas, or none if a valid one has the same name as one of them. With `replacing`, it revokes
+    /// those.
     ///
-    /// The names that are taken; empty where all were written.
+    /// Returns the names that are taken; empty if all personas were stored.
     package func create(_ personas: [StoredPersona], replacing: Bool, actor: String) throws(StoreError) -> [String] {
         var taken: [String] = []
         for persona in personas {
@@ -15,7 +16,7 @@ extension DatabaseTransaction {
         }
         guard taken.isEmpty else { return taken }
         for persona in personas {
-            // What expired gives its name up too.
+            // Expired personas with this name are revoked too.
             _ = try revokePersona(named: persona.name, actor: actor)
             try session.execute(
                 """
@@ -62,7 +63,7 @@ extension DatabaseTransaction {
         ).map { row throws(StoreError) in
             let name = try row.text(2)
             guard let proof = try CustomerFacts(decoding: try row.bytes(3)).proofs.first else {
-                throw .damaged("the persona `\(name)` stands for nobody")
+                throw .damaged("the persona `\(name)` has no proof")
             }
             return StoredPersona(
                 number: try row.integer(0), publicID: try row.text(1), persona: Persona(name: name, proof: proof),
@@ -72,7 +73,7 @@ extension DatabaseTransaction {
 }
 
 extension StoredPersona {
-    /// In the one form in which the record keeps proofs.
+    /// The proof as facts, the only form in which the database stores proofs.
     fileprivate var facts: CustomerFacts {
         var facts = CustomerFacts()
         facts.add([persona.proof])

@@ -3,7 +3,7 @@ import TenureCore
 
 extension DatabaseTransaction {
     package func record(policy compiled: [UInt8], sha256: [UInt8]) throws(StoreError) -> [StoredPolicy] {
-        // Not by conflict: a refused row would use up a version.
+        // Without `ON CONFLICT`, because a refused row would use up a version number.
         let known = try session.row("SELECT 1 FROM policies WHERE sha256 = $1", [.blob(sha256)])
         if known == nil {
             let row = try session.row(

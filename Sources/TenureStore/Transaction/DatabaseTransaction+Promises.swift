@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 
 extension DatabaseTransaction {
-    /// One that was ended, and is given anew, binds again.
+    /// Stores a promise. If the same promise was ended before, it counts again.
     func insert(_ promise: StoredPromise, of customer: Customer) throws(StoreError) {
         try session.execute(
             """
@@ -23,7 +23,7 @@ extension DatabaseTransaction {
             ])
     }
 
-    /// Those that bind.
+    /// The promises that weren't ended.
     func promises(of customer: Int64) throws(StoreError) -> [StoredPromise] {
         try promises("customer = $1 AND ended_by IS NULL", [.integer(customer)])
     }

@@ -38,8 +38,8 @@ extension DatabaseTransaction {
 
     /// Checks that a publication can rest on its survey, and finds the customers that changed since then.
     ///
-    /// From here on, no customer changes until the transaction ends. The caller evaluates the changed customers and calls
-    /// `publish` in the same transaction.
+    /// From here on, no customer changes until the transaction ends. The caller evaluates the changed customers and
+    /// calls `publish` in the same transaction.
     package func preparePublication(
         _ request: RequestedPublication, after survey: PublicationSurvey
     ) throws(StoreError) -> PreparedPublication {
@@ -118,7 +118,7 @@ extension DatabaseTransaction {
         ).map { row throws(StoreError) in
             let name = try row.text(2)
             guard let action = StoredPublication.Action(rawValue: name) else {
-                throw .damaged("no publication is a `\(name)`")
+                throw .damaged("a publication has the unknown action `\(name)`")
             }
             var counts = StoredPublication.Counts()
             counts.customers = Int(clamping: try row.integer(8))

@@ -14,7 +14,7 @@ extension DatabaseTransaction {
             _ = try CustomerFacts(decoding: try row.bytes(0))
         } catch {
             isReadable = false
-            // Undone where the derivation fails.
+            // Rolled back if the derivation fails.
             try session.execute(
                 "UPDATE customers SET facts = $1 WHERE id = $2", [.blob(CustomerFacts().encoded), .integer(id)])
         }

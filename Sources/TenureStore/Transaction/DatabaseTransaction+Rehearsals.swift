@@ -33,7 +33,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Rehearsals whose examples name one of the customers. This reads all reports, so only readers ask for it.
+    /// Rehearsals with examples that name one of the customers. It reads all reports, so only read transactions use it.
     func rehearsals(naming customers: [Int64]) throws(StoreError) -> [String] {
         let rows = try rows(
             """

@@ -7,10 +7,10 @@ extension DatabaseTransaction {
         case another
     }
 
-    /// Seconds: a month. Nobody repeats an older request.
+    /// How long requests are remembered, in seconds: a month. Clients don't repeat older requests.
     private static let requestMemory: TimeInterval = 30 * 86_400
 
-    /// What the same key asked for under the same id before.
+    /// Whether the same admin key sent a request with the same ID before; nil if it didn't.
     func earlier(_ request: RequestedChange, on member: CustomerMember) throws(StoreError) -> EarlierRequest? {
         guard let id = request.request else { return nil }
         let row = try session.row(

@@ -2,23 +2,24 @@ import Foundation
 import TenureCore
 
 extension DatabaseTransaction {
-    /// One of those who parted.
+    /// One of the customers after a split.
     private struct Part {
         let customer: Customer
         let members: [Int64]
         var facts = CustomerFacts()
     }
 
-    /// What each of those who parted has, from what was written of them; the world is told of it anew.
+    /// Derives the facts of each customer after a split from its own rows, and queues them for a comparison for
+    /// webhooks.
     ///
-    /// `former`: who they were together.
+    /// `former` is the customer before the split.
     func restore(
         _ roots: [Int64], of former: Customer, by rederivation: Rederivation
     ) throws(StoreError) -> [Customer] {
         var parts: [Part] = []
         for root in roots {
             guard let customer = try customer(root, forUpdate: true) else {
-                throw .damaged("customer \(root) is not there")
+                throw .damaged("customer \(root) is missing")
             }
             var part = Part(customer: customer, members: try group(of: customer.id))
             var own: [CustomerFacts] = []
@@ -37,7 +38,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// What was written of one member alone: signed entries, and what people decided.
+    /// The facts of one member: from signed entries, promises, and support.
     private func facts(of member: Int64, by rederivation: Rederivation) throws(StoreError) -> [CustomerFacts] {
         var proven = largeFacts?.proven(of: member) ?? rederivation.proven[member] ?? Rederivation.Proven()
         var (pages, end) = ([CustomerFacts](), proven.end)
@@ -54,8 +55,8 @@ extension DatabaseTransaction {
         return [proven.facts, decided]
     }
 
-    /// Distributes facts whose artifacts weren't stored because a member had too many. Each goes to the customer that it
-    /// names, or else to the first one with a member who has too many.
+    /// Distributes facts without stored artifacts, because a member had too many. Each goes to the customer that it
+    /// names, or else to the first one with a member that has too many.
     private func distribute(_ former: Customer, among parts: inout [Part]) throws(StoreError) {
         var full: Int64?
         for member in parts.flatMap(\.members).sorted() where full == nil {
@@ -85,7 +86,7 @@ extension DatabaseTransaction {
     }
 }
 
-/// The identities that tell to whom a fact belongs, the decisive one first.
+/// The identities that determine to which customer a fact belongs, the most important one first.
 extension AppProof {
     fileprivate var names: [Identity] { id.map { [Identity($0)] } ?? [] }
 }

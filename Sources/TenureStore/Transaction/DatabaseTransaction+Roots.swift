@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 
 extension DatabaseTransaction {
-    /// Returns whom the identities name, without reading anyone's facts.
+    /// Returns the members that the identities name, without reading facts.
     func resolve(_ identities: [Identity], in realm: Realm) throws(StoreError) -> NamedMembers {
         let members = try members(by: identities, in: realm)
         let roots = try Roots(of: Set(members.values), in: self)

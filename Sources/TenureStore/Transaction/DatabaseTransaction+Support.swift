@@ -36,7 +36,7 @@ extension DatabaseTransaction {
 }
 
 extension CustomerFacts {
-    /// With what support did now, and as what it counts; nil where it was done before.
+    /// Returns the facts with a grant or revocation, and the grant as it counts; nil if it is stored already.
     func adding(_ grant: SupportGrant) -> (facts: CustomerFacts, grant: SupportGrant)? {
         // Rounded as in the database, so that a rebuild gives the same value.
         var grant = SupportGrant(
@@ -44,7 +44,7 @@ extension CustomerFacts {
         let latest = support.filter { $0.entitlement == grant.entitlement }.max { $0.date < $1.date }
         if let latest {
             guard latest != grant else { return nil }
-            // What is done last counts, also where a clock was set back, or another machine's goes slow.
+            // The last one must count, even if the clock was set back, or another machine's clock is slow.
             let date = max(grant.date, latest.date.addingTimeInterval(0.001).toMillisecond)
             grant = SupportGrant(grant.kind, of: grant.entitlement, date: date, until: grant.until)
         }

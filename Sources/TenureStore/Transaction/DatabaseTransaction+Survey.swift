@@ -1,9 +1,9 @@
 import Foundation
 import TenureCore
 
-/// What a publication must know of everybody, and of whoever changes while it looks.
+/// Reads all customers for a publication, and finds those that changed since they were read.
 extension DatabaseTransaction {
-    /// The next customers of production, by number; those left out who turned out to be another.
+    /// The next production customers, by number, without those that were merged into another.
     package func survey(after id: Int64, limit: Int) throws(StoreError) -> [SurveyedCustomer] {
         let rows = try session.rows(
             """
@@ -15,7 +15,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Nil for who is not there, turned out to be another, or is not of production.
+    /// Nil if the customer doesn't exist, was merged into another, or isn't from production.
     func surveyed(
         _ id: Int64, restoring restored: [Int64: [StoredPromise]]
     ) throws(StoreError) -> SurveyedCustomer? {
@@ -40,14 +40,14 @@ extension DatabaseTransaction {
         )
         """
 
-    /// 1 where that customer is a visitor.
+    /// A column that is 1 if that customer is unbound, otherwise 0.
     private static func unboundColumn(of customer: String) -> String {
         """
         CASE WHEN \(isUnbound(customer)) THEN 1 ELSE 0 END
         """
     }
 
-    /// The condition under which that customer is a visitor.
+    /// The condition that a customer is unbound.
     private static func isUnbound(_ customer: String) -> String {
         """
         EXISTS (
@@ -57,21 +57,21 @@ extension DatabaseTransaction {
         """
     }
 
-    /// Rule I: test environments have neither eras nor promises.
+    /// Only production has eras (rule I1) and promises (rule H5).
     private static let productionRealms = [false, true]
         .map { String(Realm(.production, isTest: $0).code) }.joined(separator: ", ")
 
-    /// Until the transaction ends nobody changes what is known of a customer: who does has the customers' rows first.
+    /// Blocks other writers until the transaction ends. Each of them locks rows of `customers` first.
     func keepWritersAway() throws(StoreError) {
-        guard session.dialect == .postgres else { return }  // A writing transaction is alone.
+        guard session.dialect == .postgres else { return }  // SQLite has one writer at a time.
         try session.execute("LOCK TABLE customers IN EXCLUSIVE MODE")
     }
 
-    /// How far the ledger has come, with nobody at work.
+    /// The last rows of all tables that affect customers, while no other transaction writes.
     package func position() throws(StoreError) -> DatabasePosition {
         try keepWritersAway()
         var last: [String: DatabasePosition.Row] = [:]
-        for table in Self.telling { last[table] = try lastRow(of: table) }
+        for table in Self.factTables { last[table] = try lastRow(of: table) }
         let unfinished = try membersOfUnfinishedUpdates()
         for table in [Self.customersTable, Self.auditTable] {
             let number = try session.row("SELECT coalesce(max(id), 0) FROM \(table)")?.integer(0) ?? 0
@@ -80,20 +80,21 @@ extension DatabaseTransaction {
         return DatabasePosition(last: last, unfinished: unfinished)
     }
 
-    /// Whatever changes what is known of a customer leaves a row in one of these.
-    private static let telling = [artifactsTable, "notifications", "promises", "support_grants", "events"]
+    /// The tables in which every change of a customer's facts leaves a row.
+    private static let factTables = [artifactsTable, "notifications", "promises", "support_grants", "events"]
     private static let artifactsTable = "artifacts"
     private static let customersTable = "customers"
     private static let auditTable = "audit"
     private static let eventsTable = "events"
 
-    /// The last row that stays. What an unfinished act left may go, and what is being erased goes. What unboundCustomers left goes without an act when newer ones come, and SQLite gives the
-    /// number after the highest again: behind a row that stays, whatever comes has a number of its own.
+    /// The last row that can't be removed without a trace. It skips rows of unfinished updates, of customers being
+    /// erased, and of unbound customers, which are removed when newer ones come. SQLite reuses the numbers of removed
+    /// rows at the end, so a position behind such a row would miss new ones.
     private func lastRow(of table: String) throws(StoreError) -> DatabasePosition.Row? {
         let condition = table == Self.artifactsTable ? " AND \(Self.counts)" : ""
         var before = Int64.max
         while true {
-            // A page of its own, so that no visitor beyond it is looked for.
+            // A subquery with a limit, so that the conditions are evaluated for these rows only.
             let rows = try session.rows(
                 """
                 SELECT id, customer, CASE WHEN \(Self.isUnbound("latest.customer")) OR EXISTS (
@@ -111,12 +112,13 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Whether every row since then is still there and tells whom it is about: nobody was erased or parted.
+    /// Whether all rows up to the position are still there and belong to the same customers: no customer was erased or
+    /// split.
     ///
-    /// Who came, was linked or joined meanwhile is looked at again, and holds off nothing.
+    /// Customers that are new, linked or joined don't matter here: they are evaluated again.
     func isSettled(since position: DatabasePosition) throws(StoreError) -> Bool {
         let erased = try session.row(
-            // A reason that says so has its quotation marks escaped.
+            // In a reason with this text, the quotation marks are escaped, so it doesn't match.
             """
             SELECT 1 FROM audit WHERE id > $1 AND action = $2 AND coalesce(detail, '') NOT LIKE '%"refused":%' LIMIT 1
             """, [.integer(position.number(in: Self.auditTable)), .text(CustomerChange.erase.name)])
@@ -127,7 +129,7 @@ extension DatabaseTransaction {
             "SELECT 1 FROM events WHERE id > $1 AND kind IN (\(names)) LIMIT 1",
             [.integer(position.number(in: Self.eventsTable))])
         guard parted == nil else { return false }
-        for table in Self.telling {
+        for table in Self.factTables {
             guard let known = position.last[table] else { continue }
             let row = try session.row("SELECT customer FROM \(table) WHERE id = $1", [.integer(known.id)])
             guard let row, try row.integerIfPresent(0) == known.customer else { return false }
@@ -135,11 +137,11 @@ extension DatabaseTransaction {
         return true
     }
 
-    /// By number; those in whose place another stands are that other.
+    /// The customers that changed, by number. A merged customer counts with the one into which it was merged.
     func customersChanged(since position: DatabasePosition) throws(StoreError) -> [Int64] {
-        // What was written of these before, the last piece of their act makes count.
+        // The last piece of an unfinished update makes earlier rows count.
         var changed = Set(position.unfinished)
-        for table in Self.telling {
+        for table in Self.factTables {
             let rows = try session.rows(
                 "SELECT DISTINCT customer FROM \(table) WHERE id > $1 AND customer IS NOT NULL",
                 [.integer(position.number(in: table))])
@@ -148,7 +150,7 @@ extension DatabaseTransaction {
         for row in try session.rows(
             "SELECT id FROM customers WHERE id > $1", [.integer(position.number(in: Self.customersTable))])
         { changed.insert(try row.integer(0)) }
-        // One who was joined is to be forgotten, and looked at as the other.
+        // A merged customer is removed from the survey, and the other one is evaluated again.
         var all = changed
         for id in changed { if let customer = try customer(id) { all.insert(customer.id) } }
         return all.sorted()

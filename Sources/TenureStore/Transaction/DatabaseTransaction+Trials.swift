@@ -21,7 +21,7 @@ extension DatabaseTransaction {
             [.integer(member), .text(entitlement), .text(name), milliseconds])
     }
 
-    /// By entitlement, over all members of the customer.
+    /// The first and latest session of each entitlement, over all members of the customer.
     package func begunSessions(of customer: Int64) throws(StoreError) -> [String: BegunSessions] {
         var begun: [String: BegunSessions] = [:]
         for member in try group(of: customer) {

@@ -2,33 +2,34 @@ import Foundation
 import TenureCore
 
 extension DatabaseTransaction {
-    /// Of one acquisition and one way to lead with it: far more than honest devices that cannot prove that it is theirs.
-    /// Lists that a client can send are unlimited, and each one creates an unbound customer.
+    /// The maximum number of unbound customers with one acquisition and the same kind of leading artifact. Honest
+    /// devices need far fewer. Each different list of artifacts creates one, and a client can send any number of lists.
     static let mostUnbound = 20
 
-    /// Whether they are the record of somebody who did not prove that what they showed is theirs.
+    /// Whether the customer consists of artifacts without proof that they belong to the sender.
     func isUnbound(_ id: Int64) throws(StoreError) -> Bool {
         try session.row(
             "SELECT 1 FROM identities WHERE customer = $1 AND kind = $2 LIMIT 1",
             [.integer(id), SQLValue(Identity.Kind.unbound.rawValue)]) != nil
     }
 
-    /// The oldest unbound that makes room for this one; nil where there is room, or it is there already.
+    /// The oldest unbound customer, if it must be removed for this one; nil if there is room, or if this one exists
+    /// already.
     func oldestUnbound(of unbound: Identity, in realm: Realm) throws(StoreError) -> Int64? {
         guard try member(by: unbound, in: realm) == nil else { return nil }
         let unboundCustomers = try unboundCustomers(of: unbound.shown, in: realm)
         return unboundCustomers.count < Self.mostUnbound ? nil : unboundCustomers.first
     }
 
-    /// So many links are written by one piece.
+    /// How many links one piece writes.
     static let linksPerPiece = 64
 
     func createUnbound(_ unbound: Identity, in realm: Realm) throws(StoreError) -> Int64 {
         var facts = CustomerFacts()
         facts.isUnbound = true
-        let record = try create(facts, in: realm, .never)
-        try insert(unbound, of: record)
-        return record.id
+        let customer = try create(facts, in: realm, .never)
+        try insert(unbound, of: customer)
+        return customer.id
     }
 
     /// Returns the members that exist. They are locked, so that none is erased before a link is written.
@@ -42,31 +43,31 @@ extension DatabaseTransaction {
         ).map { row throws(StoreError) in try row.integer(0) }
     }
 
-    /// Keeps the links of an unbound record to these members, some of those whom its artifacts name, and ends no other.
-    func link(_ record: Int64, to members: some Collection<Int64>) throws(StoreError) {
+    /// Links an unbound customer to members that its artifacts name. Other links stay.
+    func link(_ unbound: Int64, to members: some Collection<Int64>) throws(StoreError) {
         for member in try lockExisting(members) {
             try session.execute(
                 "INSERT INTO unbound_links (unbound, customer) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-                [.integer(record), .integer(member)])
+                [.integer(unbound), .integer(member)])
         }
     }
 
-    func unlink(_ record: Int64, from members: some Collection<Int64>) throws(StoreError) {
+    func unlink(_ unbound: Int64, from members: some Collection<Int64>) throws(StoreError) {
         for member in members {
             try session.execute(
-                "DELETE FROM unbound_links WHERE unbound = $1 AND customer = $2", [.integer(record), .integer(member)])
+                "DELETE FROM unbound_links WHERE unbound = $1 AND customer = $2", [.integer(unbound), .integer(member)])
         }
     }
 
-    /// The members whom the artifacts of an unbound record name, by number.
+    /// The members that the artifacts of an unbound customer name, by number.
     func links(of unbound: Int64) throws(StoreError) -> [Int64] {
         try session.rows("SELECT customer FROM unbound_links WHERE unbound = $1 ORDER BY customer", [.integer(unbound)])
             .map { row throws(StoreError) in try row.integer(0) }
     }
 
-    /// The customers whom the artifacts of an unbound record name.
+    /// The customers that the artifacts of an unbound customer name.
     package func customers(namedBy unbound: Int64) throws(StoreError) -> [Customer] {
-        // Many members may be one customer, who is read once.
+        // Several members may be one customer, which is read once.
         var customers: [Customer] = []
         for id in Set(try roots(of: Set(try links(of: unbound))).values).sorted() {
             if let customer = try customer(id) { customers.append(customer) }
@@ -74,7 +75,7 @@ extension DatabaseTransaction {
         return customers
     }
 
-    /// The unbound records of artifacts that name this customer, by number.
+    /// The unbound customers with artifacts that name this customer, by number.
     func unboundCustomers(of id: Int64) throws(StoreError) -> [Int64] { try unboundCustomers(of: try group(of: id)) }
 
     func unboundCustomers(of members: [Int64]) throws(StoreError) -> [Int64] {
@@ -87,10 +88,10 @@ extension DatabaseTransaction {
         return Set(try rows.map { row throws(StoreError) in try row.integer(0) }).sorted()
     }
 
-    /// By number, which is by age.
+    /// Unbound customers with the same leading artifact, the oldest first.
     private func unboundCustomers(of shown: Substring, in realm: Realm) throws(StoreError) -> [Int64] {
         try session.rows(
-            // By the index: after a blank comes an exclamation mark.
+            // A range of the index: in ASCII, the exclamation mark follows the space.
             """
             SELECT customer FROM identities WHERE realm = $1 AND kind = $2 AND value >= $3 AND value < $4
             ORDER BY customer

@@ -1,30 +1,32 @@
 import Foundation
 
-/// Large acts write artifacts in pieces; all of them count with the last one.
+/// Large updates write artifacts in pieces. All artifacts count when the last piece is written.
 extension DatabaseTransaction {
-    /// Acts that began earlier (seconds) are over: what they left is removed.
+    /// The seconds after which an unfinished update is abandoned, and its artifacts are removed.
     static let longestUpdate: TimeInterval = 86_400
+
     func begin(_ updateID: Int64, of member: Int64) throws(StoreError) {
         try session.execute(
             "INSERT INTO unfinished_updates (customer, update_id, started_at) VALUES ($1, $2, $3)",
             [.integer(member), .integer(updateID), milliseconds])
     }
 
-    /// Whether it is still to be finished, and all that it wrote is still its own.
+    /// Whether the update can still be finished: it isn't abandoned, and no other update took its artifacts.
     func isUnderWay(_ updateID: Int64, of member: Int64) throws(StoreError) -> Bool {
         try session.row(
             "SELECT 1 FROM unfinished_updates WHERE customer = $1 AND update_id = $2 AND started_at > 0",
             [.integer(member), .integer(updateID)]) != nil
     }
 
-    /// From now on its artifacts count. False where another act took some of them.
+    /// Finishes an update, so that its artifacts count. Returns false if another update took some of them.
     func finish(_ updateID: Int64, of member: Int64) throws(StoreError) -> Bool {
         try session.execute(
             "DELETE FROM unfinished_updates WHERE customer = $1 AND update_id = $2 AND started_at > 0",
             [.integer(member), .integer(updateID)]) > 0
     }
 
-    /// Makes an artifact of an unfinished act one of this act, or one that counts (nil). The other can't be finished.
+    /// Takes an artifact from an unfinished update: it then belongs to `updateID`, or counts immediately (nil). The
+    /// other update can't be finished anymore.
     func take(_ artifact: Artifact, from other: Int64, of member: Int64, for updateID: Int64?) throws(StoreError) {
         guard other != updateID else { return }
         try session.execute(
@@ -35,14 +37,14 @@ extension DatabaseTransaction {
             [.integer(member), .integer(other)])
     }
 
-    /// Those who have artifacts that may count soon.
+    /// The members with artifacts of unfinished updates, which may count soon.
     func membersOfUnfinishedUpdates() throws(StoreError) -> [Int64] {
         try session.rows("SELECT DISTINCT customer FROM unfinished_updates").map { row throws(StoreError) in
             try row.integer(0)
         }
     }
 
-    /// Some of the erased customers and of the updates that will never be finished. Nil if there are none.
+    /// Some of the erased customers and of the updates that will never be finished; nil if nothing is left.
     func leftovers() throws(StoreError) -> Leftovers? {
         let updates = try session.rows(
             "SELECT customer, update_id FROM unfinished_updates WHERE started_at < $1 LIMIT \(Self.leftoversPerRead)",
@@ -57,9 +59,10 @@ extension DatabaseTransaction {
 
     private static let leftoversPerRead = 32
 
-    /// Removes some rows of an update that will never be finished, or of an erased customer. Returns whether none is left.
+    /// Removes some rows of an update that will never be finished, or of an erased customer. Returns whether none is
+    /// left.
     func remove(_ update: Leftovers.Update) throws(StoreError) -> Bool {
-        // Locked, so that no piece of it is written meanwhile.
+        // Locked, so that no further piece is written in the meantime.
         _ = try member(.number(update.member))
         let isListed = try session.row(
             "SELECT 1 FROM unfinished_updates WHERE customer = $1 AND update_id = $2 AND started_at < $3",
@@ -67,7 +70,7 @@ extension DatabaseTransaction {
                 .integer(update.member), .integer(update.id),
                 .integer(now.addingTimeInterval(-Self.longestUpdate).millisecondsSince1970),
             ])
-        // Another process was faster.
+        // Another process removed it first.
         guard isListed != nil else { return true }
         guard update.id != Self.erasing else { return try removeSome(ofHidden: update.member) }
         let count = try session.execute(
@@ -81,7 +84,7 @@ extension DatabaseTransaction {
     }
 }
 
-/// What erasures and unfinished updates left.
+/// Rows that erasures and unfinished updates left.
 struct Leftovers: Sendable {
     struct Update: Sendable {
         let member: Int64
@@ -90,6 +93,6 @@ struct Leftovers: Sendable {
     }
 
     let updates: [Update]
-    /// Rehearsals whose examples name one of the erased customers.
+    /// The rehearsals with examples that name one of the erased customers.
     let rehearsals: [String]
 }

@@ -54,7 +54,8 @@ extension DatabaseTransaction {
         return try create(update.facts, in: realm, update.entitlementChange)
     }
 
-    /// Writes what an update adds besides the facts and the identities. `artifacts`: the ones that no earlier piece wrote.
+    /// Writes what an update adds besides the facts and the identities. `artifacts`: the ones that no earlier piece
+    /// wrote.
     func record(
         _ update: CustomerUpdate, of customer: Customer, instead former: Customer?, artifacts: [Artifact]? = nil
     ) throws(StoreError) {
@@ -70,7 +71,7 @@ extension DatabaseTransaction {
             jobs.formUnion(update.jobsForNewDevice)
         }
         for kind in jobs.sorted(by: { $0.rawValue < $1.rawValue }) { try enqueue(kind, for: customer) }
-        // No artifact says this, so an event does, once. If it's known of all members, there is one.
+        // No artifact contains this, so it is stored as an event, once.
         if update.completesPurchases, former?.facts.purchasesAreComplete != true {
             let isRecorded = former == nil ? false : try isComplete([customer.member])
             if !isRecorded { try append(.purchasesComplete, to: customer) }
@@ -90,10 +91,11 @@ extension DatabaseTransaction {
         return named.known.first { $0.root == customer.id }?.member ?? customer.member
     }
 
-    /// Returns all customers whom the identities name, the strongest first, and the identities that name no customer yet.
+    /// Returns all customers whom the identities name, the strongest first, and the identities that name no customer
+    /// yet.
     ///
-    /// The identities decide in the order of their kinds. A customer with proofs that contradict `acquisition` is passed
-    /// over, unless an app transaction's ID names them.
+    /// The identities decide in the order of their kinds. A customer with proofs that contradict `acquisition` is
+    /// passed over, unless an app transaction's ID names them.
     ///
     /// - Parameters:
     ///   - forUpdate: Whether to lock the customers. A transaction that only reads can't.

@@ -1,16 +1,16 @@
-/// Whom the identities of an act name.
+/// The members that the identities of an update name.
 struct NamedMembers: Sendable {
     /// The strongest first.
     let identities: [Identity]
     let realm: Realm
-    /// Bytes of what is known of all whom they name.
+    /// The size of the facts of all customers that they name, in bytes.
     let factsSize: Int
-    /// Whether some of them name whom an act erases at present.
+    /// Whether some of them name a customer that is being erased.
     let areSomeErased: Bool
     private let members: [Identity: Int64]
     private let roots: [Int64: Int64]
 
-    /// `roots`: by member, who they turned out to be.
+    /// `roots` has the current customer of each member.
     init(
         _ identities: [Identity], in realm: Realm, members: [Identity: Int64], roots: [Int64: Int64], factsSize: Int,
         areSomeErased: Bool
@@ -23,7 +23,7 @@ struct NamedMembers: Sendable {
         self.areSomeErased = areSomeErased
     }
 
-    /// Those that name somebody, with the member whom they name and who that turned out to be.
+    /// The identities that name a member, with that member and its current customer.
     var known: [(identity: Identity, member: Int64, root: Int64)] {
         identities.compactMap { identity in
             guard let member = members[identity], let root = roots[member] else { return nil }
@@ -33,7 +33,7 @@ struct NamedMembers: Sendable {
 
     var unknown: [Identity] { identities.filter { members[$0] == nil } }
 
-    /// Of each customer whom they name but this one, the strongest identity.
+    /// The strongest identity of each customer that they name, except this one.
     func strongestOfEach(but customer: Int64) -> [Identity] {
         var met: Set<Int64> = [customer]
         return known.filter { met.insert($0.root).inserted }.map(\.identity)

@@ -54,9 +54,10 @@ import Testing
             "UPDATE identities SET kind = 99 WHERE kind = 1 AND customer = 1", finding: "of the unknown kind 99",
             .support),
         Damage("UPDATE support_grants SET kind = 'gift' WHERE id = 1", finding: "no support grant", .restore),
-        Damage("UPDATE events SET detail = '[' WHERE id = 1", finding: "no object of texts", .restore),
+        Damage("UPDATE events SET detail = '[' WHERE id = 1", finding: "an object of strings", .restore),
         Damage(
-            "UPDATE policies SET compiled = x'7b7d' WHERE version = 1", finding: "not what was recorded", .restore,
+            "UPDATE policies SET compiled = x'7b7d' WHERE version = 1", finding: "was changed after it was stored",
+            .restore,
             namesCustomer: false),
         Damage("DROP TRIGGER audit_stays", finding: "append-only", .restore, namesCustomer: false),
     ])
