@@ -9,12 +9,10 @@ import ServiceLifecycle
 package import TenureStore
 import UnixSignals
 
-/// Wires the service from its configuration: the one place where parts meet.
+/// Creates the service with one app from its configuration.
 ///
-/// Not public, so that who starts the service needs none of the server's modules.
-///
-/// Opens the record and makes keys where there are none; listens only when it runs.
-/// Throws a `ServiceError` with one clear line.
+/// It opens the database and creates missing keys, but listens only when it runs. It isn't public, so that callers of
+/// `serve` don't import Hummingbird.
 func buildApplication(
     configuration: ServiceConfiguration, store: Store? = nil, logger: Logger = Logger(label: "tenure"),
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
@@ -23,9 +21,13 @@ func buildApplication(
     return try service.application(logger: logger, onServerRunning: onServerRunning)
 }
 
-/// Runs the service until SIGINT or SIGTERM, then finishes what it accepted and closes the record.
+/// Runs the service until SIGINT or SIGTERM. Then it completes accepted requests and closes the database.
 ///
-/// `onServerRunning` is told the port once clients can connect. Throws a `ServiceError` with one clear line.
+/// - Parameters:
+///   - configuration: The settings of the service.
+///   - logger: The logger of the service.
+///   - onServerRunning: Called with the port when clients can connect.
+/// - Throws: The reason why the service doesn't start or why it failed, with a message for the operator.
 public func serve(
     configuration: ServiceConfiguration, logger: Logger = Logger(label: "tenure"),
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
@@ -33,7 +35,7 @@ public func serve(
     try await serve(configuration: configuration, store: nil, logger: logger, onServerRunning: onServerRunning)
 }
 
-/// On the given record, whatever database holds it; the service closes it when it ends. Nil: the SQLite file that the
+/// Runs the service on an open database, which it closes when it ends. Without one, it opens the SQLite file that the
 /// configuration names.
 package func serve(
     configuration: ServiceConfiguration, store: Store?, logger: Logger,
@@ -46,12 +48,12 @@ package func serve(
     try await run(application, configuration, logger: logger)
 }
 
-/// Runs several apps behind one address, that of the first; see `AppConfiguration`.
+/// Runs several apps in one service, with the address of the first app; see `AppConfiguration`.
 public func serve(
     apps: [AppConfiguration], logger: Logger = Logger(label: "tenure"),
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
 ) async throws(ServiceError) {
-    guard let first = apps.first else { throw .apps("there is none") }
+    guard let first = apps.first else { throw .apps("there is no app; add one below `apps`") }
     OpenFiles.raiseLimit()
     CertificateReloading.beginIgnoring()
     let application = try await buildApplication(apps: apps, logger: logger, onServerRunning: onServerRunning)
@@ -64,17 +66,18 @@ private func run(
     do {
         var group = ServiceGroupConfiguration(
             services: [application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-        // What is not finished by then is cut off: a client that never reads must not keep the service from ending.
+        // Requests that take longer are aborted: a client that never reads must not keep the service from ending.
         group.maximumGracefulShutdownDuration = .seconds(configuration.timeouts.shutdown)
         try await ServiceGroup(configuration: group).run()
     } catch is CancellationError {
-        // The time to finish was over; the record is closed.
+        // The shutdown timeout is over; the database is closed.
     } catch {
         throw ServiceError(listening: error, configuration)
     }
 }
 
-/// Wires each app as if it were alone, and one address before them.
+/// Creates the service with several apps. Each is wired as if it were the only one; one responder passes requests to
+/// them.
 func buildApplication(
     apps: [AppConfiguration], logger: Logger = Logger(label: "tenure"),
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
@@ -92,7 +95,7 @@ func buildApplication(
             let service = try await TenureService(app.configuration, store: app.store, downloads: downloads)
             guard !opened.contains(where: { $0.databaseID == service.store.databaseID }) else {
                 opened.append(service.store)
-                throw .app(name: app.name, "it has the record of another app; give each its own")
+                throw .app(name: app.name, "it has the database of another app; use different databases")
             }
             opened.append(service.store)
             var logger = logger
@@ -103,22 +106,22 @@ func buildApplication(
             services += try service.services(logger: logger)
             if first == nil { first = (service, responder) }
         }
-        guard let first else { throw .apps("there is none") }
+        guard let first else { throw .apps("there is no app; add one below `apps`") }
         return try first.service.application(
             AppsResponder(
                 first: first.responder, all: responders, shared: try first.service.responder(of: sources)),
             services: services, logger: logger,
             onServerRunning: onServerRunning)
     } catch {
-        // One that does not start must not keep the others' records open.
+        // If one app doesn't start, the others' databases must not stay open.
         for store in opened { try? await store.close() }
         throw error
     }
 }
 
 extension TenureService {
-    /// What is of no app: `GET /metrics`, and that there is nothing else. As all that is asked of a service, with a name, a
-    /// log line, a rate, and a problem where it fails.
+    /// Answers paths outside of all apps: `GET /metrics`, and a problem for every other path. It has the same
+    /// middleware as an app's router.
     fileprivate func responder(of sources: [MetricsSource]) throws(ServiceError) -> RouterResponder<ServiceContext> {
         let router = Router<ServiceContext>.empty
         router.add(
@@ -126,7 +129,7 @@ extension TenureService {
         )
         router.add(
             middleware: ProblemMiddleware(
-                nothingHere: "nothing is at this path; an app's paths begin with `/apps/NAME/`"))
+                nothingHere: "there is nothing at this path; the paths of an app begin with `/apps/NAME/`"))
         router.add(middleware: RateLimitMiddleware(configuration))
         router.add(middleware: PathSpelling())
         router.get("metrics", use: metricsRoute(of: sources).respond)
@@ -144,12 +147,12 @@ extension TenureService {
             onServerRunning: onServerRunning)
     }
 
-    /// What runs beside the server. Services end in reverse order: the record last, when nobody needs it any more.
+    /// The services that run in addition to the server. They end in reverse order, so the database closes last.
     fileprivate func services(logger: Logger) throws(ServiceError) -> [any Service] {
         warn(logger)
         let watch = DatabaseWatch(store: store, logger: logger)
         var services: [any Service] = [
-            RecordService(store: store, metrics: metrics, watch: watch, logger: logger),
+            DatabaseClosing(store: store, metrics: metrics, watch: watch, logger: logger),
             watch,
             LeftoverRemoval(store: store, now: configuration.now, logger: logger),
             EndpointRegistry(configuration: configuration, store: store, logger: logger),
@@ -163,7 +166,7 @@ extension TenureService {
         return services + (try appStoreServices(logger: logger))
     }
 
-    /// Of a policy that was given and decides nothing, and of a copy that was saved from a replaced database.
+    /// Warns if the policy file isn't the policy in effect, and if there is a copy of a replaced database.
     private func warn(_ logger: Logger) {
         if let database = configuration.databaseFile, let copy = SQLiteDatabase.savedCopy(of: database) {
             logger.warning(
@@ -176,8 +179,8 @@ extension TenureService {
         guard ActivePolicy.digest(of: configuration.policy) != present.sha256 else { return }
         logger.warning(
             """
-            the policy file is not what decides; publish it with `tenure policy publish`, or start with what \
-            `tenure policy show \(present.version)` writes
+            the policy file isn't the policy in effect; publish it with `tenure policy publish`, or replace it with the \
+            output of `tenure policy show \(present.version)`
             """, metadata: ["version": "\(present.version)"])
     }
 
@@ -209,7 +212,7 @@ extension TenureService {
             do {
                 server = try .tls(plain, tlsConfiguration: certificate.configuration)
             } catch {
-                throw .failed("TLS cannot be set up: \(error)")
+                throw .failed("TLS can't be set up: \(error)")
             }
         }
         BodyBudget.process.allow(bodies: limits.bodySize)
@@ -219,7 +222,7 @@ extension TenureService {
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port), serverName: nil, backlog: 1024,
                 availableConnectionsDelegate: connections),
-            // The server ends before them, and finishes its requests first.
+            // The server completes its requests and ends before these services end.
             services: services,
             onServerRunning: { channel in await onServerRunning(channel.localAddress?.port ?? 0) },
             eventLoopGroupProvider: .shared(eventLoops),
@@ -227,13 +230,13 @@ extension TenureService {
     }
 }
 
-/// Half as many event loops as cores: answers are made on other threads, of which there are as many as cores, and with
-/// more loops they take the cores from each other (two cores: 15 % more customers per second). For the whole process,
-/// so that nothing has to end them.
+/// The event loops of the process, half as many as cores. Responses are made on other threads, as many as cores. With
+/// more event loops, the threads compete for cores: on two cores, one loop served 15 % more customers per second than
+/// two. They live as long as the process, so no code has to end them.
 private let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount / 2))
 
-/// Closes the record when the service ends.
-private struct RecordService: Service {
+/// Closes the database when the service ends.
+private struct DatabaseClosing: Service {
     let store: Store
     let metrics: ServiceMetrics
     let watch: DatabaseWatch
@@ -243,13 +246,15 @@ private struct RecordService: Service {
         await withTaskCancellationHandler {
             try? await gracefulShutdown()
         } onCancel: {
-            // The time to finish is over. Counted at this very moment: a little later whoever is cut off is counted no more.
+            // The shutdown timeout is over. The requests are counted now, because aborted ones aren't counted later.
             let requests = metrics.snapshot.inFlight
             guard requests > 0 else { return }
             logger.warning(
-                "what was not finished in time was cut off", metadata: ["requests": .stringConvertible(requests)])
+                "requests that didn't complete within the shutdown timeout were aborted",
+                metadata: ["requests": .stringConvertible(requests)])
         }
-        // A task of its own: where the time to finish is over, this one is cancelled, and the record closes all the same.
+        // In a separate task: after the shutdown timeout this one is canceled, and the database must close all the
+        // same.
         let (store, watch) = (store, watch)
         let closing = Task {
             await watch.check()

@@ -3,9 +3,9 @@ package import Logging
 import ServiceLifecycle
 package import TenureStore
 
-/// Runs the service for as long as `body` takes, which is told its port; then it finishes what it accepted.
+/// Runs the service until `body` returns; then the service completes accepted requests.
 ///
-/// Throws what `body` threw, or a `ServiceError` where the service does not start or fails meanwhile.
+/// `body` gets the port. Throws the error of `body`, or a `ServiceError` if the service doesn't start or fails.
 package func withService<Result: Sendable>(
     configuration: ServiceConfiguration, store: Store? = nil, logger: Logger,
     _ body: @escaping @Sendable (_ port: Int) async throws -> Result
@@ -19,12 +19,12 @@ package func withService<Result: Sendable>(
     let group = ServiceGroup(configuration: settings)
     return try await withThrowingTaskGroup(of: Result?.self) { tasks in
         tasks.addTask {
-            // Where it ends by itself nobody must wait for its port.
+            // If the service ends by itself, the other task must not wait for the port.
             defer { started.finish() }
             do {
                 try await group.run()
             } catch is CancellationError {
-                // The time to finish was over.
+                // The shutdown timeout is over.
             }
             return nil
         }
@@ -39,7 +39,7 @@ package func withService<Result: Sendable>(
                     throw error
                 }
             }
-            throw ServiceError.failed("it ended before anybody could connect")
+            throw ServiceError.failed("it ended before clients could connect")
         }
         var result: Result?
         while let ended = try await tasks.next() { result = ended ?? result }

@@ -14,18 +14,18 @@ struct TenureService: Sendable {
     let policies: ActivePolicy
     let accessTokenKey: AccessTokenKey
     let signingKeys: SigningKeys
-    /// Nil where nobody listens.
+    /// Nil without webhooks.
     let announcer: WebhookScheduler?
     /// Nil if the service delivers no content.
     let content: ContentDelivery?
     let configuration: ServiceConfiguration
     let metrics = ServiceMetrics()
-    /// To the App Store; opened by the first call.
+    /// The transport for the App Store; connections are opened by the first call.
     private let http = HTTPTransport()
-    /// `http`, or what a test has in its place.
+    /// `http`, or a test's replacement.
     private let transport: AppStoreTransport
 
-    /// On the given record, or on the SQLite file that the configuration names.
+    /// Creates the service on an open database, or on the SQLite file that the configuration names.
     init(
         _ configuration: ServiceConfiguration, store: Store? = nil, appStore transport: AppStoreTransport? = nil,
         downloads: Downloads? = nil
@@ -33,20 +33,20 @@ struct TenureService: Sendable {
         if let error = ServiceError(configuration.mistakes) { throw error }
         self.configuration = configuration
         self.transport = transport ?? http.transport
-        let record: Store
-        if let store { record = store } else { record = try Self.openStore(configuration) }
-        self.store = record
-        try await configuration.registerWebhooks(in: record)
+        let database: Store
+        if let store { database = store } else { database = try Self.openStore(configuration) }
+        self.store = database
+        try await configuration.registerWebhooks(in: database)
         policies = try await ActivePolicy(
-            configuration.policy, in: record, at: configuration.now(), staleness: configuration.policyStaleness)
+            configuration.policy, in: database, at: configuration.now(), staleness: configuration.policyStaleness)
         announcer = configuration.webhooks.isEmpty ? nil : WebhookScheduler(policies, configuration.webhookTerms)
         signingKeys = try SigningKeys(
-            folder: configuration.folderOfKeys, creating: try await !Self.hasCustomers(record),
+            folder: configuration.folderOfKeys, creating: try await !Self.hasCustomers(database),
             tokenLife: configuration.terms.entitlementToken, staleness: configuration.signingKeyStaleness,
             at: configuration.now())
-        accessTokenKey = try AccessTokenKey(folder: configuration.folderOfKeys, databaseID: record.databaseID)
+        accessTokenKey = try AccessTokenKey(folder: configuration.folderOfKeys, databaseID: database.databaseID)
         content = try ContentDelivery(
-            configuration, databaseID: record.databaseID, downloads: downloads ?? configuration.downloads)
+            configuration, databaseID: database.databaseID, downloads: downloads ?? configuration.downloads)
     }
 
     private static func openStore(_ configuration: ServiceConfiguration) throws(ServiceError) -> Store {
@@ -58,9 +58,9 @@ struct TenureService: Sendable {
         }
     }
 
-    private static func hasCustomers(_ record: Store) async throws(ServiceError) -> Bool {
+    private static func hasCustomers(_ store: Store) async throws(ServiceError) -> Bool {
         do {
-            return try await record.read { try $0.newestCustomer() } > 0
+            return try await store.read { try $0.newestCustomer() } > 0
         } catch {
             throw ServiceError(error)
         }
@@ -78,7 +78,8 @@ struct TenureService: Sendable {
         ActivePersonas(store: store, keys: signingKeys, bundleID: configuration.policy.app.bundleID)
     }
 
-    /// The services that use the App Store Server API; empty without a key. The first is the transport, which ends last.
+    /// The services that use the App Store Server API; empty without a key. The first is the transport, which ends
+    /// last.
     func appStoreServices(logger: Logger) throws(ServiceError) -> [any Service] {
         guard let jobs = try appStoreJobs(logger: logger) else { return [] }
         return [http, jobs.histories, jobs.notifications]
@@ -114,7 +115,7 @@ struct TenureService: Sendable {
             })
     }
 
-    /// Under this service's terms, with what these apps counted.
+    /// Reports the metrics of several apps, with this service's access rules.
     func metricsRoute(of sources: [MetricsSource]) -> MetricsRoute {
         MetricsRoute(sources: sources, access: configuration.metrics, adminKey: AdminKey(configuration.adminKey))
     }

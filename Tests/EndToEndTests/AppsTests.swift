@@ -52,7 +52,7 @@ import Testing
             ("apps: { notes: { policy: n, database: d, port: 1 } }", "there is no setting `port` here"),
             ("policy: a.yaml\napps: { notes: { policy: n, database: d } }", "each app of `apps` has its own `policy`"),
             ("apps: []", "`apps` isn't a mapping"),
-            ("apps: { Notes: { policy: notes.yaml, database: notes.sqlite } }", "cannot be part of a path"),
+            ("apps: { Notes: { policy: notes.yaml, database: notes.sqlite } }", "can't be part of a path"),
         ]
         try folder.write(Self.policy("com.example.notes"), to: "notes.yaml")
         for (text, words) in cases {

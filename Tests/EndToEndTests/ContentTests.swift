@@ -164,7 +164,7 @@ import Testing
         #expect(try await sessionInLink() == "new-session")
         try folder.writeSecret("", to: "s3-session")
         service.signal(SIGHUP)
-        #expect(try await service.says("the secrets of the bucket were not replaced"))
+        #expect(try await service.says("the secrets of the bucket are invalid"))
         #expect(try await sessionInLink() == "new-session")
         #expect(await service.end(by: SIGTERM) == 0)
         let log = service.output + service.errors

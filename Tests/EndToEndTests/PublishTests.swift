@@ -88,7 +88,7 @@ import Testing
 
         // With any policy file at its start, it uses the published policy.
         let (again, newPort) = try await testBed.start()
-        #expect(try await again.says("is not what decides"))
+        #expect(try await again.says("isn't the policy in effect"))
         let read = try await testBed.send("GET", "/v1/customer", to: newPort, token: tokens[Self.between])
         #expect(read.outcome == "granted" && read.reason == "promise")
         #expect(await again.end(by: SIGTERM) == 0)

@@ -91,7 +91,7 @@ import Testing
         // Another policy file at the start has no effect until it is published.
         let second = try service.start(honors: "")
         let secondPort = try #require(try await second.port(), "\(second.errors)")
-        #expect(try await second.says("is not what decides"))
+        #expect(try await second.says("isn't the policy in effect"))
         let again = try await send("GET", "/v1/customer", to: secondPort, token: token)
         #expect(again.status == 200 && outcome(again.json) == "granted")
         #expect(again.json["id"] as? String == synced["id"] as? String)
@@ -103,7 +103,7 @@ import Testing
         let service = try testBed.start()
         let port = try #require(try await service.port(), "\(service.errors)")
         service.signal(SIGHUP)
-        #expect(try await service.says("there is no certificate to be read again"))
+        #expect(try await service.says("SIGHUP has no effect"))
         #expect(try await send("GET", "/health/ready", to: port).status == 200)
         #expect(await service.end(by: SIGTERM) == 0)
     }

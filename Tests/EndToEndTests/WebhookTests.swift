@@ -66,7 +66,7 @@ import Testing
                 "- { name: app, url: \"https://example.com/\", secretFile: webhook.secret, events: [born] }",
                 "there is no event `born`"
             ),
-            ("- { name: app, url: \"http://example.com/\", secretFile: webhook.secret }", "is not encrypted"),
+            ("- { name: app, url: \"http://example.com/\", secretFile: webhook.secret }", "has no TLS"),
         ]
         for (webhook, words) in cases {
             let config = try folder.write("policy: policy.yaml\nwebhooks:\n  \(webhook)\n", to: "tenure.yaml")
@@ -87,7 +87,7 @@ import Testing
         let hidden = try await test("https://localhost/")
         #expect(hidden.status == 2 && hidden.output.contains("not public"))
         let plain = try await test("http://example.com/")
-        #expect(plain.status == 1 && plain.errors.contains("is not encrypted"))
+        #expect(plain.status == 1 && plain.errors.contains("has no TLS"))
     }
 
     @Test func `a secret that others can read is refused`() async throws {

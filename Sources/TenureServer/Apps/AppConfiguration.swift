@@ -16,21 +16,21 @@ public struct AppConfiguration: Sendable {
         self.configuration = configuration
     }
 
-    /// The first mistake in apps that run together; nil if there is none.
+    /// Returns the first mistake in apps that run together, or nil.
     public static func mistake(in apps: [AppConfiguration]) -> ServiceError? {
         guard !apps.isEmpty else { return .apps("there is no app; add one below `apps`") }
         for app in apps {
             guard (1...64).contains(app.name.utf8.count), app.name.utf8.allSatisfy(isAllowed) else {
-                return .apps("`\(app.name)` cannot be part of a path; use small letters, digits, `-` and `_`")
+                return .apps("`\(app.name)` can't be part of a path; use lowercase letters, digits, `-` and `_`")
             }
             if let error = ServiceError(app.configuration.mistakes) { return .app(name: app.name, error.description) }
         }
-        if let twice = repeated(apps, \.name) { return .apps("two are called `\(twice)`") }
+        if let twice = repeated(apps, \.name) { return .apps("two apps have the name `\(twice)`; use different names") }
         if let twice = repeated(apps, { place($0.configuration.databasePath) }) {
-            return .apps("two have the database `\(twice)`; give each its own")
+            return .apps("two apps have the database `\(twice)`; use different databases")
         }
         if let twice = repeated(apps, { place($0.configuration.folderOfKeys) }) {
-            return .apps("two have their keys in `\(twice)`; give each a folder of its own by `keys`")
+            return .apps("two apps have their keys in `\(twice)`; set `keys` to different folders")
         }
         return nil
     }

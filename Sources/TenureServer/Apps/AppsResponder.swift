@@ -12,7 +12,7 @@ struct AppsResponder: HTTPResponder {
     private let responders: [String: RouterResponder<ServiceContext>]
     private let shared: RouterResponder<ServiceContext>
 
-    /// `first` is one of them; `shared` answers what is asked of all, and what is asked of none.
+    /// `first` is the first app, `all` contains every app by name, and `shared` answers paths outside of all apps.
     init(
         first: RouterResponder<ServiceContext>, all responders: [String: RouterResponder<ServiceContext>],
         shared: RouterResponder<ServiceContext>
@@ -37,7 +37,7 @@ struct AppsResponder: HTTPResponder {
             }
         }
         switch request.uri.path {
-        // Of the process, and of every record.
+        // These concern the whole process; readiness also needs every app's database.
         case "/health/live": return try await first.respond(to: request, context: context)
         case "/metrics": return try await shared.respond(to: request, context: context)
         case "/health/ready":

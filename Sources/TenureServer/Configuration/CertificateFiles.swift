@@ -28,21 +28,22 @@ public struct CertificateFiles: Sendable, Hashable {
         }
     }
 
-    /// Throws `certificateFile`, with the file that is at fault.
+    /// Reads both files and checks that they match. Throws `certificateFile` with the invalid file.
     func contents(now: Date) throws(ServiceError) -> Contents {
         let chain: [NIOSSLCertificate]
         let certificateBytes = try Self.bytes(of: certificate)
         do {
             chain = try NIOSSLCertificate.fromPEMBytes(certificateBytes)
         } catch {
-            throw .certificateFile(path: certificate, detail: "it holds no certificate in PEM")
+            throw .certificateFile(path: certificate, detail: "it has no certificate in PEM")
         }
         guard let server = chain.first else {
-            throw .certificateFile(path: certificate, detail: "it holds no certificate in PEM")
+            throw .certificateFile(path: certificate, detail: "it has no certificate in PEM")
         }
         let expiry = Date(timeIntervalSince1970: TimeInterval(server.notValidAfter))
         guard now <= expiry else {
-            throw .certificateFile(path: certificate, detail: "its certificate expired; put a new one in its place")
+            throw .certificateFile(
+                path: certificate, detail: "its certificate has expired; replace the file with a new one")
         }
         let keyBytes: [UInt8]
         do throws(ServiceError) {
@@ -55,14 +56,14 @@ public struct CertificateFiles: Sendable, Hashable {
         do {
             key = try NIOSSLPrivateKey(bytes: keyBytes, format: .pem)
         } catch {
-            throw .certificateFile(path: self.key, detail: "it holds no private key in PEM without a passphrase")
+            throw .certificateFile(path: self.key, detail: "it has no private key in PEM, or the key has a passphrase")
         }
         let contents = Contents(chain: chain, key: key)
         do {
             _ = try NIOSSLContext(configuration: contents.configuration)
         } catch {
             throw .certificateFile(
-                path: self.key, detail: "it is not the key of the first certificate in `\(certificate)`")
+                path: self.key, detail: "it isn't the key of the first certificate in `\(certificate)`")
         }
         return contents
     }
@@ -74,7 +75,7 @@ public struct CertificateFiles: Sendable, Hashable {
         do {
             return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
         } catch {
-            throw .certificateFile(path: path, detail: "it cannot be read; check who may read it")
+            throw .certificateFile(path: path, detail: "it can't be read; check its owner and mode")
         }
     }
 }

@@ -15,7 +15,7 @@ extension ServiceConfiguration {
                 findings.append(error)
             }
         }
-        // A URL is tried when the service starts.
+        // A database server is contacted only when the service starts.
         if databaseFile == nil {
             findings += findingOfDatabase.map { [$0] } ?? []
         } else {
@@ -25,7 +25,8 @@ extension ServiceConfiguration {
                 !FileManager.default.isReadableFile(atPath: databasePath)
                     || !FileManager.default.isWritableFile(atPath: databasePath)
             {
-                findings.append(.record("the record `\(databasePath)` cannot be read and written; check its owner"))
+                findings.append(
+                    .record("the database `\(databasePath)` can't be read and written; check its owner and mode"))
             } else if let objection = SQLiteDatabase.objection(to: databasePath) {
                 findings.append(ServiceError(objection))
             } else if let finding = findingOfDatabase {
@@ -69,7 +70,7 @@ extension ServiceConfiguration {
             """)
     }
 
-    /// Of those that are there: the others would be made.
+    /// Mistakes in the key files that exist. Missing ones would be created.
     private var findingsOfKeys: [ServiceError] {
         var findings: [ServiceError] = []
         do throws(ServiceError) {
@@ -99,9 +100,9 @@ extension ServiceConfiguration {
         let folder = folder.isEmpty ? "." : folder
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
-            return [.record("`\(file)` lies in `\(folder)`, and there is no such folder; make it first")]
+            return [.record("there is no folder `\(folder)` for `\(file)`; create it first")]
         }
         return FileManager.default.isWritableFile(atPath: folder)
-            ? [] : [.record("nothing can be written in `\(folder)`, where `\(file)` lies; check its owner")]
+            ? [] : [.record("the folder `\(folder)` of `\(file)` isn't writable; check its owner and mode")]
     }
 }

@@ -1,7 +1,7 @@
 import TenureAppStore
 
 extension ServiceConfiguration {
-    /// Checks what the App Store signs, by the anchors that are accepted here.
+    /// Returns a verifier of App Store artifacts with the configured trust anchors.
     func verifier() throws(ServiceError) -> AppStoreVerifier {
         let trust: TrustConfiguration
         do {

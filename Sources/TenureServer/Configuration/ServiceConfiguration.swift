@@ -31,7 +31,7 @@ public struct ServiceConfiguration: Sendable {
     /// Allows test anchors beyond loopback. Anyone with a test authority's key can get every entitlement.
     public var allowsTestAnchorsBeyondLoopback = false
 
-    /// The key for the admin API, from `tenure admin-key generate`; nil if there is none.
+    /// The key for the admin API, from `tenure admin-key generate`; nil without one.
     public var adminKey: String? {
         get { operatorKey?.revealed }
         set { operatorKey = newValue.map { Secret($0) } }
@@ -46,7 +46,7 @@ public struct ServiceConfiguration: Sendable {
 
     /// The key for the App Store Server API; nil if the service doesn't use it.
     public var appStore: AppStoreSettings?
-    /// The seconds between two searches for customers with a pending history, if there is none.
+    /// The seconds until the service searches again for customers with a pending history, after it found none.
     package var appStoreIdle: TimeInterval = 5
     /// The used share of Apple's rate limits. More than 1 only in a rehearsal.
     package var appStoreRateShare: Double = 1
@@ -102,8 +102,8 @@ public struct ServiceConfiguration: Sendable {
         /// loopback and declared proxies, it limits the concurrent requests of one client instead. The default is high,
         /// because a mobile carrier may use one address for all of its customers.
         public var connectionsPerAddress = 256
-        /// The bytes per second that a client must send of a body, over the last `Timeouts.body` seconds; 0 for no limit.
-        /// The default is that of Apache's `mod_reqtimeout`.
+        /// The bytes per second that a client must send of a body, over the last `Timeouts.body` seconds; 0 for no
+        /// limit. The default is that of Apache's `mod_reqtimeout`.
         public var bodyRate = 500
 
         /// Creates the default limits.

@@ -1,7 +1,8 @@
 import TenurePolicyFile
 import TenureStore
 
-/// Why the service does not start, or stopped. One clear line each; a policy's mistakes one line each.
+/// The reason why the service doesn't start, or why it stopped. Each has a message of one line; a policy has one line
+/// for each mistake.
 public enum ServiceError: Error, Sendable, Hashable {
     case invalidPort(Int)
     case portInUse(host: String, port: Int)
@@ -13,27 +14,27 @@ public enum ServiceError: Error, Sendable, Hashable {
     case invalidAdminKey
     case noTransportSecurity(host: String)
     case unreadablePolicy(path: String, detail: String)
-    /// Each mistake with file, line and column.
+    /// The policy has mistakes. Each message begins with file, line and column.
     case brokenPolicy([String])
     case keyFile(path: String, detail: String)
-    /// The record is no file beside which the keys could lie.
+    /// The database isn't a file, so the keys have no default folder.
     case noKeysFolder
-    /// A file of the service's own TLS.
+    /// The certificate or private key of the service's TLS is invalid.
     case certificateFile(path: String, detail: String)
-    /// More than one, in the order in which they would matter.
+    /// Several mistakes, the most important first.
     case several([ServiceError])
     case webhook(name: String, detail: String)
-    /// The settings for calls to the App Store.
+    /// The settings for calls to the App Store are invalid.
     case appStore(String)
-    /// The delivery of content.
+    /// Content can't be delivered.
     case content(String)
-    /// The clock of a rehearsal.
+    /// The clock of a rehearsal is invalid.
     case clock(String)
-    /// Apps that cannot run together.
+    /// The apps can't run together.
     case apps(String)
-    /// What is wrong with one of several.
+    /// One of several apps has a mistake.
     case app(name: String, String)
-    /// The record cannot be opened or was damaged.
+    /// The database can't be used.
     case record(String)
     case failed(String)
 
@@ -52,39 +53,42 @@ extension ServiceError: CustomStringConvertible {
     /// The problem and its fix on one line, for the operator.
     public var description: String {
         switch self {
-        case .invalidPort(let port): "`\(port)` is no port; choose one from 1 to 65535, or 0 for any free one"
+        case .invalidPort(let port): "`\(port)` isn't a valid port; use one from 1 to 65535, or 0 for any free one"
         case .portInUse(let host, let port):
-            "port \(port) on `\(host)` is in use; stop what listens there, or choose another with --port"
-        case .cannotListen(let host, let port, let detail): "cannot listen on `\(host)`, port \(port): \(detail)"
-        case .noEnvironment: "no environment is accepted; name at least one of production, sandbox and xcode"
+            "port \(port) on `\(host)` is in use; stop the process that listens there, or choose another port with --port"
+        case .cannotListen(let host, let port, let detail): "can't listen on `\(host)`, port \(port): \(detail)"
+        case .noEnvironment: "no App Store environment is configured; add at least one of production, sandbox and xcode"
         case .productionNeedsAppleID:
-            "production artifacts name the app's Apple ID, and none is configured; add `appleID` to the policy's `app`"
+            "the app's Apple ID is missing, which production artifacts contain; add `appleID` to the policy's `app`"
         case .testAnchorsBeyondLoopback(let host):
             """
-            test anchors are configured and `\(host)` is reached from beyond loopback, where whoever can sign with \
-            them owns everything; listen on 127.0.0.1 without a proxy, or say that you mean it
+            test anchors are configured, and `\(host)` is reachable from beyond loopback; anyone with a test authority's \
+            key could get every entitlement. Listen on 127.0.0.1 without a proxy, or set `testAnchorsBeyondLoopback`
             """
         case .noAdminKey(let host):
-            "`\(host)` is reached from beyond loopback; configure an admin key before listening there"
+            "`\(host)` is reachable from beyond loopback, and no admin key is configured; set `adminKeyFile`"
         case .invalidAdminKey:
-            "the admin key isn't one that `tenure admin-key generate` made, or a part is missing; make one with that command"
+            "the admin key is invalid or incomplete; create one with `tenure admin-key generate`"
         case .noTransportSecurity(let host):
             """
-            `\(host)` is not loopback and nothing encrypts; name a certificate and its key, or put a TLS proxy in front \
-            and declare its address
+            `\(host)` isn't loopback, and there is no TLS; set `tls.certificate` and `tls.key`, or put a TLS proxy in \
+            front and set `behindProxy` to its address
             """
-        case .unreadablePolicy(let path, let detail): "the policy `\(path)` cannot be read: \(detail)"
+        case .unreadablePolicy(let path, let detail): "the policy `\(path)` can't be read: \(detail)"
         case .brokenPolicy(let mistakes): mistakes.joined(separator: "\n")
         case .noKeysFolder:
-            "name the folder of the service's keys by `keys`; every process beside one database needs the same ones"
-        case .keyFile(let path, let detail): "the key file `\(path)` is unusable: \(detail)"
-        case .certificateFile(let path, let detail): "`\(path)` does not serve for TLS: \(detail)"
+            """
+            the folder of the service's keys isn't set; with a database server, set `keys` to a folder that all processes \
+            have in common
+            """
+        case .keyFile(let path, let detail): "the key file `\(path)` is invalid: \(detail)"
+        case .certificateFile(let path, let detail): "the TLS file `\(path)` is invalid: \(detail)"
         case .several(let mistakes): mistakes.map(\.description).joined(separator: "\n")
-        case .webhook(let name, let detail): "the webhook `\(name)` cannot be used: \(detail)"
-        case .appStore(let detail): "the App Store cannot be asked: \(detail)"
+        case .webhook(let name, let detail): "the webhook `\(name)` is invalid: \(detail)"
+        case .appStore(let detail): "the App Store can't be called: \(detail)"
         case .content(let detail): detail
-        case .clock(let detail): "the clock cannot be used: \(detail)"
-        case .apps(let detail): "the apps cannot run together: \(detail)"
+        case .clock(let detail): "the setting `clock` is invalid: \(detail)"
+        case .apps(let detail): "the apps can't run together: \(detail)"
         case .app(let name, let detail): "the app `\(name)`: \(detail)"
         case .record(let detail): detail
         case .failed(let detail): "the service failed: \(detail)"

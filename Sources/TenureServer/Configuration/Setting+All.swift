@@ -88,7 +88,7 @@ extension Setting {
     package static let shutdownTimeout = Setting(
         "timeouts.shutdown", 0...3600, \.timeouts.shutdown, "seconds to finish accepted requests after SIGTERM")
 
-    /// In the order of the documentation.
+    /// All settings, in the order of the documentation.
     package static let all: [Setting] = [
         config,
         check,

@@ -1,6 +1,6 @@
 import TenureCore
 
-/// Rows of the table whose value goes straight to a property of the configuration, which has the default too.
+/// Settings that set one property of the configuration. The property's initial value is the default.
 extension Setting {
     typealias Path<Value> = any WritableKeyPath<ServiceConfiguration, Value> & Sendable
 
@@ -13,7 +13,7 @@ extension Setting {
         }
     }
 
-    /// A whole number whose property is a `Double`.
+    /// A whole number for a property of type `Double`.
     init(_ name: String, _ range: ClosedRange<Int>, _ path: Path<Double>, _ sentence: String) {
         let fallback = Self.defaults.map { "\(Int($0[keyPath: path]))" }
         self.init(name, .number(range), fallback: fallback, sentence) {
@@ -21,7 +21,7 @@ extension Setting {
         }
     }
 
-    /// A text.
+    /// A text with a default.
     init(_ name: String, _ kind: Kind, _ path: Path<String>, _ sentence: String) {
         self.init(name, kind, fallback: Self.fallback(path), sentence) {
             if let text = $0.text(named: name) { $1[keyPath: path] = text }
@@ -58,15 +58,15 @@ extension Setting {
 }
 
 extension ServiceConfiguration {
-    /// The defaults, with a policy that counts for no app. Where the policy can't be read, the other settings are
-    /// checked all the same, so that one run reports everything.
+    /// The defaults, with the policy of an invented app. If the policy can't be read, the other settings are still
+    /// checked, so that one run reports all mistakes.
     package static let withoutPolicy = try? ServiceConfiguration(
         databasePath: "",
         policy: Policy(
             app: Policy.App(bundleID: "com.example.unknown", appleID: 1),
             eras: [Era(name: "unknown", model: .free)], entitlements: [Entitlement(name: "unknown")]))
 
-    /// Sets everything that needs no file and no second setting.
+    /// Sets everything that requires neither reading a file nor another setting.
     package mutating func set(from values: SettingValues) {
         for setting in Setting.all { setting.apply?(values, &self) }
     }

@@ -9,8 +9,9 @@ package struct Setting: Sendable {
     package enum Kind: Sendable, Hashable {
         /// In a file: relative to that file, unless it is absolute or has a scheme.
         case path
-        /// As a path, with the name of an environment and `=` before it where it speaks for that one only.
+        /// A path, after the name of an environment and `=` if it is for that environment only.
         case trust
+        /// Any text; the associated value describes it in `--help`.
         case text(String)
         case number(ClosedRange<Int>)
         /// A length of time such as `24h`; the range is in seconds.
@@ -26,13 +27,13 @@ package struct Setting: Sendable {
     /// The name in the file. A dot separates the keys of nested mappings.
     package let name: String
     package let kind: Kind
-    /// What holds without it, as written in a file; nil: nothing.
+    /// The default, as written in a file; nil without a default.
     package let fallback: String?
-    /// For people: a noun, without a final period.
+    /// The description for people: a noun phrase, without a final period.
     package let sentence: String
-    /// `--admin-key-file`
+    /// The option on the command line, such as `--admin-key-file`.
     package let flag: String
-    /// Whether it makes sense in a file and in the environment, or as a word to the command only.
+    /// Whether it exists only on the command line, not in files and the environment.
     package let isForCommandOnly: Bool
 
     /// Whether each of several apps has its own value. The others belong to the listener and exist once.
@@ -55,14 +56,14 @@ package struct Setting: Sendable {
         self.flag = "--" + (flag ?? Self.words(of: name).joined(separator: "-"))
     }
 
-    /// `TENURE_ADMIN_KEY_FILE`
+    /// The environment variable, such as `TENURE_ADMIN_KEY_FILE`.
     package var variable: String {
         Self.variablePrefix + Self.words(of: name).map { $0.uppercased() }.joined(separator: "_")
     }
 
     package static let variablePrefix = "TENURE_"
 
-    /// `appStore.keyID`: app, store, key, id.
+    /// Splits a name into words: `appStore.keyID` into app, store, key and id.
     private static func words(of name: String) -> [String] {
         var words: [String] = []
         var wasSmall = false
@@ -81,7 +82,7 @@ package struct Setting: Sendable {
 }
 
 extension Setting.Kind {
-    /// For help and tables.
+    /// The name of the value in `--help` and tables; nil if the option has no value.
     package var placeholder: String? {
         switch self {
         case .path, .trust: "file"
@@ -94,20 +95,23 @@ extension Setting.Kind {
         }
     }
 
-    /// Why a text is no value of this kind; nil where it is one.
+    /// Returns why a text isn't a valid value, or nil. The message follows the setting's name.
     func objection(to text: String) -> String? {
         switch self {
-        case .path, .trust, .text: text.isEmpty ? "is empty; leave it out, or write a value" : nil
+        case .path, .trust, .text: text.isEmpty ? "is empty; remove it, or write a value" : nil
         case .number(let range):
             Int(text).map(range.contains) == true
-                ? nil : "is a number from \(range.lowerBound) to \(range.upperBound), and `\(text)` is none"
+                ? nil : "must be a number from \(range.lowerBound) to \(range.upperBound); found `\(text)`"
         case .length(let range):
             TenurePolicyFile.Duration.seconds(text).map(range.contains) == true
                 ? nil
-                : "is a length of time such as `24h` (`d`, `h`, `m`, `s`), from \(Int(range.lowerBound)) to \(Int(range.upperBound)) seconds, and not `\(text)`"
-        case .flag: text == "true" || text == "false" ? nil : "is true or false, and not `\(text)`"
+                : """
+                must be a length of time such as `24h` (`d`, `h`, `m`, `s`), from \(Int(range.lowerBound)) to \
+                \(Int(range.upperBound)) seconds; found `\(text)`
+                """
+        case .flag: text == "true" || text == "false" ? nil : "must be true or false; found `\(text)`"
         case .choice(let names):
-            names.contains(text) ? nil : "is one of \(names.joined(separator: ", ")), and not `\(text)`"
+            names.contains(text) ? nil : "must be one of \(names.joined(separator: ", ")); found `\(text)`"
         case .list(let kind): kind.objection(to: text)
         case .structure: "must be a mapping or a list, not text; see Docs/configuration.md"
         }
@@ -117,7 +121,7 @@ extension Setting.Kind {
         if case .list = self { true } else { false }
     }
 
-    /// A path of a file in `folder`, seen from where the command runs.
+    /// Resolves a path in a file of `folder`, relative to the current directory.
     package func resolved(_ text: String, in folder: String) -> String {
         func beside(_ path: Substring) -> String {
             path.hasPrefix("/") || folder.isEmpty || path.contains("://") ? String(path) : "\(folder)/\(path)"

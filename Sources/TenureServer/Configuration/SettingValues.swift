@@ -3,7 +3,7 @@ import TenurePolicyFile
 /// The values of settings from a file, the environment and the command line. A later value overrides an earlier one.
 package struct SettingValues: Sendable {
     private var texts: [String: [String]] = [:]
-    /// One line each, with the place.
+    /// The mistakes, one line each, with their place.
     package private(set) var mistakes: [String] = []
 
     /// The webhook endpoints.
@@ -26,7 +26,7 @@ package struct SettingValues: Sendable {
 
     // MARK: Reading
 
-    /// Takes the words for one setting; what is no value of its kind becomes a mistake.
+    /// Sets the values of one setting. An invalid value becomes a mistake.
     package mutating func set(_ setting: Setting, to words: [String], at place: String) {
         if words.isEmpty, !setting.kind.isList {
             note("\(place): `\(setting.name)` has no value")
@@ -41,7 +41,8 @@ package struct SettingValues: Sendable {
 
     package mutating func note(_ mistake: String) { mistakes.append(mistake) }
 
-    /// Reads all variables. An unknown name that begins with Tenure's prefix is a mistake, because it is probably misspelled.
+    /// Reads all variables. An unknown name that begins with Tenure's prefix is a mistake, because it is probably
+    /// misspelled.
     ///
     /// Returns those mistakes too, for callers that only print warnings.
     package mutating func read(environment: [String: String]) -> [String] {
@@ -93,19 +94,19 @@ package struct SettingValues: Sendable {
 
     // MARK: Values
 
-    /// The words for a list, nil where it is not set.
+    /// The values of a list; nil if it isn't set and has no default.
     package func list(_ setting: Setting) -> [String]? {
         texts[setting.name] ?? setting.fallback.map { $0.split(separator: ",").map { $0.trimmed } }
     }
 
     package func text(_ setting: Setting) -> String? { texts[setting.name]?.last ?? setting.fallback }
 
-    /// The text for the setting of a name, without its default.
+    /// The value of the setting with this name, without its default.
     func text(named name: String) -> String? { texts[name]?.last }
 
     package func number(_ setting: Setting) -> Int? { text(setting).flatMap { Int($0) } }
 
-    /// Seconds.
+    /// The value in seconds.
     package func length(_ setting: Setting) -> Double? {
         text(setting).flatMap { TenurePolicyFile.Duration.seconds($0) }
     }

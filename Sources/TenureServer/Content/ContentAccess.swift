@@ -3,16 +3,16 @@ import TenureContent
 import TenureCore
 import TenureStore
 
-/// Decides which asset packs a customer may download: those for which `allows` is true in the app, as far as the service
-/// knows.
+/// Decides which asset packs a customer may download: those for which `allows` is true in the app, as far as the
+/// service can know.
 struct ContentAccess: Sendable {
     let store: Store
     let policies: ActivePolicy
 
-    /// Returns those of the unlocks that the customer has: by right, in an open trial session, or during the grace period
-    /// while the decision is undetermined.
+    /// Returns those of the unlocks that the customer has: by an entitlement, in an open trial session, or during the
+    /// grace period while the decision is undetermined.
     ///
-    /// Unbound proof may be somebody else's, so it unlocks nothing.
+    /// Unbound proof may belong to another person, so it unlocks nothing.
     func allowed(
         _ unlocks: Set<ContentCatalog.Unlock>, for customer: Customer, as persona: Persona?, at now: Date
     ) async throws -> Set<ContentCatalog.Unlock> {
@@ -69,7 +69,7 @@ extension Policy {
 }
 
 extension Trial {
-    /// Whether a session runs.
+    /// Whether a session is running.
     fileprivate func isOpen(_ sessions: BegunSessions, at now: Date) -> Bool {
         switch self {
         case .sessions: now < sessions.latest.addingTimeInterval(Trial.longestSession)

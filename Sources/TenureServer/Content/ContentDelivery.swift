@@ -6,7 +6,7 @@ import TenureCore
 struct ContentDelivery: Sendable {
     let folder: ContentFolder
     let linkKey: ContentLinkKey
-    /// Nil: the service sends the files.
+    /// Links to the bucket with the files; nil if the service sends the files itself.
     let s3: S3Links?
     let linkLifetime: TimeInterval
     let downloads: Downloads

@@ -9,7 +9,7 @@ import TenureStore
 /// A few separate threads read for all downloads, so that a slow disk delays nothing else.
 final class ContentFile: Sendable {
     private let descriptor: CInt
-    /// In bytes.
+    /// The size in bytes.
     let size: Int64
 
     static let mostThreads = 4
@@ -28,7 +28,7 @@ final class ContentFile: Sendable {
 
     /// Opens a regular file; nil if it doesn't exist.
     static func open(_ digest: ContentDigest, in folder: String) async throws -> ContentFile? {
-        // Digits only, so no name leads out of the folder.
+        // A digest has only digits, so no name leads out of the folder.
         let path = "\(folder)/\(digest)"
         return try await threads.runIfActive {
             // Without O_NONBLOCK, opening a pipe would wait for a writer.
@@ -45,7 +45,7 @@ final class ContentFile: Sendable {
         }
     }
 
-    /// Reads exactly so many bytes.
+    /// Reads exactly `count` bytes.
     func read(_ count: Int, at offset: Int64) async throws -> ByteBuffer {
         try await Self.threads.runIfActive { [self] in
             var buffer = ByteBufferAllocator().buffer(capacity: count)

@@ -6,11 +6,11 @@ import TenureStore
 
 /// The published folder. Its catalog is read again when it changes.
 ///
-/// A catalog that is missing, broken, of another app or older than the one that is known changes nothing.
+/// A catalog that is missing, invalid, for another app or older than the known one has no effect.
 final class ContentFolder: Sendable {
     let path: String
     private let bundleID: String
-    /// For so long a new catalog may go unnoticed.
+    /// How long a new catalog may go unnoticed.
     private let staleness: Swift.Duration
     private let state = Locked(State())
 
@@ -34,13 +34,13 @@ final class ContentFolder: Sendable {
         return state.withLock { $0.problem }
     }
 
-    /// One caller reads; the others go on with what is known, so that a slow disk holds up one request.
+    /// One caller reads the file. The others use the known catalog, so that a slow disk delays only one request.
     private func refresh() {
         let isDue = state.withLock { $0.beginCheck(staleness: staleness) }
         guard isDue else { return }
         let file = "\(path)/\(SignedCatalog.fileName)"
         let fileState = FileState(path: file)
-        // Without a file there is nothing that could be unchanged.
+        // A missing file always counts as changed, so that it is reported.
         let isUnchanged = state.withLock { fileState != nil && fileState == $0.seen }
         let found = isUnchanged ? nil : read(file)
         state.withLock { state in
@@ -60,7 +60,8 @@ final class ContentFolder: Sendable {
             return .failure(.content("there is no `\(file)`; publish asset packs with `tenure content publish`"))
         }
         do {
-            // Clients verify the signature; who can write here could leave out the whole check.
+            // Clients verify the signature. A check here would protect nothing: it runs on the machine that has the
+            // file.
             return .success(try SignedCatalog.unverified(contents.bytes, bundleID: bundleID))
         } catch {
             return .failure(Self.failure(error))

@@ -2,9 +2,10 @@ import Foundation
 import TenureContent
 import TenureStore
 
-/// What a download link says: which file, for whom, by which right, and until when.
+/// The contents of a download link: the file, the customer, the entitlement or product that unlocks it, and the link's
+/// end.
 ///
-/// The link also contains the right, so that a download continues after a newer catalog has dropped the pack.
+/// The link contains what unlocks the file, so that a download continues after a newer catalog has dropped the pack.
 struct ContentLink: Sendable, Hashable {
     enum File: UInt8, Sendable {
         case manifest, archive
@@ -16,7 +17,7 @@ struct ContentLink: Sendable, Hashable {
     let unlock: ContentCatalog.Unlock
     let customer: Int64
     let realm: Realm
-    /// The database's number of the persona in place of the customer.
+    /// The database's number of the persona that replaces the customer; nil without one.
     let persona: Int64?
     /// In whole seconds.
     let expiresAt: Date
@@ -24,10 +25,10 @@ struct ContentLink: Sendable, Hashable {
 
 extension ContentLink {
     private static let version: UInt8 = 1
-    /// Of the fields with a fixed size: version, file, realm, customer, persona, end, digest, and the pack's length.
+    /// The size of the fixed-size fields: version, file, realm, customer, persona, end, digest, and the pack's length.
     private static let fixedSize = 3 + 3 * 8 + ContentDigest.size + 1
 
-    /// The bytes under the code.
+    /// The bytes that the authentication code covers.
     var bytes: [UInt8] {
         var bytes: [UInt8] = [Self.version, file.rawValue, realm.code]
         for number in [customer, persona ?? 0, Int64(expiresAt.timeIntervalSince1970)] {

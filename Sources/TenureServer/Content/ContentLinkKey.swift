@@ -2,14 +2,12 @@ import Crypto
 import TenureCore
 import TenureJSON
 
-/// Makes and checks the tokens of download links: HMAC-SHA256 under a key of this service and this app's database.
-///
-/// The key comes from the same secret as that of access tokens, for another purpose. So a link of one app opens nothing
-/// in another.
+/// Makes and checks the tokens of download links: HMAC-SHA256 with a key that depends on the service's secret and the
+/// app's database. So a link of one app is invalid in another.
 struct ContentLinkKey: Sendable {
     private let code: MessageCode
 
-    /// Characters. The names of packs, entitlements and products are far shorter.
+    /// The longest token in characters. The names of packs, entitlements and products are far shorter.
     private static let longestToken = 4096
 
     init(folder: String, databaseID: [UInt8]) throws(ServiceError) {

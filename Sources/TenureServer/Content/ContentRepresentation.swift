@@ -5,16 +5,16 @@ import TenureAPI
 import TenureContent
 import TenureCore
 
-/// A published file as RFC 9110 sees it: what to answer to conditions and ranges.
+/// The HTTP responses for a published file, with conditions and ranges as in RFC 9110.
 struct ContentRepresentation {
     private let digest: ContentDigest
     private let size: Int64
     private let mediaType: String
 
     enum Answer {
-        /// It has no bytes of the file.
+        /// A response without bytes of the file.
         case without(Response)
-        /// The body is still missing, and `Content-Length` says how long it is.
+        /// A response to which the caller adds these bytes of the file. `Content-Length` is set.
         case bytes(Range<Int64>, Response)
     }
 
@@ -30,7 +30,8 @@ struct ContentRepresentation {
 
     private var tag: EntityTag { EntityTag("\"\(digest)\"") }
 
-    /// In the order of RFC 9110, section 13.2.2. There is no date of modification, so conditions on dates are ignored.
+    /// Evaluates the conditions in the order of RFC 9110, section 13.2.2. Files have no modification date, so
+    /// conditions on dates are ignored.
     func answer(to request: Request) -> Answer {
         if let list = request.headers[.ifMatch], !tag.stronglyMatches(list) {
             let problem = Problem(.preconditionFailed, "the file at this path has the entity tag \(tag.text)")
@@ -75,11 +76,11 @@ struct ContentRepresentation {
         var response = response
         response.headers[.eTag] = tag.text
         response.headers[.acceptRanges] = "bytes"
-        // A shared cache would hand it out after a refund.
+        // A shared cache would still send the file after a refund.
         response.headers[.cacheControl] = "private"
         return response
     }
 
-    /// RFC 9530: of the whole file, also in a part.
+    /// The digest of the whole file, also in a response with a part of it (RFC 9530).
     private static let representationDigest = HTTPField.Name("Repr-Digest")
 }

@@ -23,19 +23,19 @@ public struct ContentSettings: Sendable, Hashable {
             mistakes += s3.mistakes.map { .content($0) }
             if linkLifetime > S3Settings.longestLifetime {
                 mistakes.append(
-                    .content("`content.linkLifetime` is longer than 7 days, and presigned URLs aren't; shorten it"))
+                    .content("`content.linkLifetime` is longer than 7 days, the limit of presigned URLs; shorten it"))
             }
         }
         return mistakes
     }
 
-    /// What is wrong with the files that it names.
+    /// The mistakes in the files that the settings name.
     var findings: [ServiceError] {
         var findings: [ServiceError] = []
         var isFolder: ObjCBool = false
         if !FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) || !isFolder.boolValue {
             findings.append(
-                .content("there is no folder `\(folder)`; make it, and publish there with `tenure content publish`"))
+                .content("there is no folder `\(folder)`; create it, and publish there with `tenure content publish`"))
         }
         do throws(ServiceError) {
             _ = try s3.map { settings throws(ServiceError) in try S3Presigner(settings) }
@@ -45,7 +45,7 @@ public struct ContentSettings: Sendable, Hashable {
         return findings
     }
 
-    /// Why nothing could be downloaded now, although the service would start: there is no catalog, or it can't be used.
+    /// Why customers couldn't download anything, although the service would start: the catalog is missing or invalid.
     package func catalogProblem(of bundleID: String) -> ServiceError? {
         // A missing folder is reported as a mistake.
         guard FileManager.default.fileExists(atPath: folder) else { return nil }

@@ -2,7 +2,7 @@ import Logging
 import ServiceLifecycle
 import TenureContent
 
-/// Logs why a catalog isn't used, and which one is, each once.
+/// Logs each new catalog, and each reason for not using one.
 struct ContentWatch: Service {
     let folder: ContentFolder
     let logger: Logger
@@ -16,7 +16,7 @@ struct ContentWatch: Service {
             let (found, problem) = (folder.catalog, folder.failure)
             if problem != failure {
                 failure = problem
-                let rest = found == nil ? "nothing can be downloaded" : "the catalog before it stays in use"
+                let rest = found == nil ? "nothing can be downloaded" : "the earlier catalog stays in use"
                 if let problem { logger.error("\(problem); \(rest)") }
             }
             if let found, found.counter != counter {

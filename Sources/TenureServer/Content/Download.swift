@@ -4,15 +4,15 @@ import NIOCore
 
 /// Sends a part of a file, no faster than the client reads it.
 ///
-/// A response writer takes chunks before the connection has seen the first one. So after each chunk this waits until the
-/// connection has taken it and has room again: a slow client costs one chunk of memory.
+/// A response writer accepts chunks before the connection has sent the first one. So this waits after each chunk until
+/// the connection has room again. A slow client then costs one chunk of memory.
 final class Download: Sendable {
     private let file: ContentFile
     private let range: Range<Int64>
     private let slot: Downloads.Slot
     private let metrics: ServiceMetrics
 
-    /// In bytes. Larger chunks aren't faster, and smaller ones are slower.
+    /// The size of a chunk in bytes. Larger chunks aren't faster, and smaller ones are slower.
     private static let chunkSize = 256 * 1024
 
     init(_ file: ContentFile, _ range: Range<Int64>, slot: Downloads.Slot, metrics: ServiceMetrics) {
@@ -33,7 +33,7 @@ final class Download: Sendable {
                 try await writer.write(try await file.read(count, at: offset))
                 offset += Int64(count)
                 metrics.sentDownload(bytes: count)
-                // Once the event loop gets here, it has seen the chunk.
+                // After this, the event loop has handled the chunk.
                 try await channel.eventLoop.submit {}.get()
                 // A writer suspends while the connection has no room.
                 if !channel.isWritable { try await writer.write(ByteBuffer()) }

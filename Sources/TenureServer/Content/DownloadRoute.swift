@@ -7,7 +7,7 @@ import TenureContent
 import TenureCore
 import TenureStore
 
-/// `GET` and `HEAD /v1/content/{digest}`: a manifest or an archive, by a link of `GET /v1/content`.
+/// `GET` and `HEAD /v1/content/{digest}`: a manifest or an archive, with a link from `GET /v1/content`.
 ///
 /// The customer's right is checked on each request, so a refund counts from the next one.
 struct DownloadRoute: Sendable {
@@ -19,7 +19,7 @@ struct DownloadRoute: Sendable {
     let now: @Sendable () -> Date
     let metrics: ServiceMetrics
 
-    private static let nothing = Problem(.notFound, "nothing is at this path")
+    private static let nothing = Problem(.notFound, "there is nothing at this path")
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         guard let delivery, let digest = ContentDigest(context.parameters.get("digest") ?? "") else {
@@ -27,18 +27,18 @@ struct DownloadRoute: Sendable {
         }
         let (link, customer) = try await holder(of: request, digest, by: delivery)
         guard let file = try await ContentFile.open(digest, in: delivery.folder.path) else {
-            throw Problem(.notFound, "this file isn't published any more; ask `GET /v1/content` for a new link")
+            throw Problem(.notFound, "this file isn't published anymore; get a new link from `GET /v1/content`")
         }
         let representation = ContentRepresentation(link.file, digest, size: file.size)
         switch representation.answer(to: request) {
         case .without(let response): return response
         case .bytes(let range, var response):
-            // Only a body takes its time.
+            // HEAD has no body, so it needs no slot.
             guard request.method == .get else { return response }
             let slot: Downloads.Slot
             do throws(Downloads.Rejection) {
                 slot = try delivery.downloads.begin(
-                    for: .init(record: rights.store.databaseID, number: customer.id)
+                    for: .init(databaseID: rights.store.databaseID, number: customer.id)
                 ).get()
             } catch {
                 metrics.rejectedDownload(error)
@@ -50,11 +50,11 @@ struct DownloadRoute: Sendable {
         }
     }
 
-    /// The link in the request, and who may use it now.
+    /// Returns the link in the request, and the customer, who may use it now.
     private func holder(
         of request: Request, _ digest: ContentDigest, by delivery: ContentDelivery
     ) async throws -> (ContentLink, Customer) {
-        let invalid = Problem(.invalidLink, "the link is invalid or expired; ask `GET /v1/content` for a new one")
+        let invalid = Problem(.invalidLink, "the link is invalid or expired; get a new one from `GET /v1/content`")
         let now = now()
         let tokens = request.uri.queryParameters.getAll("token")
         guard let token = tokens.first, tokens.count == 1, let link = delivery.linkKey.link(in: token.utf8),
@@ -67,10 +67,11 @@ struct DownloadRoute: Sendable {
         } catch let problem as Problem where problem.code == .notAuthenticated {
             throw invalid
         }
-        // The newest catalog says what unlocks a pack. One that it dropped stays with those who began to download it.
+        // The newest catalog decides what unlocks a pack. For a pack that it dropped, the link decides, so that
+        // customers can complete a download.
         let unlock = delivery.folder.catalog?.catalog[link.pack]?.unlock ?? link.unlock
         guard try await rights.allowed([unlock], for: customer, as: persona, at: now).contains(unlock) else {
-            throw Problem(.notEntitled, "the customer isn't entitled to this pack any more")
+            throw Problem(.notEntitled, "the customer isn't entitled to this pack anymore")
         }
         return (link, customer)
     }

@@ -2,8 +2,8 @@ import Foundation
 import TenureAPI
 import TenureCore
 
-/// The downloads in progress. They have a fixed share of the connections, so that syncs, notifications and health checks
-/// get in however many customers download.
+/// The downloads in progress. They have a fixed share of the connections, so that many downloads don't block syncs,
+/// notifications and health checks.
 final class Downloads: Sendable {
     private let state = Locked(State())
     private let limit: Int
@@ -17,14 +17,14 @@ final class Downloads: Sendable {
     /// A customer of one app.
     struct Customer: Hashable {
         /// The ID of the app's database.
-        let record: [UInt8]
+        let databaseID: [UInt8]
         let number: Int64
     }
 
     enum Rejection: String, Sendable, CaseIterable {
-        /// The customer has as many downloads as one may have.
+        /// The customer has the maximum number of downloads.
         case customer
-        /// All customers together have.
+        /// All customers together have the maximum number of downloads.
         case total
     }
 

@@ -5,7 +5,7 @@ import TenureContent
 import TenureCore
 import UnixSignals
 
-/// Links to a bucket, under secrets that can be replaced while the service runs.
+/// Makes links to a bucket, with secrets that can be replaced while the service runs.
 final class S3Links: Sendable {
     private let current: Locked<S3Presigner>
     private let settings: S3Settings
@@ -18,7 +18,7 @@ final class S3Links: Sendable {
 
     var presigner: S3Presigner { current.withLock { $0 } }
 
-    /// Reads the secrets again. If they can't be used, those that were read before stay.
+    /// Reads the secrets again. If they are invalid, the earlier ones stay in use.
     func reload() throws(ServiceError) {
         let fresh = try S3Presigner(settings)
         current.withLock { $0 = fresh }
@@ -37,7 +37,8 @@ struct S3SecretReloading: Service {
                 logger.info("the secrets of the bucket were read again")
             } catch {
                 logger.error(
-                    "the secrets of the bucket were not replaced", metadata: ["detail": "\(error.description)"])
+                    "the secrets of the bucket are invalid; the earlier ones stay in use",
+                    metadata: ["detail": "\(error.description)"])
             }
         }
     }

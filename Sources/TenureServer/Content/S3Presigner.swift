@@ -13,17 +13,19 @@ struct S3Presigner: Sendable {
     private let sessionToken: Secret<String>?
     private let region: String
     private let scheme: String
-    /// As in the `Host` header.
+    /// The host, as in the `Host` header.
     private let host: String
-    /// Before the object's name, encoded.
+    /// The encoded path before the object's name.
     private let path: String
 
     /// Reads the secrets.
     init(_ settings: S3Settings) throws(ServiceError) {
         func secret(in file: String, of setting: String) throws(ServiceError) -> Secret<String> {
-            // The name isn't shown: somebody may have set the secret itself.
+            // The message doesn't contain the path, because an operator may have set the secret itself.
             guard FileManager.default.fileExists(atPath: file) else {
-                throw .content("`\(setting)` names no file; write the secret into a file of mode 600, and name that")
+                throw .content(
+                    "the file in `\(setting)` doesn't exist; write the secret into a file of mode 600, and set its path"
+                )
             }
             let text = String(decoding: try SecretFile(path: file).existingContents(), as: UTF8.self)
                 .trimmingCharacters(in: .whitespacesAndNewlines)
@@ -31,7 +33,8 @@ struct S3Presigner: Sendable {
             return Secret(text)
         }
         guard let endpoint = settings.endpointURL, let name = endpoint.host else {
-            throw .content("`content.s3.endpoint` can't be used: `\(settings.endpoint)`")
+            throw .content(
+                "`content.s3.endpoint` must be `https://` with a host and no path; found `\(settings.endpoint)`")
         }
         accessKeyID = settings.accessKeyID
         secretAccessKey = try secret(in: settings.secretAccessKeyFile, of: "content.s3.secretAccessKeyFile")
@@ -57,7 +60,7 @@ struct S3Presigner: Sendable {
         url(ofObject: digest.description, lifetime: Int(lifetime), at: now)
     }
 
-    /// A URL that gets the object with this name below the prefix, from `now` on for so many seconds.
+    /// Returns a URL for the object with this name below the prefix. It works from `now` on, for `lifetime` seconds.
     func url(ofObject name: String, lifetime: Int, at now: Date) -> String {
         let path = path + Self.encoded(name, keeping: "/")
         let time = now.basicISO8601
@@ -83,7 +86,7 @@ struct S3Presigner: Sendable {
         Array(HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: SymmetricKey(data: key)))
     }
 
-    /// RFC 3986, section 2: everything but the unreserved characters is encoded, and those that are kept.
+    /// Encodes all characters except the unreserved ones (RFC 3986, section 2) and those in `kept`.
     private static func encoded(_ text: String, keeping kept: String = "") -> String {
         var encoded = ""
         for byte in text.utf8 {
@@ -101,7 +104,7 @@ struct S3Presigner: Sendable {
 }
 
 extension Date {
-    /// `20130524T000000Z`
+    /// The date in the form `20130524T000000Z`.
     fileprivate var basicISO8601: String {
         var seconds = time_t(timeIntervalSince1970.rounded(.down))
         var parts = tm()

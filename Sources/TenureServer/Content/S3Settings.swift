@@ -49,19 +49,20 @@ public struct S3Settings: Sendable, Hashable {
 
     var mistakes: [String] {
         let needed = [
-            ("region", region, "such as `eu-central-1`"), ("bucket", bucket, "which holds the published files"),
-            ("accessKeyID", accessKeyID, "of a key that may read the bucket"),
+            ("region", region, "the bucket's region, such as `eu-central-1`"),
+            ("bucket", bucket, "the name of the bucket with the published files"),
+            ("accessKeyID", accessKeyID, "the ID of a key that may read the bucket"),
             ("secretAccessKeyFile", secretAccessKeyFile, "a file with that key's secret, mode 600"),
         ]
-        var mistakes = needed.filter { $0.1.isEmpty }.map { "`content.s3.\($0.0)` is missing; name it, \($0.2)" }
+        var mistakes = needed.filter { $0.1.isEmpty }.map { "`content.s3.\($0.0)` is missing; set it to \($0.2)" }
         if !region.isEmpty, !region.utf8.allSatisfy(Self.isNamePart) {
-            mistakes.append("`content.s3.region` has letters, digits and hyphens only; found `\(region)`")
+            mistakes.append("`content.s3.region` must have only letters, digits and hyphens; found `\(region)`")
         }
         if !bucket.isEmpty, !bucket.utf8.allSatisfy(Self.isNamePart) {
-            mistakes.append("`content.s3.bucket` has letters, digits, `-`, `.` and `_` only; found `\(bucket)`")
+            mistakes.append("`content.s3.bucket` must have only letters, digits, `-`, `.` and `_`; found `\(bucket)`")
         }
         if prefix.hasPrefix("/") || prefix.hasSuffix("/") {
-            mistakes.append("`content.s3.prefix` begins and ends without a slash; found `\(prefix)`")
+            mistakes.append("`content.s3.prefix` must not begin or end with a slash; found `\(prefix)`")
         }
         if endpointURL == nil {
             mistakes.append("`content.s3.endpoint` must be `https://` with a host and no path; found `\(endpoint)`")

@@ -4,22 +4,22 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// What a device proves entitlements with while it is offline: bound to acquisition, device and environment.
+/// A signed statement of entitlements for offline use, bound to acquisition, device and environment.
 struct EntitlementToken {
     let bundleID: String
     let customer: Customer
     let appTransactionID: String?
-    /// As `UUID.hashed` writes it.
+    /// The hash of the device ID, as `UUID.hashed` writes it.
     let device: String
     let decisions: [Decision]
     /// The persona that replaced the customer; nil without one.
     var persona: StoredPersona?
-    /// What the device made for the request that this answers.
+    /// The random value of the device's request; nil if the request had none.
     var nonce: String?
     let terms: ServiceConfiguration.Terms
     let now: Date
 
-    /// The JWS header's `typ`, so that nothing else that this key ever signs passes for an entitlement token.
+    /// The JWS header's `typ`, so that nothing else signed with this key is accepted as an entitlement token.
     static let type = SignedType.entitlementToken
 
     /// The claims as JSON; instants are seconds since 1970, as in RFC 7519.
@@ -67,14 +67,16 @@ struct EntitlementToken {
         return json.bytes
     }
 
-    /// No later than the persona's. Without a nonce the token can be sent again as if it were new, so it is short-lived.
+    /// The end of the token, no later than the persona's. A token without a nonce can be replayed, so it is
+    /// short-lived.
     private var end: Date {
         let term = nonce == nil ? terms.entitlementTokenWithoutNonce : terms.entitlementToken
         return min(now.addingTimeInterval(term), persona?.expiresAt ?? .distantFuture)
     }
 
-    /// A subscription ends by itself. A refund or support can end every other right, which a device learns by asking
-    /// again. Until then, the right remains, unless the token has no nonce: then all rights end with the token.
+    /// Writes the right. Subscriptions end by themselves. Every other right can be ended by a refund or by support, and
+    /// the device gets to know that with its next sync. Until then, the right remains. Without a nonce, all rights end
+    /// with the token.
     private func write(_ decision: Decision, into json: inout JSONWriter) {
         json.key(decision.entitlement)
         json.object { json in

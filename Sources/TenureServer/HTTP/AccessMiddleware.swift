@@ -3,9 +3,10 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// The outermost middleware: it identifies the client, names the request, and reports the result to the log and metrics.
+/// The outermost middleware: it identifies the client, names the request, and reports the result to the log and
+/// metrics.
 ///
-/// One line a request. It has no path, header or body from the client: the route instead of the path.
+/// Each request is one line in the log. It has the route, and no path, header or body from the client.
 struct AccessMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
@@ -30,13 +31,13 @@ struct AccessMiddleware: RouterMiddleware {
         let method = Self.name(of: request.method)
         do {
             var response = try await next(request, context)
-            // A route of GET leaves the body of HEAD out by itself; a problem comes with one.
+            // Routes for GET leave out the body of a HEAD response themselves; problems don't.
             if request.method == .head { response = response.createHeadResponse() }
             if let field = RequestID.field { response.headers[field] = context.requestID }
             end(request, context, method: method, status: response.status.code, since: start)
             return response
         } catch {
-            // Errors became problems further in; what comes here is that of a connection which has ended.
+            // The inner middleware turns errors into problems. An error here means that the connection was closed.
             end(request, context, method: method, status: 499, since: start)
             throw error
         }
@@ -44,7 +45,7 @@ struct AccessMiddleware: RouterMiddleware {
 
     private func end(_ request: Request, _ context: ServiceContext, method: String, status: Int, since start: UInt64) {
         let seconds = Double(DispatchTime.now().uptimeNanoseconds &- start) / 1e9
-        // Hummingbird names what is no route by a word without a slash.
+        // For a path without a route, Hummingbird uses a name without a slash.
         let route = context.endpointPath.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "none"
         metrics.end(method: method, route: route, status: status, seconds: seconds)
         context.logger.info(

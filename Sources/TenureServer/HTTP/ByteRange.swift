@@ -1,12 +1,12 @@
 /// What a `Range` header asks for (RFC 9110, section 14.2).
 enum ByteRange: Sendable, Hashable {
-    /// Everything: there is no range, several ranges, or one that isn't valid.
+    /// The whole file: there is no range, several ranges, or an invalid one.
     case all
     case part(Range<Int64>)
-    /// Nothing that the file has.
+    /// The range begins after the end of the file.
     case unsatisfiable
 
-    /// - Parameter size: that of the file, in bytes.
+    /// - Parameter size: The size of the file in bytes.
     init(_ header: String?, size: Int64) {
         self = Self.range(in: header ?? "", size: size) ?? .all
     }
@@ -16,7 +16,7 @@ enum ByteRange: Sendable, Hashable {
         guard size > 0, parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }
         let blank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
         let spec = parts[1].drop(while: blank).prefix { !blank($0) }
-        // Nothing but blanks follows.
+        // Only blanks may follow.
         guard parts[1].drop(while: blank).dropFirst(spec.count).allSatisfy(blank) else { return nil }
         let ends = spec.split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2 else { return nil }
@@ -30,7 +30,7 @@ enum ByteRange: Sendable, Hashable {
         return first < size ? .part(first..<min(last, size - 1) + 1) : .unsatisfiable
     }
 
-    /// A number beyond `Int64` is beyond every file.
+    /// Parses a position. A number that doesn't fit in `Int64` is beyond the end of every file.
     private static func number(_ digits: Substring) -> Int64? {
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
             return nil

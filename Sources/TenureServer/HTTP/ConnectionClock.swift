@@ -6,19 +6,20 @@ import NIOHTTPTypes
 /// Closes a connection with a client that is too slow to begin, to send a request, or to read the response. Reports the
 /// state of the connection to `Connections`.
 ///
-/// A response that is sent before its request is complete ends the connection. The rest of the request is read, so that the
-/// client can read the response, but only for a short time and up to a limit. The idle timeout covers the time between
-/// requests.
+/// A response that is sent before its request is complete ends the connection. The rest of the request is read, so that
+/// the client can read the response, but only for a short time and up to a limit. The idle timeout covers the time
+/// between requests.
 ///
-/// Passes one request at a time to the service, so that a client that sends many and reads nothing has one response in
-/// memory. Until the system has taken the whole response, later requests wait, and no more are read.
+/// Passes one request at a time to the service, so that a client that sends many and reads nothing has only one
+/// response in memory. Until the operating system has taken the whole response, later requests wait, and no more are
+/// read.
 final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// What a client was too slow at.
+    /// The phase in which a client was too slow.
     enum Phase: String, Sendable, CaseIterable {
         case head, body, response
     }
@@ -30,15 +31,16 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     private let closed: @Sendable (Phase) -> Void
     private var connection: Connections.Connection?
 
-    /// For a body: when its rate is measured next. Else the end.
+    /// For a body, when its rate is measured next; for a head, its deadline.
     private var readingUntil: (deadline: NIODeadline, phase: Phase)?
     private var isRequestArriving = false
     private var unreportedBytes = 0
-    /// Since when the service doesn't read, and when it last started again. That time doesn't count against the client.
+    /// When the service stopped reading, and when it last started again. The time between doesn't count against the
+    /// client.
     private var pausedAt: NIODeadline?
     private var resumedAt = NIODeadline.uptimeNanoseconds(0)
 
-    /// When the client last read a part of the response; nil: nothing is being written.
+    /// When the client last read a part of the response; nil if no response is being written.
     private var takenAt: NIODeadline?
     private var responseCheck: NIODeadline?
     private var bufferedBytes = 0
@@ -48,18 +50,19 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     private var waitingBytes = 0
     private var isReadHeld = false
     private var responsesEnded = 0
-    /// Bytes of bodies, and how many of them the client is known to have taken.
+    /// How many bytes of response bodies were written, and how many of them the client has read for certain.
     private var (bytesWritten, bytesTaken) = (0, 0)
 
     private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
-    /// Complete requests, and responses that were begun: clients may send the next request before the response.
+    /// The numbers of complete requests and of started responses. Clients may send the next request before the
+    /// response.
     private var requestsRead = 0
     private var responsesBegun = 0
     private var isLeaving = false
     /// How many bytes of a request are still read after its response.
     private var bytesLeft = 8 * 1024 * 1024
 
-    /// The client can read the response before the connection is reset.
+    /// How long the connection stays open after an early response, so that the client can read it.
     private static let lingering = TimeAmount.seconds(5)
     private static let longestResponseCheck = TimeAmount.seconds(5)
 
@@ -69,7 +72,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
         case inputClosed
     }
 
-    /// No client sends that many requests before a response. More than one read comes when the client closes its side.
+    /// The most that may wait. No well-behaved client sends that many requests before a response.
     private static let mostWaiting = (events: 4_000, bytes: 1 << 20)
 
     init(
@@ -118,7 +121,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
             unreportedBytes += bytes.readableBytes
             if isLeaving {
                 bytesLeft -= bytes.readableBytes
-                // A client that sends that much doesn't read the response.
+                // A client that sends this much isn't reading the response.
                 if bytesLeft < 0 { return context.close(promise: nil) }
             }
         case .end:
@@ -127,7 +130,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
             if !isLeaving { readingUntil = nil }
         }
         context.fireChannelRead(wrapInboundOut(part))
-        // The rest of the request came after its response.
+        // This was the rest of a request that got an early response.
         if isLeaving, requestsRead >= responsesBegun, takenAt == nil { context.close(promise: nil) }
     }
 
@@ -243,7 +246,8 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
 
     private var responseCheckInterval: TimeAmount { min(.seconds(Int64(timeouts.response)), Self.longestResponseCheck) }
 
-    /// Closes the connection if the client has read nothing of the response for too long. A slow download may take any time.
+    /// Closes the connection if the client has read nothing of the response for too long. A slow download may take any
+    /// time.
     private func checkResponse(_ context: ChannelHandlerContext) {
         let buffered = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? bufferedBytes
         // With nothing left to write, the service is the slow one.
@@ -345,7 +349,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
         bytesTaken = bytes
     }
 
-    /// Tries each second for as long as no connection can be closed.
+    /// Tries again each second until a connection can be closed.
     private static func makeRoom(_ connections: Connections, on eventLoop: any EventLoop) {
         eventLoop.scheduleTask(in: .seconds(1)) {
             if connections.retry() { makeRoom(connections, on: eventLoop) }

@@ -6,12 +6,12 @@ struct EntityTag: Sendable {
         self.text = text
     }
 
-    /// Whether `If-None-Match` holds the tag, which it may as a weak one.
+    /// Whether the list of an `If-None-Match` header contains the tag, strong or weak.
     func weaklyMatches(_ list: String?) -> Bool {
         Self.entries(of: list).contains { $0 == "*" || $0 == text || $0 == "W/" + text }
     }
 
-    /// Whether `If-Match` holds the tag. A weak one matches nothing.
+    /// Whether the list of an `If-Match` header contains the tag. Weak tags never match.
     func stronglyMatches(_ list: String?) -> Bool {
         Self.entries(of: list).contains { $0 == "*" || $0 == text }
     }

@@ -1,11 +1,11 @@
 import NIOCore
 import NIOHTTP1
 
-/// Refuses a request of HTTP/1.1 without exactly one `Host`, as RFC 9112, section 3.2, demands: proxies and servers that
-/// choose different ones of several send a request to different places.
+/// Rejects HTTP/1.1 requests without exactly one `Host` header (RFC 9112, section 3.2). If there were several, a proxy
+/// and the service could use different ones.
 ///
-/// It must see the headers as they came, so it puts itself behind the decoder, before the handler that makes `Host` a
-/// part of the request.
+/// It must see the original headers, so it comes after the decoder, and before the handler that moves `Host` into the
+/// request.
 final class HostCheck: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
 
@@ -16,7 +16,7 @@ final class HostCheck: ChannelInboundHandler, RemovableChannelHandler {
         guard !isRefused else { return }
         if case .head(let head) = unwrapInboundIn(data), !Self.isSound(head) {
             isRefused = true
-            // Answered with 400 after the requests before it; then the connection ends.
+            // The server answers with 400 after the responses to earlier requests, and closes the connection.
             return context.fireErrorCaught(HTTPParserError.invalidHeaderToken)
         }
         context.fireChannelRead(data)
@@ -28,7 +28,7 @@ final class HostCheck: ChannelInboundHandler, RemovableChannelHandler {
         return hosts.count == 1 && host.utf8.allSatisfy(isAllowed)
     }
 
-    /// RFC 3986, section 3.2: a host and a port, without a user.
+    /// Whether a host and a port may contain the byte (RFC 3986, section 3.2). A user isn't allowed.
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -39,7 +39,8 @@ final class HostCheck: ChannelInboundHandler, RemovableChannelHandler {
     }
 }
 
-/// Puts a `HostCheck` where it belongs: handlers of ours are added behind the one that it must precede.
+/// Inserts a `HostCheck` after the decoder. Hummingbird adds our handlers later in the pipeline, where it would be too
+/// late.
 final class HostCheckInstaller: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
 
@@ -49,7 +50,7 @@ final class HostCheckInstaller: ChannelInboundHandler, RemovableChannelHandler {
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             try pipeline.addHandler(HostCheck(), position: .after(decoder))
         } catch {
-            // Never: Hummingbird adds the decoder first. Without the check no request may pass.
+            // This can't happen, because Hummingbird adds the decoder first. Without the check, no request may pass.
             context.close(promise: nil)
         }
     }

@@ -4,7 +4,7 @@ import TenureAPI
 import TenureJSON
 
 extension Response {
-    /// Entitlements are one customer's and change: nothing between may keep them.
+    /// A response that no cache may store, because it belongs to one customer and changes.
     static func json(
         _ json: borrowing JSONWriter, status: HTTPResponse.Status = .ok, mediaType: String = "application/json"
     ) -> Response {

@@ -3,11 +3,11 @@ import Hummingbird
 import TenureAPI
 
 extension Router<ServiceContext> {
-    /// Without routes; each GET that it gets answers HEAD too.
+    /// A router without routes. Each GET route that is added also answers HEAD.
     static var empty: Router { Router(context: ServiceContext.self, options: .autoGenerateHeadEndpoints) }
 
-    /// What answers by these routes; a method that a path does not take is refused with those that it takes (RFC 9110,
-    /// section 15.5.6). Hummingbird would say that nothing is there.
+    /// Returns a responder for these routes. For other methods, it responds with 405 and the allowed ones (RFC 9110,
+    /// section 15.5.6), where Hummingbird would respond with 404.
     func responder() -> RouterResponder<ServiceContext> {
         for routes in Dictionary(grouping: routes, by: \.path.description).values {
             guard let path = routes.first?.path else { continue }
@@ -17,7 +17,7 @@ extension Router<ServiceContext> {
             for method in HTTPRequest.Method.common.subtracting(taken) {
                 on(path, method: method) { _, _ in
                     var response = Response.problem(
-                        Problem(.methodNotAllowed, "this path does not take this method; it takes \(allowed)"))
+                        Problem(.methodNotAllowed, "this path doesn't support this method; use \(allowed)"))
                     response.headers[.allow] = allowed
                     return response
                 }
@@ -28,7 +28,7 @@ extension Router<ServiceContext> {
 }
 
 extension HTTPRequest.Method {
-    /// RFC 9110, section 9, and RFC 5789.
+    /// The methods of RFC 9110, section 9, and RFC 5789.
     static let common: Set<HTTPRequest.Method> = [
         .get, .head, .post, .put, .delete, .patch, .options, .connect, .trace,
     ]

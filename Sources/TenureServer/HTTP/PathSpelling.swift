@@ -2,10 +2,10 @@ import HTTPTypes
 import Hummingbird
 import TenureAPI
 
-/// Lets each route have one spelling: others are not found.
+/// Accepts only the canonical spelling of each path; all others are not found.
 ///
-/// A proxy in front that guards a path compares texts. Hummingbird ignores repeated and trailing slashes, so such a
-/// proxy could be passed with another spelling of the same route.
+/// Hummingbird ignores repeated and trailing slashes. A proxy that blocks a path compares strings, so another spelling
+/// of the path would get past it.
 struct PathSpelling: RouterMiddleware {
     typealias Context = ServiceContext
 
@@ -15,14 +15,14 @@ struct PathSpelling: RouterMiddleware {
     ) async throws -> Response {
         let target = (request.head.path ?? "").utf8
         guard !Self.holdsNUL(target) else {
-            throw Problem(.malformedRequest, "the request's path or query holds a NUL")
+            throw Problem(.malformedRequest, "the path or query contains a NUL (`%00`); remove it")
         }
         guard Self.isCanonical(target.prefix { $0 != UInt8(ascii: "?") }) else { throw HTTPError(.notFound) }
         return try await next(request, context)
     }
 
-    /// Whether a path begins with a slash, has no empty or dot segment, escapes only what must be escaped, and escapes it
-    /// with uppercase digits (RFC 3986, section 2.1).
+    /// Whether a path begins with a slash, has no empty or dot segment, escapes only what must be escaped, and escapes
+    /// it with uppercase digits (RFC 3986, section 2.1).
     static func isCanonical(_ path: some Collection<UInt8>) -> Bool {
         guard path.first == UInt8(ascii: "/") else { return false }
         let segments = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -38,7 +38,7 @@ struct PathSpelling: RouterMiddleware {
         }
     }
 
-    /// `%00`; a parser of HTTP refuses the byte itself.
+    /// Whether it contains `%00`. The HTTP parser rejects the byte itself.
     private static func holdsNUL(_ target: some Collection<UInt8>) -> Bool {
         target.contains(UInt8(ascii: "%")) && escapes(of: target).contains(0)
     }

@@ -6,12 +6,12 @@ import NIOHTTP1
 import TenureAPI
 import TenureStore
 
-/// Turns every error into a problem, and logs it. Logs hold no artifact, token or id from a client.
+/// Turns every error into a problem, and logs it. Logs contain no artifact, token or ID from a client.
 struct ProblemMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
     /// The message for a path without a route.
-    var nothingHere = "nothing is at this path"
+    var nothingHere = "there is nothing at this path"
 
     func handle(
         _ request: Request, context: ServiceContext,
@@ -27,7 +27,7 @@ struct ProblemMiddleware: RouterMiddleware {
                 metadata: [
                     "method": "\(request.method.rawValue)", "path": "\(context.endpointPath ?? "-")",
                     "status": "\(problem.code.status)", "code": "\(problem.code.rawValue)",
-                    // Only what the service itself says: a problem of the client's may repeat what came in.
+                    // The detail of a client's problem may repeat what the client sent, so only its title is logged.
                     "detail": "\(problem.code.status >= 500 ? Self.cause(of: error) : problem.code.title)",
                 ])
             return Response.problem(problem)
@@ -44,7 +44,7 @@ struct ProblemMiddleware: RouterMiddleware {
 }
 
 extension Problem {
-    /// Stays until an operator has restarted the service.
+    /// The problem of every request until an operator restarts the service.
     static let databaseReplaced = Problem(
         .busy, "the database's file was replaced, and the service must be restarted", reason: "databaseReplaced",
         retryAfter: 60)
@@ -53,21 +53,21 @@ extension Problem {
         switch error {
         case let problem as Problem: self = problem
         case let error as StoreError where error.isRetryable:
-            self.init(.busy, "the record cannot be written just now; try again", retryAfter: 1)
+            self.init(.busy, "the database can't be written at the moment; try again", retryAfter: 1)
         case StoreError.replaced: self = .databaseReplaced
-        // The connection ended first, or the service's time to finish was over; hardly anybody reads this.
+        // The connection was closed, or the shutdown timeout is over. Usually, no client receives this.
         case is HTTPParserError, is ChannelError, is IOError, is CancellationError:
-            self.init(.malformedRequest, "the request did not arrive whole")
+            self.init(.malformedRequest, "the request is incomplete; send it again")
         case let error as any HTTPResponseError:
             switch error.status {
             case .notFound: self.init(.notFound, nothingHere)
-            case .methodNotAllowed: self.init(.methodNotAllowed, "this path does not take this method")
+            case .methodNotAllowed: self.init(.methodNotAllowed, "this path doesn't support this method")
             case .contentTooLarge: self.init(.tooLarge, "the body is too large")
             case let status where status.kind == .clientError:
-                self.init(.malformedRequest, "the request cannot be read")
-            default: self.init(.internalError, "the service failed; the request's id is in its log")
+                self.init(.malformedRequest, "the request isn't valid HTTP")
+            default: self.init(.internalError, "the service failed; see its log for the ID in `X-Request-Id`")
             }
-        default: self.init(.internalError, "the service failed; the request's id is in its log")
+        default: self.init(.internalError, "the service failed; see its log for the ID in `X-Request-Id`")
         }
     }
 }

@@ -7,15 +7,16 @@ import TenureAppStore
 import TenureJSON
 
 extension Request {
-    /// A body that says it is JSON and is, of at most that many bytes: UTF-8, without duplicate names or NULs.
+    /// Reads a JSON body of at most `limit` bytes: UTF-8, without duplicate names or NULs.
     ///
-    /// Throws a problem: another media type, too large, too slow when too much is sent at once, or no such JSON.
+    /// Throws a problem if the body has another media type, is too large, isn't such JSON, or is too slow while bodies
+    /// take too much memory.
     func json(upTo limit: Int, in context: ServiceContext, isNotification: Bool = false) async throws -> Data {
         if let type = headers[.contentType], !type.lowercased().hasPrefix("application/json") {
-            throw Problem(.unsupportedMediaType, "send `application/json`")
+            throw Problem(.unsupportedMediaType, "the media type isn't supported; send `application/json`")
         }
         let tooLarge = Problem(.tooLarge, "the body is larger than \(limit) bytes")
-        // Who says so beforehand need not send it.
+        // If the length is known in advance, the client doesn't have to send the body.
         if let length = headers[.contentLength].flatMap({ Int($0) }), length > limit { throw tooLarge }
         var buffer = ByteBuffer()
         let (budget, channel) = (context.bodies, context.channel)
@@ -27,7 +28,7 @@ extension Request {
             let count = chunk.readableBytes
             guard buffer.readableBytes + count <= limit else { throw tooLarge }
             guard budget.take(count, for: held) else {
-                throw Problem(.busy, "too much is being sent at once; send it again", retryAfter: 1)
+                throw Problem(.busy, "the service is receiving too much data; send the request again", retryAfter: 1)
             }
             buffer.writeImmutableBuffer(chunk)
         }
@@ -49,11 +50,11 @@ extension Request {
         } catch DecodingError.keyNotFound(let key, let context) {
             throw Problem(.malformedRequest, "`\((context.codingPath + [key]).text)` is missing")
         } catch let DecodingError.typeMismatch(_, context), let DecodingError.valueNotFound(_, context) {
-            throw Problem(.malformedRequest, "`\(context.codingPath.text)` has the wrong shape")
+            throw Problem(.malformedRequest, "`\(context.codingPath.text)` has the wrong type")
         } catch DecodingError.dataCorrupted(let context) where !context.codingPath.isEmpty {
-            throw Problem(.malformedRequest, "`\(context.codingPath.text)` cannot be read")
+            throw Problem(.malformedRequest, "`\(context.codingPath.text)` is invalid")
         } catch {
-            throw Problem(.malformedRequest, "the body is no JSON object")
+            throw Problem(.malformedRequest, "the body must be a JSON object")
         }
     }
 }
@@ -80,7 +81,7 @@ private struct Exact<Body: AdminRequest>: Decodable {
         let names = try decoder.container(keyedBy: Name.self).allKeys.map(\.stringValue)
         if let unknown = names.sorted().first(where: { !known.contains($0) }) {
             let fields = known.map { "`\($0)`" }.joined(separator: ", ")
-            throw Problem(.malformedRequest, "there is no field `\(unknown.prefix(64))`; there are \(fields)")
+            throw Problem(.malformedRequest, "there is no field `\(unknown.prefix(64))`; the fields are \(fields)")
         }
         body = try Body(from: decoder)
     }

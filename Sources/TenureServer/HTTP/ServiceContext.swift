@@ -1,21 +1,21 @@
 import Hummingbird
 import NIOCore
 
-/// What belongs to one request.
+/// The values that belong to one request.
 struct ServiceContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The other end of the connection: the client, or a proxy.
     let socket: NetworkAddress?
     /// The connection.
     let channel: any Channel
-    /// Who asks; `AccessMiddleware` finds it out.
+    /// The client; set by `AccessMiddleware`.
     var peer: Peer?
-    /// Before the request's path, where the client wrote more: `/apps/NAME`.
+    /// The part of the client's path before the app's path, such as `/apps/NAME`.
     var pathPrefix = ""
     /// The memory for request bodies.
     var bodies = BodyBudget.process
-    /// What the log and the answer call the request. Hummingbird's own `id` is what the logger remembers of it, and traps
-    /// where that remembers nothing, as a logger without a handler.
+    /// The request's ID in the log and the response. Hummingbird's own `id` reads it from the logger's metadata, and
+    /// traps if the logger has none, such as a logger without a handler.
     var requestID: String
 
     init(source: Source) {

@@ -4,8 +4,8 @@ import TenureStore
 
 /// The contents of an access token: the customer it gives access to, and its end.
 ///
-/// 50 bytes in Base64: a version, the environment, the customer's number, the second of its end, and a MAC over all of it.
-/// With a persona, it has another version, and the persona's number before the MAC.
+/// 50 bytes in Base64: a version, the environment, the customer's number, the second of its end, and a MAC over all of
+/// it. With a persona, it has another version, and the persona's number before the MAC.
 struct AccessToken: Sendable, Hashable {
     let customer: Int64
     let realm: Realm
@@ -18,7 +18,7 @@ struct AccessToken: Sendable, Hashable {
     private static let bodySize = 18
     private static let macSize = 32
 
-    /// Bytes: without a persona, and with one.
+    /// The sizes in bytes: without a persona, and with one.
     static let sizes = [bodySize + macSize, bodySize + 8 + macSize]
 
     var body: [UInt8] {

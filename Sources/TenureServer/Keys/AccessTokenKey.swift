@@ -4,26 +4,29 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// Makes and checks access tokens: HMAC-SHA256 under a secret of this service and this record.
+/// Makes and checks access tokens: HMAC-SHA256 with a key that depends on the service's secret and its database.
 struct AccessTokenKey: Sendable {
     private let code: MessageCode
 
     static let fileName = "access-token.secret"
 
-    /// Reads the secret, or creates it at the first start. A token has the database's number of the customer, so the key
-    /// depends on the database too. With another database, the same secret gives other tokens.
+    /// Reads the secret, or creates it at the first start. A token has the database's number of the customer, so the
+    /// key depends on the database too. With another database, the same secret gives other tokens.
     init(folder: String, databaseID: [UInt8]) throws(ServiceError) {
         code = try Self.code(for: "tenure access token", folder: folder, databaseID: databaseID)
     }
 
-    /// The code for one purpose. Tokens of different purposes never pass for each other, although they share the secret.
+    /// Returns the key for one purpose. A token of one purpose is invalid for all others, although they share the
+    /// secret.
     static func code(
         for purpose: String, folder: String, databaseID: [UInt8]
     ) throws(ServiceError) -> MessageCode {
         let file = Self.file(in: folder)
         let secret = try file.contents { (0..<32).map { _ in UInt8.random(in: .min ... .max) } }
         guard secret.count == 32 else {
-            throw .keyFile(path: file.path, detail: "it does not hold 32 bytes; remove it, and devices sync again")
+            throw .keyFile(
+                path: file.path,
+                detail: "it doesn't have 32 bytes; remove it, and the service creates a new one (devices sync again)")
         }
         return MessageCode(
             key: HKDF<SHA256>.deriveKey(
@@ -40,9 +43,9 @@ struct AccessTokenKey: Sendable {
         return Base64.urlSafe.text(bytes)
     }
 
-    /// The token in a text that this service made; nil for any other. Says nothing of time.
+    /// Returns the token in a text that this service made, also after it expired; nil for any other text.
     func token(in text: some Collection<UInt8>) -> AccessToken? {
-        // Looked at before it is decoded, so that a long one costs nothing.
+        // The length is checked before decoding, so that long texts cost nothing.
         guard Self.textSizes.contains(text.count), let bytes = Base64.urlSafe.decode(Array(text)[...]),
             AccessToken.sizes.contains(bytes.count)
         else { return nil }

@@ -5,7 +5,7 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// The first segment of what one key signs, with the period after it: the same for all of one type.
+/// The first segment of a compact JWS, with the period after it. It is the same for all tokens of one key and type.
 struct CompactHeader: Sendable {
     let text: [UInt8]
 
@@ -28,7 +28,7 @@ struct CompactHeader: Sendable {
 extension P256.Signing.PrivateKey {
     /// A compact JWS (RFC 7515) over a payload of JSON, signed with ES256.
     ///
-    /// Throws what the cryptography throws, and never because of the payload.
+    /// Throws only if swift-crypto fails, never because of the payload.
     func compactJWS(_ payload: [UInt8], after header: CompactHeader) throws -> String {
         var text = header.text
         text.reserveCapacity(text.count + payload.count * 4 / 3 + 128)
@@ -42,16 +42,16 @@ extension P256.Signing.PrivateKey {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// A statement of this key, which its ID names.
+    /// A compact JWS with this key's ID in the header.
     func compactJWS(_ payload: [UInt8], type: String) throws -> String {
         try compactJWS(payload, after: CompactHeader(type: type, keyID: publicKey.id))
     }
 }
 
 extension P256.Signing.PublicKey {
-    /// The payload of a compact JWS that this key signed as that type; nil for any other text.
+    /// Returns the payload of a compact JWS that this key signed with that type; nil for any other text.
     ///
-    /// The header must be the very one that `compactJWS` writes, so that nothing in it chooses how it is checked.
+    /// The header must be exactly the one that `compactJWS` writes. So a token can't choose how it is verified.
     func payload(of jws: String, type: String, keyID: String) -> [UInt8]? {
         let parts = jws.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 3,
@@ -64,7 +64,7 @@ extension P256.Signing.PublicKey {
         return payload
     }
 
-    /// The same for a statement of at most so many bytes.
+    /// Returns the payload of a statement with at most `most` bytes.
     func statement(_ jws: String, type: String, most: Int) -> Data? {
         guard jws.utf8.count <= most else { return nil }
         return payload(of: jws, type: type, keyID: id).map { Data($0) }

@@ -13,19 +13,19 @@ package struct KeySecret: Sendable {
     /// The text after `Bearer `.
     package var text: String { secret.revealed }
 
-    /// So that tools that scan repositories for secrets recognize one.
+    /// The prefix lets tools that scan repositories for secrets recognize a key.
     private static let prefix = "tenure_key_"
     private static let randomSize = 32
     private static let checksumSize = 4
 
-    /// A new one.
+    /// Creates a new random key.
     package init() {
         var random = SystemRandomNumberGenerator()
         let bytes = (0..<Self.randomSize).map { _ in UInt8.random(in: .min ... .max, using: &random) }
         secret = Secret(Self.prefix + Base64.urlSafe.text(bytes + Self.checksum(of: bytes)))
     }
 
-    /// Nil for a text that `init()` can't have made.
+    /// Reads a key; nil for a text that `init()` can't have made.
     package init?(_ text: some StringProtocol) {
         guard text.utf8.starts(with: Self.prefix.utf8) else { return nil }
         let body = Array(text.utf8.dropFirst(Self.prefix.utf8.count))
@@ -36,7 +36,7 @@ package struct KeySecret: Sendable {
         secret = Secret(String(text))
     }
 
-    /// A typing mistake goes unnoticed once in four billion times.
+    /// The checksum. It detects a mistyped key, except for one in four billion.
     private static func checksum(of random: some Sequence<UInt8>) -> [UInt8] {
         Array(SHA256.hash(data: Array(prefix.utf8) + Array(random)).prefix(checksumSize))
     }

@@ -2,9 +2,9 @@ import Crypto
 import Foundation
 import TenureCore
 
-/// HMAC-SHA256 (RFC 2104) under one key, which is hashed once: a code costs two blocks, and no generic data in between.
+/// HMAC-SHA256 (RFC 2104) with one key. The key's blocks are hashed once in advance, which makes each code faster.
 struct MessageCode: Sendable {
-    /// The states after the key, which are as secret as the key itself.
+    /// The hash states after the key's blocks. They are as secret as the key.
     private let states: Secret<States>
 
     private struct States: Sendable {
@@ -32,7 +32,7 @@ struct MessageCode: Sendable {
         return hash.finalize()
     }
 
-    /// Whether `code` is the message's, in a time that does not tell how much of it is right.
+    /// Whether `code` is the message's code. The time it takes doesn't reveal how many bytes are right.
     func isRight(_ code: UnsafeRawBufferPointer, of message: UnsafeRawBufferPointer) -> Bool {
         self.code(of: message).withUnsafeBytes { right in
             guard right.count == code.count else { return false }

@@ -8,9 +8,9 @@ package struct OfflineRoot: Sendable {
     private let file: SecretFile
 
     struct Contents: Sendable {
-        /// In PEM.
+        /// The private key in PEM.
         let privateKey: Secret<String>
-        /// Of the last list of revoked keys.
+        /// The counter of the last list of revoked keys.
         var counter: Int64 = 0
         var revoked: [String] = []
     }
@@ -43,7 +43,7 @@ package struct OfflineRoot: Sendable {
 
     /// Returns a new list of revoked keys, with these and all that were revoked before.
     ///
-    /// - Parameter counter: the list's counter, if it must be higher than the next one.
+    /// - Parameter counter: The list's counter, if it must be higher than the next number.
     package func revoke(_ ids: [String], counter: Int64? = nil, at now: Date) throws -> String {
         let (known, key) = try read(try file.existingContents())
         var contents = known
@@ -52,7 +52,7 @@ package struct OfflineRoot: Sendable {
         guard contents.revoked.count <= SigningKeyBounds.mostRevocations else {
             throw SigningKeyError.tooManyRevocations
         }
-        // First, so that no counter is used twice.
+        // Saved before signing, so that no counter is used twice.
         try file.replace(with: try Self.bytes(of: contents))
         return try RootRevocations.sign(contents.revoked, counter: contents.counter, by: key, at: now)
     }
@@ -63,7 +63,8 @@ package struct OfflineRoot: Sendable {
             let key = P256.Signing.PrivateKey(pem: stored.privateKey.utf8)
         else {
             throw ServiceError.keyFile(
-                path: file.path, detail: "it isn't what `tenure signing-key root create` writes")
+                path: file.path,
+                detail: "it isn't a file that `tenure signing-key root create` wrote; restore it from your backup")
         }
         let contents = Contents(
             privateKey: Secret(stored.privateKey), counter: stored.counter, revoked: stored.revoked)

@@ -25,7 +25,7 @@ struct JSONWebKey: Codable, Hashable, Sendable {
         return try? P256.Signing.PublicKey(rawRepresentation: x + y)
     }
 
-    /// RFC 7638, section 3.2: the required members only, in the order of their names.
+    /// The required members only, in the order of their names (RFC 7638, section 3.2).
     var bytes: [UInt8] {
         var json = JSONWriter()
         json.object { write(into: &$0) }
@@ -43,7 +43,7 @@ struct JSONWebKey: Codable, Hashable, Sendable {
         json.value(y)
     }
 
-    /// RFC 7638: the thumbprint, by which a JWS names its key.
+    /// The key ID in a JWS: the thumbprint of RFC 7638.
     var id: String { Base64.urlSafe.text(SHA256.hash(data: bytes)) }
 }
 

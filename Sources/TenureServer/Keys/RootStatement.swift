@@ -3,7 +3,7 @@ import Foundation
 import TenureAPI
 import TenureJSON
 
-/// What the offline root says about a signing key: until when it may sign.
+/// The offline root's signed statement that a signing key may sign until a date.
 struct RootStatement: Sendable {
     let key: JSONWebKey
     let signUntil: Date

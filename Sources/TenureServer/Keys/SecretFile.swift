@@ -3,10 +3,9 @@ import TenureCore
 import TenureFiles
 import TenureStore
 
-/// A file that holds a secret: every such file is read here, at the start and whenever it is read again.
+/// A file with a secret. All code that reads such a file uses this type.
 ///
-/// Only its owner may use it; see `FilePermissions`. A file of the service's own is made on first need, and never
-/// replaced.
+/// Only the file's owner may have access to it; see `FilePermissions`.
 package struct SecretFile: Sendable {
     package let path: String
 
@@ -16,16 +15,19 @@ package struct SecretFile: Sendable {
 
     package var exists: Bool { FileManager.default.fileExists(atPath: path) }
 
-    /// Throws `keyFile` where it can be neither read nor made, or others can read it.
+    /// Reads the file, or creates it if it's missing. Throws `keyFile` if neither is possible, or if other users can
+    /// read it.
     package func contents(orMake make: () -> [UInt8]) throws(ServiceError) -> [UInt8] {
         if let contents = try read() { return contents }
         try write(make())
-        // Another process may have been quicker: what lies there counts.
-        guard let contents = try read() else { throw .keyFile(path: path, detail: "it vanished; start again") }
+        // If another process created the file first, its contents count.
+        guard let contents = try read() else {
+            throw .keyFile(path: path, detail: "it was removed just after it was created; start again")
+        }
         return contents
     }
 
-    /// Of a file that somebody else makes.
+    /// Reads the file. Throws `keyFile` if it's missing or can't be read, or if other users can read it.
     package func existingContents(upTo limit: Int = SecretFile.largestKey) throws(ServiceError) -> [UInt8] {
         guard let contents = try read(upTo: limit) else {
             throw .keyFile(path: path, detail: "there is no such file")
@@ -33,7 +35,7 @@ package struct SecretFile: Sendable {
         return contents
     }
 
-    /// Throws `keyFile` where something lies there already, or it can't be made.
+    /// Creates the file. Throws `keyFile` if it exists already or can't be created.
     package func make(_ contents: [UInt8]) throws(ServiceError) {
         guard !exists else {
             throw .keyFile(path: path, detail: "it exists already; choose another path, or remove the file")
@@ -41,19 +43,19 @@ package struct SecretFile: Sendable {
         try write(contents)
     }
 
-    /// The contents of any file, and whether others than its owner may use it: for files that hold a secret only
-    /// sometimes, such as a configuration.
+    /// Returns the contents, and whether other users have access. For files that contain a secret only sometimes, such
+    /// as a configuration.
     package func contentsIfAny(upTo limit: Int) throws(ServiceError) -> (bytes: [UInt8], isOpenToOthers: Bool)? {
         let contents: WholeFile.Contents?
         var isOpenToOthers = true
         do throws(FileFailure) {
             contents = try file.read(most: limit) { isOpenToOthers = FilePermissions.areOpenToOthers($0) }
         } catch {
-            throw .keyFile(path: path, detail: "cannot \(error.operation) it (\(error.reason))")
+            throw .keyFile(path: path, detail: "can't \(error.operation) it (\(error.reason))")
         }
         guard let contents else { return nil }
         guard contents.bytes.count <= limit else {
-            throw .keyFile(path: path, detail: "it is larger than \(limit) bytes, and nothing of this kind is")
+            throw .keyFile(path: path, detail: "it has more than \(limit) bytes, so it is another kind of file")
         }
         return (contents.bytes, isOpenToOthers && !isCredential)
     }
@@ -64,14 +66,14 @@ package struct SecretFile: Sendable {
         return bytes
     }
 
-    /// What to do about a file that others can read.
+    /// The problem and its fix for a file to which other users have access.
     package static let openToOthers = """
-        others than its owner can use it; run `chmod 600` on it (a group may read it only if root owns it, as in \
+        users other than its owner have access; run `chmod 600` on it (a group may read it only if root owns it, as in \
         Kubernetes)
         """
 
-    /// Replaces the contents atomically, or creates the file. The owner stays: the command may run as root, and the service
-    /// not.
+    /// Replaces the contents atomically, or creates the file. The owner stays the same, because a command may run as
+    /// root while the service doesn't.
     package func replace(with contents: [UInt8]) throws(ServiceError) {
         try write(contents, replacing: true, owner: FilePermissions.owner(ofFileAt: path))
     }
@@ -82,12 +84,12 @@ package struct SecretFile: Sendable {
         do throws(FileFailure) {
             try file.write(contents, replacing: replacing, owner: owner)
         } catch {
-            throw .keyFile(path: path, detail: "cannot \(error.operation) it (\(error.reason))")
+            throw .keyFile(path: path, detail: "can't \(error.operation) it (\(error.reason))")
         }
     }
 
-    /// Whether systemd keeps it for this service alone (`LoadCredential=`), whatever its mode says: it may be readable by
-    /// group, which is how an access list shows.
+    /// Whether systemd provides the file to this service alone (`LoadCredential=`). Then its mode doesn't matter:
+    /// systemd may use an access control list, which the mode shows as group access.
     private var isCredential: Bool {
         guard let folder = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"], folder.hasPrefix("/") else {
             return false
@@ -98,6 +100,6 @@ package struct SecretFile: Sendable {
 
     private var file: WholeFile { WholeFile(path: path) }
 
-    /// In bytes. The signing keys of a year with one each day take half of it.
+    /// The largest size in bytes. The signing keys of a year with daily rotations take half of it.
     package static let largestKey = 512 * 1024
 }

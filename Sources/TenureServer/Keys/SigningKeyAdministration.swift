@@ -1,6 +1,7 @@
 package import Foundation
 
-/// What people do with a service's signing keys: every change is whole or not made at all.
+/// The operations on a service's signing keys for `tenure signing-key`. Each one changes everything it should, or
+/// nothing.
 package struct SigningKeyAdministration: Sendable {
     private let store: SigningKeyStore
 
@@ -26,7 +27,7 @@ package struct SigningKeyAdministration: Sendable {
         /// Oldest first; the last one is in use unless it is revoked.
         package let keys: [Key]
         package let period: Period
-        /// Public keys, as JSON Web Keys.
+        /// The public key in use, as a JSON Web Key, as are the next two.
         package let inUse: String
         package let waiting: String?
         package let root: String?
@@ -58,7 +59,7 @@ package struct SigningKeyAdministration: Sendable {
 
     package enum Rotation: Sendable, Hashable {
         case rotated(id: String, publicKey: String)
-        /// For the offline root's signature.
+        /// A new key waits for the offline root's signature.
         case waiting(publicKey: String)
     }
 
@@ -71,24 +72,26 @@ package struct SigningKeyAdministration: Sendable {
         }
     }
 
-    /// Returns the pinned keys that no longer lead to a trusted signing key. Their apps need an update.
+    /// Revokes a key. Returns the pinned keys that no longer lead to a trusted signing key. Their apps need an update.
     package func revoke(_ id: String, at now: Date) throws -> [String] {
         try store.update { try $0.revoke(id, at: now) }
     }
 
-    /// What installing a statement of the offline root did.
+    /// The result of installing a statement of the offline root.
     package enum Installation: Sendable, Hashable {
-        /// The key in use may sign until then.
+        /// The key in use may sign until this date.
         case period(until: Date)
-        /// The waiting key took the place of the one in use, and may sign until then.
+        /// The waiting key replaced the one in use, and may sign until this date.
         case rotated(until: Date)
-        /// These keys were revoked, and apps that pinned those are left without a signing key that they trust.
+        /// These keys were revoked. Apps that pinned the `stranded` ones no longer trust any signing key.
         case revoked([String], stranded: [String])
     }
 
+    /// Installs a statement of the offline root.
+    ///
     /// - Parameters:
-    ///   - root: the root's public key, the first time and to change the root.
-    ///   - replacingRoot: whether `root` may replace another root, which apps have pinned.
+    ///   - root: The root's public key, the first time and to change the root.
+    ///   - replacingRoot: Whether `root` may replace another root, which apps have pinned.
     package func install(
         _ statement: String, ofRoot root: String? = nil, droppingOldest: Bool = false, replacingRoot: Bool = false,
         at now: Date

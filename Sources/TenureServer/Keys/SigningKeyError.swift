@@ -3,15 +3,15 @@ import TenureAPI
 import TenureCore
 import TenureJSON
 
-/// Why the signing keys stay as they are.
+/// The reason why an operation didn't change the signing keys.
 package enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Another rotation would leave apps behind that pinned the oldest key of the chain.
+    /// After another rotation, apps that pinned the oldest key of the chain would trust no signing key.
     case chainTooLong(oldest: String)
     case unknownKey(String)
     case alreadyRevoked(String)
-    /// The text is no P-256 public key.
+    /// The text isn't a P-256 public key.
     case notAKey
-    /// The text is no statement of the offline root.
+    /// The text isn't a statement of the offline root.
     case notOfRoot
     case noRoot
     /// Apps that pinned this root would trust no new token.
@@ -27,20 +27,23 @@ package enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible
         case .chainTooLong(let oldest):
             """
             the chain has \(SigningKeyBounds.longestChain) keys, so apps that pinned only the oldest one, `\(oldest)`, \
-            would trust no new entitlement token; if no such app is in use any more, rotate with `--drop-oldest`
+            would trust no new entitlement token; if no such app is in use anymore, rotate with `--drop-oldest`
             """
         case .unknownKey(let id): "there is no signing key `\(id)`; `tenure signing-key list` shows all"
         case .alreadyRevoked(let id): "the signing key `\(id)` is revoked already"
-        case .notAKey: "this is no P-256 public key; pass the JSON that `tenure signing-key` prints"
-        case .notOfRoot: "this is no statement of the offline root that this service knows"
-        case .noRoot: "this service knows no offline root yet; pass the root's public key with `--root`"
+        case .notAKey: "the text isn't a P-256 public key; pass the JSON that `tenure signing-key` prints"
+        case .notOfRoot: "the text isn't a statement of this service's offline root; sign it with that root"
+        case .noRoot: "the service has no offline root yet; pass the root's public key with `--root`"
         case .anotherRoot(let known):
             """
             the service has the offline root `\(known)`, and apps that pinned only that one would trust no new \
-            entitlement token; if no such app is in use any more, install with `--replace-root`
+            entitlement token; if no such app is in use anymore, install with `--replace-root`
             """
         case .aboutAnotherKey(let id):
-            "the statement is about the key `\(id)`, which is neither in use nor waiting to be; sign the right one"
+            """
+            the statement is about the key `\(id)`, which is neither in use nor waiting; sign the waiting key, or the one \
+            in use
+            """
         case .periodOver(let end): "the signing period ended on \(end.rfc3339); sign a new statement"
         case .olderRevocations(let counter, let known):
             """
@@ -48,8 +51,8 @@ package enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible
             with `--counter \(known + 1)` or higher
             """
         case .tooManyRevocations:
-            "a root revokes at most \(SigningKeyBounds.mostRevocations) keys; make a new root for the next release"
-        case .cannotSign: "the key cannot sign"
+            "a root revokes at most \(SigningKeyBounds.mostRevocations) keys; create a new root for the next release"
+        case .cannotSign: "the private key in the key file is unreadable; restore the file from your backup"
         }
     }
 }

@@ -4,14 +4,15 @@ import TenureAPI
 import TenureCore
 
 extension SigningKeyFile {
-    /// Puts a new key in the place of the one in use, which vouches for it and is forgotten.
+    /// Replaces the key in use. The old key signs a statement that vouches for the new one; then its private key is
+    /// deleted.
     mutating func rotate(
         to new: P256.Signing.PrivateKey = .newSigningKey(), at now: Date, droppingOldest: Bool = false
     ) throws {
         guard let current = P256.Signing.PrivateKey(pem: privateKey.revealed.utf8), let last = keys.indices.last else {
             throw SigningKeyError.cannotSign
         }
-        // The new chain has a statement less than it has keys.
+        // A chain has one statement fewer than keys.
         let excess = chain.count + 2 - SigningKeyBounds.longestChain
         if excess > 0 {
             guard droppingOldest else { throw SigningKeyError.chainTooLong(oldest: keys[chainStart].key.id) }
@@ -31,10 +32,10 @@ extension SigningKeyFile {
         prune(at: now)
     }
 
-    /// How long tokens live that these keys signed, in seconds: at most.
+    /// The longest lifetime of tokens that these keys signed, in seconds.
     var longestTokenLife: Int64 { max(tokenLife ?? 0, Int64(ServiceConfiguration.Terms().entitlementToken)) }
 
-    /// Returns whether the file must say how long tokens live, so that no key is forgotten while its tokens are valid.
+    /// Whether the file must store the lifetime of tokens, so that no key is removed while its tokens are valid.
     func mustRemember(tokenLife: TimeInterval) -> Bool { Int64(tokenLife.rounded(.up)) > longestTokenLife }
 
     /// Removes keys outside the chain once all of their tokens have expired.
@@ -46,8 +47,8 @@ extension SigningKeyFile {
         }.map(\.element)
     }
 
-    /// Revokes a key, so that its tokens are rejected. Its statements leave the chain, and so do older keys, which vouch for
-    /// no other key. A new key replaces one in use, and no key vouches for it.
+    /// Revokes a key, so that its tokens are rejected. Its statements leave the chain, and so do older keys, which
+    /// vouch for no other key. A new key replaces one in use, and no key vouches for it.
     ///
     /// - Returns: the keys of the chain that no longer lead to a trusted signing key. Their apps need an update.
     @discardableResult
@@ -68,7 +69,7 @@ extension SigningKeyFile {
         return stranded
     }
 
-    /// Makes the key that the root is to sign next, or returns the one that waits already.
+    /// Returns the key that waits for the root's signature, and creates it if it doesn't exist.
     mutating func prepare(at now: Date) throws -> JSONWebKey {
         let waiting =
             next
@@ -81,11 +82,11 @@ extension SigningKeyFile {
         return JSONWebKey(key.publicKey)
     }
 
-    /// Takes a statement of the offline root.
+    /// Installs a statement of the offline root.
     ///
     /// - Parameters:
-    ///   - newRoot: the root's public key, the first time and to change the root.
-    ///   - replacingRoot: whether `newRoot` may replace another root.
+    ///   - newRoot: The root's public key, the first time and to change the root.
+    ///   - replacingRoot: Whether `newRoot` may replace another root.
     mutating func install(
         _ text: String, of newRoot: JSONWebKey? = nil, at now: Date, droppingOldest: Bool = false,
         replacingRoot: Bool = false

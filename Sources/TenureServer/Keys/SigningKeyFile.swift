@@ -2,27 +2,28 @@ import Crypto
 import Foundation
 import TenureCore
 
-/// What the file of the signing keys contains: the private key in use, the public keys, and what vouches for them.
+/// The contents of the file of signing keys: the private key in use, the public keys, and the statements that vouch for
+/// them.
 ///
-/// One file, so that replacing it changes all of it or nothing.
+/// It is one file, so that replacing it changes everything or nothing.
 struct SigningKeyFile: Hashable, Sendable {
     struct Key: Codable, Hashable, Sendable {
         let key: JSONWebKey
-        /// Seconds since 1970, as are the others.
+        /// In seconds since 1970, like the other dates.
         let createdAt: Int64
-        /// When the next key took its place.
+        /// When the next key replaced it.
         var retiredAt: Int64?
         var revokedAt: Int64?
     }
 
     /// A key that waits for the offline root's statement.
     struct Next: Hashable, Sendable {
-        /// In PEM.
+        /// The private key in PEM.
         let privateKey: Secret<String>
         let createdAt: Int64
     }
 
-    /// Of the last of `keys`, in PEM. No older private key is kept.
+    /// The private key of the last of `keys`, in PEM. Older private keys aren't kept.
     var privateKey: Secret<String>
     /// Oldest first. The last one is in use.
     var keys: [Key]
@@ -34,8 +35,8 @@ struct SigningKeyFile: Hashable, Sendable {
     var rootStatement: String?
     /// The root's list of revoked keys.
     var revocations: String?
-    /// How long tokens live, in seconds, if the service's configuration says more than the default. Commands don't know the
-    /// configuration.
+    /// The lifetime of tokens in seconds, if the service's configuration sets a longer one than the default. Commands
+    /// don't read the configuration.
     var tokenLife: Int64?
 
     init(_ key: P256.Signing.PrivateKey = .newSigningKey(), at now: Date) {
@@ -55,7 +56,7 @@ struct SigningKeyFile: Hashable, Sendable {
         tokenLife = stored.tokenLife
     }
 
-    /// With the private keys: for the file alone.
+    /// The file's bytes. They contain the private keys, so they may only be written to the file.
     var bytes: [UInt8] {
         get throws {
             let stored = Stored(
@@ -90,6 +91,6 @@ struct SigningKeyFile: Hashable, Sendable {
 }
 
 extension Date {
-    /// Since 1970.
+    /// The seconds since 1970.
     var seconds: Int64 { Int64(timeIntervalSince1970) }
 }

@@ -4,23 +4,23 @@ import TenureAPI
 import TenureCore
 import TenureJSON
 
-/// The keys with which the service signs entitlement tokens (ES256), as they are at one moment.
+/// A snapshot of the keys with which the service signs entitlement tokens (ES256).
 ///
 /// Apps pin the public half of a key when they are built, or the offline root that vouches for it.
 struct SigningKeySet: Sendable {
     let file: SigningKeyFile
-    /// RFC 7638: the thumbprint of the key in use.
+    /// The ID of the key in use: its thumbprint (RFC 7638).
     let id: String
-    /// What vouches for the key in use; nil: nothing, and apps must have pinned it.
+    /// The statements that vouch for the key in use; nil if apps must have pinned the key itself.
     let vouchers: SigningKeyResponse?
-    /// Until when the key in use may sign, by the offline root's statement.
+    /// How long the key in use may sign, according to the offline root's statement.
     let period: Period
 
     enum Period: Sendable, Hashable {
         /// There is no offline root.
         case unlimited
         case until(Date)
-        /// There is a root, and it hasn't signed this key.
+        /// There is a root, but it hasn't signed this key.
         case notSigned
 
         func contains(_ now: Date) -> Bool {
@@ -34,31 +34,33 @@ struct SigningKeySet: Sendable {
 
     private let key: P256.Signing.PrivateKey
     private let tokenHeader: CompactHeader
-    /// Of the keys that aren't revoked, by ID.
+    /// The keys that aren't revoked, by ID.
     private let verifiers: [String: P256.Signing.PublicKey]
 
-    /// What is wrong with the file.
+    /// A mistake in the file. The message follows the file's name.
     struct Mistake: Error, CustomStringConvertible {
         let description: String
 
         init(_ description: String) { self.description = description }
     }
 
-    /// Checks all that the file says: what a reader would reject is never served.
+    /// Checks everything in the file, so that the service never sends anything that an app would reject.
     init(_ file: SigningKeyFile) throws(Mistake) {
         guard let key = P256.Signing.PrivateKey(pem: file.privateKey.revealed.utf8) else {
-            throw Mistake("it has no P-256 key in PEM")
+            throw Mistake("its private key isn't a P-256 key in PEM")
         }
         self.key = key
         self.file = file
         let newest = JSONWebKey(key.publicKey)
         id = newest.id
         guard let last = file.keys.last, last.key == newest, last.revokedAt == nil else {
-            throw Mistake("its private key is not that of the last public key")
+            throw Mistake("its private key doesn't belong to the last public key")
         }
         var publicKeys: [P256.Signing.PublicKey] = []
         for entry in file.keys {
-            guard let publicKey = entry.key.publicKey else { throw Mistake("a public key in it is no P-256 key") }
+            guard let publicKey = entry.key.publicKey else {
+                throw Mistake("one of its public keys isn't a P-256 key")
+            }
             publicKeys.append(publicKey)
         }
         verifiers = Dictionary(
@@ -95,28 +97,28 @@ struct SigningKeySet: Sendable {
             }
             return .unlimited
         }
-        guard let key = root.publicKey else { throw Mistake("the offline root's public key is no P-256 key") }
+        guard let key = root.publicKey else { throw Mistake("the offline root's public key isn't a P-256 key") }
         if let revocations = file.revocations, RootRevocations(revocations, by: key) == nil {
-            throw Mistake("its list of revoked keys is not signed by the offline root")
+            throw Mistake("its list of revoked keys isn't signed by the offline root")
         }
         guard let text = file.rootStatement else { return .notSigned }
         guard let statement = RootStatement(text, by: key), statement.key == newest else {
-            throw Mistake("the offline root's statement is not about the key in use")
+            throw Mistake("the offline root's statement isn't about the key in use")
         }
         return .until(statement.signUntil)
     }
 
     // MARK: Signing
 
-    /// A compact JWS over a payload of JSON.
+    /// Signs a JSON payload as a compact JWS.
     func sign(_ payload: [UInt8], type: String) throws -> String {
         try key.compactJWS(
             payload,
             after: type == SignedType.entitlementToken ? tokenHeader : CompactHeader(type: type, keyID: id))
     }
 
-    /// The payload of a compact JWS that one of these keys signed as that type, unless it is revoked; nil for any other
-    /// text.
+    /// Returns the payload of a compact JWS that one of these keys signed with that type; nil for any other text, and
+    /// if the key is revoked.
     func payload(of jws: String, type: String) -> [UInt8]? {
         for (id, key) in verifiers {
             if let payload = key.payload(of: jws, type: type, keyID: id) { return payload }
@@ -126,10 +128,12 @@ struct SigningKeySet: Sendable {
 
     // MARK: Publishing
 
-    /// RFC 7517: the keys that may have signed a token that is valid now, newest first. For backends, which know the
-    /// service's address. An app that fetched its trusted key here would trust any server that responds.
+    /// The keys that may have signed a token that is valid now, newest first, as a JWK Set (RFC 7517).
+    ///
+    /// It is for backends, which know the service's address. An app that fetched its trusted key here would trust any
+    /// server that responds.
     func jsonWebKeySet(at now: Date) -> [UInt8] {
-        // The life may have been longer when a key was in use.
+        // The lifetime may have been longer when an older key was in use.
         let life = TimeInterval(file.longestTokenLife)
         let keys = file.keys.filter { key in
             key.revokedAt == nil && key.retiredAt.map { now.timeIntervalSince1970 < TimeInterval($0) + life } ?? true

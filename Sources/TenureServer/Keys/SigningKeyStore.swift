@@ -22,7 +22,7 @@ struct SigningKeyStore: Sendable {
 
     func read() throws(ServiceError) -> SigningKeySet { try keys(in: try file.existingContents()) }
 
-    /// What the file contains now, if it isn't `known`.
+    /// Reads the file. Returns nil if its contents are `known`.
     func read(unless known: [UInt8]) throws(ServiceError) -> (keys: SigningKeySet, bytes: [UInt8])? {
         let bytes = try file.existingContents()
         return bytes == known ? nil : (try keys(in: bytes), bytes)
@@ -34,11 +34,11 @@ struct SigningKeyStore: Sendable {
         return (try keys(in: bytes), bytes)
     }
 
-    /// Changes the keys while no other process can. If the process is killed meanwhile, the file stays as it was.
+    /// Changes the keys while no other process can. If the process is killed in the meantime, the file stays unchanged.
     func update<Result>(_ change: (inout SigningKeyFile) throws -> Result) throws -> Result {
         let lock = open(folder, O_RDONLY | O_CLOEXEC)
         guard lock >= 0, flock(lock, LOCK_EX) == 0 else {
-            throw ServiceError.keyFile(path: path, detail: "its folder cannot be locked")
+            throw ServiceError.keyFile(path: path, detail: "its folder can't be locked; check the folder's owner")
         }
         // Closing it unlocks the folder.
         defer { close(lock) }
@@ -46,29 +46,29 @@ struct SigningKeyStore: Sendable {
         removeLeftovers()
         let result = try change(&contents)
         let bytes = try contents.bytes
-        // Nothing is written that could not be read.
+        // Checks that the new file can be read.
         _ = try keys(in: bytes)
         try file.replace(with: bytes)
         return result
     }
 
-    /// Keeps keys for as long as the service's tokens live, whichever command rotates.
+    /// Stores the lifetime of tokens, so that rotations by commands keep keys long enough.
     func remember(tokenLife: TimeInterval) throws(ServiceError) {
         do {
             try update { $0.tokenLife = Int64(tokenLife.rounded(.up)) }
         } catch let error as ServiceError {
             throw error
         } catch {
-            throw .keyFile(path: path, detail: "it can't be changed")
+            throw .keyFile(path: path, detail: "it can't be written; check its owner and mode")
         }
     }
 
-    /// Removes what a killed process left behind: a private key that was never used.
+    /// Removes temporary files of killed processes. They contain private keys that were never used.
     private func removeLeftovers() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         for name in names where name.hasPrefix(Self.fileName + ".") {
             let suffix = name.dropFirst(Self.fileName.count + 1)
-            // A shorter number is a date or a count: a copy that somebody made.
+            // A shorter number is a date or a count: a copy that a person made.
             guard suffix.count > 14, suffix.allSatisfy(\.isNumber) else { continue }
             try? FileManager.default.removeItem(atPath: "\(folder)/\(name)")
         }
@@ -79,7 +79,7 @@ struct SigningKeyStore: Sendable {
         do {
             contents = try SigningKeyFile(bytes)
         } catch {
-            throw .keyFile(path: path, detail: "it isn't what `tenure serve` writes; restore it from your backup")
+            throw .keyFile(path: path, detail: "its contents are damaged; restore it from your backup")
         }
         do throws(SigningKeySet.Mistake) {
             return try SigningKeySet(contents)

@@ -4,7 +4,7 @@ import ServiceLifecycle
 import TenureCore
 import TenureJSON
 
-/// Logs what becomes of the signing keys: a rotation, a file that can't be read, and the end of the signing period.
+/// Logs changes of the signing keys: rotations, a file that can't be read, and the end of the signing period.
 struct SigningKeyWatch: Service {
     let keys: SigningKeys
     let now: @Sendable () -> Date
@@ -21,14 +21,14 @@ struct SigningKeyWatch: Service {
     }
 }
 
-/// What is worth a line in the log, each once, and a warning once a day.
+/// Decides what to log: each change once, and each warning once a day.
 struct SigningKeyLog {
     struct Line: Hashable {
         let level: Logger.Level
         let message: String
     }
 
-    /// Seconds before the end of the signing period from which on there is a warning.
+    /// How many seconds before the end of the signing period the warnings begin.
     static let notice: TimeInterval = 30 * 86_400
     private static let day: TimeInterval = 86_400
 
@@ -45,7 +45,7 @@ struct SigningKeyLog {
         if keys.id != id {
             id = keys.id
             warnedAt = nil
-            lines.append(Line(level: .notice, message: "signing with another key from now on: `\(id)`"))
+            lines.append(Line(level: .notice, message: "now signing with the key `\(id)`"))
         }
         if failure != self.failure {
             self.failure = failure

@@ -1,10 +1,10 @@
 import Foundation
 import TenureCore
 
-/// The signing keys of a running service, which follow the file: a rotation needs no restart.
+/// The signing keys of a running service. They are read again when the file changes, so a rotation needs no restart.
 final class SigningKeys: Sendable {
     private let store: SigningKeyStore
-    /// For so long a change of the file may go unnoticed.
+    /// How long a change of the file may go unnoticed.
     private let staleness: Swift.Duration
     private let state: Locked<State>
 
@@ -21,9 +21,9 @@ final class SigningKeys: Sendable {
     /// Reads the keys.
     ///
     /// - Parameters:
-    ///   - creating: whether to create the first key if it doesn't exist. A service with customers must not do that: their
-    ///     apps trust the missing key, and would reject everything that another one signs.
-    ///   - tokenLife: how long entitlement tokens live, in seconds.
+    ///   - creating: Whether to create the first key if it doesn't exist. A service with customers must not do that:
+    ///     their apps trust the missing key, and would reject everything that another one signs.
+    ///   - tokenLife: The lifetime of entitlement tokens, in seconds.
     init(
         folder: String, creating: Bool, tokenLife: TimeInterval, staleness: Swift.Duration = usualStaleness,
         at now: Date
@@ -34,8 +34,8 @@ final class SigningKeys: Sendable {
             throw .keyFile(
                 path: store.path,
                 detail: """
-                    it is missing, and the database has customers, whose apps trust its keys; restore it from your \
-                    backup, or, if no app trusts them yet, start once with a new database
+                    it is missing, although the database has customers with apps that trust its keys; restore it from \
+                    your backup, or, if no app trusts them yet, start once with a new database
                     """)
         }
         var (keys, bytes) = try store.readOrCreate(at: now)
@@ -58,7 +58,7 @@ final class SigningKeys: Sendable {
         return state.withLock { $0.problem }
     }
 
-    /// One caller reads; the others go on with what is known, so that a slow disk holds up one request.
+    /// One caller reads the file. The others use the known keys, so that a slow disk delays only one request.
     private func refresh() {
         let known: [UInt8]? = state.withLock { state in
             guard !state.isReading, ContinuousClock.now - state.readAt >= staleness else { return nil }

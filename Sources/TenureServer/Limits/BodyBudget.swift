@@ -3,9 +3,9 @@ import TenureCore
 
 /// The memory that all request bodies together may take while they are received.
 ///
-/// When it is full, the slowest of the bodies that have been arriving for longest is dropped, so that slow senders never
-/// keep others out. A part is reserved for small bodies, which most syncs and all notifications are: large bodies can't
-/// take it, and never displace a small one.
+/// When it is full, the slowest of the bodies that have been arriving for longest is dropped, so that slow senders
+/// never keep others out. A part is reserved for small bodies, which most syncs and all notifications are: large bodies
+/// can't take it, and never displace a small one.
 final class BodyBudget: Sendable {
     private let state: Locked<State>
 
@@ -35,15 +35,15 @@ final class BodyBudget: Sendable {
         }
     }
 
-    /// The budget of all services in this process, which share its memory. Enough for thousands of usual syncs at once, or
-    /// for 48 of the largest.
+    /// The budget of all services in this process, which share its memory. Enough for thousands of usual syncs at once,
+    /// or for 48 of the largest.
     static let process = BodyBudget(bytes: 256 << 20)
 
-    /// Bytes; a sync with a receipt of 100 purchases is smaller.
+    /// The largest size of a small body, in bytes. A sync with a receipt of 100 purchases is smaller.
     fileprivate static let smallBody = 64 * 1024
-    /// Younger bodies aren't called slow. Nanoseconds.
+    /// The age in nanoseconds below which a body doesn't count as slow.
     fileprivate static let youth: UInt64 = 2_000_000_000
-    /// Bytes; dropping a body that holds less makes no room worth the work. The minimum rate ends such a body soon.
+    /// The smallest size in bytes for which dropping a body is worth it. The minimum rate ends smaller ones soon.
     fileprivate static let smallestVictim = 4096
     /// How many of the small bodies, and of the large ones, that have been arriving for longest are compared.
     fileprivate static let compared = 64
@@ -65,15 +65,15 @@ final class BodyBudget: Sendable {
         Body(client: client, isNotification: isNotification, at: now, drop: drop)
     }
 
-    /// Whether the body may hold `count` bytes more. False if it was dropped, or if no slower body can be dropped for it. A
-    /// client has at most a quarter of the memory.
+    /// Reserves `count` more bytes for the body. Returns false if it was dropped, or if no slower body can be dropped
+    /// for it. A client gets at most a quarter of the memory.
     func take(_ count: Int, for body: Body, at now: UInt64 = DispatchTime.now().uptimeNanoseconds) -> Bool {
         let (isTaken, victims) = state.withLock { $0.take(count, for: body, at: now) }
         for victim in victims { victim.drop() }
         return isTaken
     }
 
-    /// Ends a body, and returns what it held.
+    /// Ends a body, and releases its memory.
     func close(_ body: Body) {
         state.withLock { $0.release(body) }
     }
@@ -129,7 +129,8 @@ private struct State {
         return held[client, default: 0] + count <= total / 4
     }
 
-    /// The slowest of the others; nil where all are faster than the body that needs the room, or as young.
+    /// The slowest of the others that may be dropped; nil if all are too young, or faster than the body that needs the
+    /// memory.
     private func slowest(of others: [BodyBudget.Body], beside body: BodyBudget.Body, at now: UInt64) -> BodyBudget.Body?
     {
         let old = others.filter { $0.recent.age(at: now) >= BodyBudget.youth }

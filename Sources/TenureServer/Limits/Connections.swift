@@ -3,14 +3,18 @@ import HummingbirdCore
 import NIOCore
 import TenureCore
 
-/// The open connections of the service. When there are too many, in all or from one address, one of them is closed, and the
-/// new one gets in.
+/// The open connections of the service. If there are too many, in total or from one address, the service closes one of
+/// them and accepts the new one.
 ///
-/// The connection that has been idle for longest is closed; if none is idle, the one that sends its request slowest; then
-/// one with a client that has read nothing of the response for ten seconds. Responses hold three quarters of the connections at
-/// most: beyond that, the one that is read slowest is closed, of the network with most connections first. A request that
-/// waits for its response is never cut off, and a new connection has a second for its request. Only if none can be closed
-/// do new connections wait.
+/// It closes the first of these that exists:
+/// - the connection that has been idle for longest
+/// - the one that sends its request slowest
+/// - one with a client that has read nothing of the response for ten seconds
+/// - if responses take more than three quarters of the connections: the one that is read slowest, of the network with
+///   most connections
+///
+/// A request that waits for its response is never aborted, and a new connection has a second for its request. If no
+/// connection can be closed, new ones wait.
 final class Connections: AvailableConnectionsDelegate, Sendable {
     private let state: Locked<State>
     private let proxies: [AddressBlock]
@@ -28,15 +32,16 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
 
     /// One open connection.
     final class Connection: @unchecked Sendable {
-        // The lock of all connections guards its variables. Each refers to its neighbors in a queue, so a separate lock could
-        // not guard them.
+        // The lock of all connections guards its variables. Each refers to its neighbors in a queue, so a separate lock
+        // could not guard them.
         fileprivate let networks: [ClientNetwork]
         fileprivate let close: @Sendable () -> Void
         fileprivate var phase = Phase.idle
         /// When the phase began, or when the client last read a part of the response. Nanoseconds.
         fileprivate var since: UInt64
         fileprivate var recent: RecentBytes?
-        /// What the client took of the responses. Pipelined responses are one, so that short ones aren't always new.
+        /// The bytes that the client read of the responses. Pipelined responses count as one, so that short ones don't
+        /// always seem new.
         fileprivate var taken: RecentBytes?
         fileprivate var hadRequest = false
         fileprivate var isCounted = true
@@ -50,18 +55,18 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         }
     }
 
-    /// Below that age nothing is called slow or idle. Nanoseconds.
+    /// The age in nanoseconds below which no connection counts as slow or idle.
     fileprivate static let youth: UInt64 = 1_000_000_000
     fileprivate static let stall: UInt64 = 10_000_000_000
-    /// How many of the requests that have been arriving for longest are compared, and how many of the responses that made
-    /// no progress for longest.
+    /// How many of the requests that have been arriving for longest are compared, and how many of the responses that
+    /// made no progress for longest.
     fileprivate static let compared = 64
 
     /// - Parameters:
-    ///   - limitPerAddress: never more than a quarter of `limit`. A /48 of IPv6 may have four times as many, and half of
-    ///     `limit`.
-    ///   - bodyWindow: seconds over which the rate of a body is measured.
-    ///   - closed: called with the phase of each connection that is closed to make room.
+    ///   - limitPerAddress: At most a quarter of `limit`. A /48 of IPv6 may have four times as many, but at most half
+    ///     of `limit`.
+    ///   - bodyWindow: The seconds over which the rate of a body is measured.
+    ///   - closed: Called with the phase of each connection that is closed to make room.
     init(
         limit: Int, limitPerAddress: Int, proxies: [AddressBlock] = [], bodyWindow: Int = 10,
         closed: @escaping @Sendable (Phase) -> Void = { _ in }
@@ -121,10 +126,11 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
 
     func connectionClosed() {}
 
-    /// One more than the limit comes in, and another one is closed for it.
+    /// Accepts one connection more than the limit, because another one is closed for it.
     func isAcceptingNewConnections() -> Bool { state.withLock { $0.count <= $0.limit } }
 
-    /// Tries again to close a connection, because a client that stalls causes no event. Returns whether to try again later.
+    /// Tries again to close a connection, because a client that stalls causes no event. Returns whether to try again
+    /// later.
     func retry(at now: UInt64 = now) -> Bool {
         let (victims, again) = state.withLock { state in
             let victims = state.makeRoom(at: now)
@@ -151,7 +157,7 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         }
     }
 
-    /// None for loopback and proxies, behind which are many clients.
+    /// The networks that limit an address. Loopback and proxies have none, because they pass on many clients.
     private func networks(of address: NetworkAddress?) -> [ClientNetwork] {
         guard let address, !address.isLoopback, !proxies.contains(where: { $0.contains(address) }) else { return [] }
         return ClientNetwork.all(of: address)
@@ -263,7 +269,7 @@ private struct State {
             .map { ($0, $0.recent?.rate(at: now) ?? 0) }.min { $0.1 < $1.1 }?.0
     }
 
-    /// Of the network with most connections.
+    /// The connection that reads slowest, of the network with most connections.
     private func slowestReader(of connections: [Connection], at now: UInt64) -> Connection? {
         var slowest: (connection: Connection, members: Int, bytes: Int)?
         for connection in connections {

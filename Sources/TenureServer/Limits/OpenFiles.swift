@@ -1,17 +1,17 @@
 import Foundation
 
-/// How many files and connections the process may have open.
+/// The process's limit of open files and connections.
 enum OpenFiles {
-    /// Takes as many as the system allows: the usual limit of 1,024 is one of shells.
+    /// Raises the limit to the maximum. The usual 1,024 is a default of shells.
     static func raiseLimit() {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
-        // Beyond a million nothing is gained, and some systems refuse infinity.
+        // More than a million has no benefit, and some systems reject infinity.
         limit.rlim_cur = min(limit.rlim_max, 1_048_576)
         _ = setrlimit(resource, &limit)
     }
 
-    /// What is left for connections when the record, logs and keys have theirs.
+    /// The number of files that are left for connections, after the database, logs and keys.
     static var available: Int {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0 else { return 256 }
@@ -26,9 +26,9 @@ enum OpenFiles {
 }
 
 extension ServiceConfiguration {
-    /// How many connections there may be. A download has an open file beside its connection.
+    /// The maximum number of connections. A download needs an open file in addition to its connection.
     var connectionLimit: Int { min(limits.connections, OpenFiles.available * 2 / 3) }
 
-    /// Half of the connections.
+    /// The downloads, which may use half of the connections.
     var downloads: Downloads { Downloads(limit: connectionLimit / 2, perCustomer: downloadsPerCustomer) }
 }

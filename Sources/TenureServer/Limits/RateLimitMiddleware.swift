@@ -2,10 +2,11 @@ import HTTPTypes
 import Hummingbird
 import TenureAPI
 
-/// Turns away clients that ask too often, by address and by access token, or for too much at once through a proxy, before
-/// anything is read or decided.
+/// Rejects clients that send too many requests, by address and by access token, and clients with too many concurrent
+/// requests through a proxy. It runs before anything is read or decided.
 ///
-/// `GET /health/live` has no limit, because a supervisor that gets no response restarts the service, which doesn't help.
+/// `GET /health/live` has no limit, because a supervisor that gets no response restarts the service, which doesn't
+/// help.
 struct RateLimitMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
@@ -30,7 +31,8 @@ struct RateLimitMiddleware: RouterMiddleware {
                 return try Self.refuse(context, after: wait)
             }
         }
-        // Not checked yet: rubbish has buckets too, but rubbish comes from an address.
+        // The token isn't checked yet, so invalid ones have buckets too. The limit by address covers clients that send
+        // them.
         if let byToken, let authorization = request.headers[.authorization],
             // Without `Bearer `, which may be written in any case.
             let wait = byToken.take(Self.number(of: authorization.dropFirst(7)))
@@ -56,11 +58,11 @@ struct RateLimitMiddleware: RouterMiddleware {
         let seconds = max(1, Int(min(wait, 3600).rounded(.up)))
         guard context.endpointPath == NotificationRoute.path.description else {
             throw Problem(
-                .tooManyRequests, "too many requests came in a short time; wait, then go on", retryAfter: seconds)
+                .tooManyRequests, "too many requests in a short time; wait for \(seconds) seconds", retryAfter: seconds)
         }
-        // The App Store delivers again what fails for now, and never what was its own fault. Not thrown: it is no failure of
-        // the service, whose log anybody could fill.
+        // The App Store sends a notification again after a 5xx status, but not after a 4xx. The problem isn't thrown,
+        // because the log would report a failure of the service, and any client could fill it.
         return .problem(
-            Problem(.busy, "too many notifications came in a short time; deliver it again", retryAfter: seconds))
+            Problem(.busy, "too many notifications in a short time; send this one again", retryAfter: seconds))
     }
 }

@@ -1,12 +1,12 @@
-/// How many bytes arrived lately: over the last ten to eleven tenths of a window, so that a client is never judged by less
-/// than the whole window.
+/// Counts the bytes that arrived during the last ten to eleven tenths of a window, so that a rate is never measured
+/// over less than the whole window.
 struct RecentBytes: Sendable {
     private static let parts: UInt64 = 10
 
-    /// By tenth of the window; `parts + 1` of them are used.
+    /// The bytes in each tenth of the window; `parts + 1` of them are used.
     private var counts = SIMD16<UInt32>()
     private var latest: UInt64 = 0
-    /// Nanoseconds of a clock that is never set.
+    /// In nanoseconds of a monotonic clock.
     let start: UInt64
     private let part: UInt64
 
@@ -26,7 +26,7 @@ struct RecentBytes: Sendable {
         return (0..<Int(Self.parts + 1)).reduce(0) { $0 + Int(counts[$1]) }
     }
 
-    /// Bytes per second. What has only begun counts as if it had taken a second.
+    /// The rate in bytes per second. During the first second, it is calculated as if a second had passed.
     mutating func rate(at now: UInt64) -> Double {
         let total = total(at: now)
         let begin = latest > Self.parts ? start + (latest - Self.parts) * part : start

@@ -8,14 +8,14 @@ final class RequestsInProgress: Sendable {
     private let total: Int
 
     /// - Parameters:
-    ///   - limit: requests at once of one client; never more than a quarter of `total`.
-    ///   - total: connections that the service can have.
+    ///   - limit: The maximum number of concurrent requests of one client; at most a quarter of `total`.
+    ///   - total: The maximum number of connections of the service.
     init(limit: Int, total: Int) {
         self.limit = max(1, min(limit, total / 4))
         self.total = total
     }
 
-    /// Whether the client may have one more; then `end` must follow.
+    /// Returns whether the client may have one more request. If so, the caller must call `end` later.
     func begin(for client: NetworkAddress) -> Bool {
         let networks = ClientNetwork.all(of: client)
         return counts.withLock { counts in

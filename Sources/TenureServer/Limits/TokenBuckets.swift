@@ -1,15 +1,16 @@
 import Dispatch
 import TenureCore
 
-/// How often each client asked lately: a bucket of tokens for each, in bounded memory.
+/// Limits the rate of each client's requests with a token bucket, in bounded memory.
 ///
-/// A client is a hash. There are two generations of buckets: when the young one is full, it becomes the old one, and the
-/// old one is dropped. A client's bucket moves to the young one when it sends a request, so the buckets of frequent clients
-/// are never dropped. A client with a dropped bucket starts with a full one, like every client after a long pause.
+/// A client is a hash. There are two generations of buckets: when the young one is full, it becomes the old one, and
+/// the old one is dropped. A client's bucket moves to the young one when it sends a request, so the buckets of frequent
+/// clients are never dropped. A client with a dropped bucket starts with a full one, like every client after a long
+/// pause.
 final class TokenBuckets: Sendable {
     private let generations = Locked(Generations())
     private let rate: ServiceConfiguration.Rate
-    /// Buckets in one generation.
+    /// The number of buckets in one generation.
     private let capacity: Int
 
     private struct Generations {
@@ -19,7 +20,7 @@ final class TokenBuckets: Sendable {
 
     private struct Bucket {
         var tokens: Double
-        /// Nanoseconds of a clock that is never set.
+        /// In nanoseconds of a monotonic clock.
         var instant: UInt64
     }
 
@@ -30,7 +31,7 @@ final class TokenBuckets: Sendable {
         self.capacity = capacity
     }
 
-    /// Takes one token; else the seconds until there is one.
+    /// Takes one token and returns nil. Without a token, returns the seconds until the next one.
     func take(_ client: UInt64, at now: UInt64 = DispatchTime.now().uptimeNanoseconds) -> Double? {
         generations.withLock { generations in
             var bucket =
@@ -54,6 +55,6 @@ final class TokenBuckets: Sendable {
         }
     }
 
-    /// How many clients are remembered.
+    /// The number of clients with a bucket.
     var count: Int { generations.withLock { $0.young.count + $0.old.count } }
 }

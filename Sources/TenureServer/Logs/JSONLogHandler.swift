@@ -4,20 +4,20 @@ import TenureAPI
 import TenureCore
 import TenureJSON
 
-/// One JSON object a line: `time`, `level`, `message`, and the metadata beside them: whole
-/// numbers as numbers, all else as texts.
+/// Writes each entry as a line with a JSON object: `time`, `level`, `message` and the metadata. Whole numbers stay
+/// numbers; all other values are strings.
 package struct JSONLogHandler: LogHandler {
     package var logLevel = Logger.Level.info
     package var metadata: Logger.Metadata = [:]
     package var metadataProvider: Logger.MetadataProvider?
     private let write: @Sendable ([UInt8]) -> Void
 
-    /// `write` takes one line with its end.
+    /// `write` gets one line with its newline.
     package init(write: @escaping @Sendable ([UInt8]) -> Void) {
         self.write = write
     }
 
-    /// Lines on standard error, each in one call, so that those of several threads do not mix.
+    /// Writes to standard error, each line in one call, so that lines of several threads don't mix.
     package static func standardError() -> JSONLogHandler {
         JSONLogHandler { line in
             line.withUnsafeBytes { bytes in _ = Foundation.write(STDERR_FILENO, bytes.baseAddress, bytes.count) }

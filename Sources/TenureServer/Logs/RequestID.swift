@@ -2,11 +2,11 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// The name of a request, in logs and in the header `X-Request-Id` of its answer.
+/// The ID of a request, in logs and in the header `X-Request-Id` of the response.
 enum RequestID {
     static let field = HTTPField.Name("X-Request-Id")
 
-    /// Under which loggers have it: Hummingbird's word.
+    /// Hummingbird's key for the ID in a logger's metadata.
     static let metadataKey = "hb.request.id"
 
     static func known(to logger: Logger) -> String? { logger[metadataKey: metadataKey]?.description }

@@ -1,7 +1,7 @@
 package import Logging
 import TenureCore
 
-/// Lines of text on standard error, for people: what would alter how a line is shown is escaped.
+/// Writes lines of text to standard error, for people. It escapes characters that would alter a terminal's display.
 package struct TextLogHandler: LogHandler {
     private var lines: StreamLogHandler
 

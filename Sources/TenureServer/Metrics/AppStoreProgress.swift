@@ -1,19 +1,19 @@
 import TenureCore
 import TenureStore
 
-/// How far the service is with what it asks the App Store.
+/// The progress of the jobs that call the App Store.
 struct AppStoreProgress: Sendable {
     let store: Store
     let environments: [AppStoreEnvironment]
 
-    /// The values for metrics: the number of customers with a pending history, and for each environment the instant up to
-    /// which no notification is missing.
+    /// The values for metrics: the number of customers with a pending history, and for each environment the instant up
+    /// to which no notification is missing.
     struct Reading: Sendable {
         let waiting: Int
         let reached: [(environment: String, instant: String)]
     }
 
-    /// Throws where the record does not answer.
+    /// Reads the values from the database. Throws if the database doesn't respond.
     var reading: Reading {
         get async throws {
             var reached: [(environment: String, instant: String)] = []

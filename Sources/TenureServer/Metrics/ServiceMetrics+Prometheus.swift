@@ -3,12 +3,12 @@ import TenureCore
 
 /// The counts of one app, for the metrics response.
 struct MetricsSource: Sendable {
-    /// Nil where there is one app without a name.
+    /// The app's name; nil for a single app without a name.
     let app: String?
     let metrics: ServiceMetrics
     /// The path of the SQLite file; nil for a database server.
     let database: String?
-    /// Nil where the App Store is never asked.
+    /// Nil if the service doesn't call the App Store.
     let appStore: AppStoreProgress?
 
     fileprivate var labels: [(String, String)] { app.map { [("app", $0)] } ?? [] }
@@ -17,7 +17,7 @@ struct MetricsSource: Sendable {
 extension ServiceMetrics {
     /// All metrics of these apps, each metric once with the series of every app.
     ///
-    /// Without what the record says where it does not answer: that is when the rest is wanted most.
+    /// If the database doesn't respond, its values are left out. The others are needed most at such a time.
     static func prometheus(of sources: [MetricsSource]) async -> String {
         var asked: [(source: MetricsSource, reading: AppStoreProgress.Reading)] = []
         for source in sources {
@@ -55,7 +55,7 @@ extension ServiceMetrics {
             }.ordered
         }
         text.histograms(
-            "tenure_request_duration_seconds", "From the head of a request to its answer.", bounds: Self.bounds,
+            "tenure_request_duration_seconds", "Time from the head of a request to its response.", bounds: Self.bounds,
             states.flatMap { source, state in
                 state.durations.sorted { ($0.key.route, $0.key.method) < ($1.key.route, $1.key.method) }
                     .map { (source.labels + [("method", $0.key.method), ("route", $0.key.route)], $0.value) }
@@ -64,9 +64,9 @@ extension ServiceMetrics {
             "tenure_sync_artifacts_counted_total", .counter, "Artifacts of syncs that were verified and counted."
         ) { state, _ in [([], "\(state.artifactsCounted)")] }
         family(
-            "tenure_sync_artifacts_rejected_total", .counter, "Artifacts of syncs that did not count, and why."
+            "tenure_sync_artifacts_rejected_total", .counter, "Artifacts of syncs that were rejected, by reason."
         ) { state, _ in state.artifactsRefused.map { ([("code", $0.key)], "\($0.value)") }.ordered }
-        family("tenure_decisions_total", .counter, "Decisions that were told to clients.") { state, _ in
+        family("tenure_decisions_total", .counter, "Decisions in responses to clients.") { state, _ in
             Decision.Outcome.allCases.map { ([("outcome", $0.rawValue)], "\(state.decisions[$0])") }
         }
         family(
@@ -108,11 +108,11 @@ extension ServiceMetrics {
         }
         if !asked.isEmpty {
             text.family(
-                AppStoreProgress.waiting, .gauge, "Customers whose history is to be asked for at the App Store.",
+                AppStoreProgress.waiting, .gauge, "Customers with a history that isn't fetched from the App Store yet.",
                 asked.map { ($0.source.labels, "\($0.reading.waiting)") })
             text.family(
                 AppStoreProgress.reached, .gauge,
-                "Up to when no notification is missing, in seconds since 1970.",
+                "The time up to which no notification is missing, in seconds since 1970.",
                 asked.flatMap { source, reading in
                     reading.reached.map { (source.labels + [("environment", $0.environment)], $0.instant) }
                 })
@@ -124,7 +124,7 @@ extension ServiceMetrics {
         ((try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? NSNumber)?.intValue
     }
 
-    /// Linux tells it in pages.
+    /// The resident memory in bytes. Linux reports it in pages; other systems aren't supported.
     private static var residentMemory: Int? {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
         let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) }

@@ -1,10 +1,10 @@
 import Foundation
 import TenureCore
 
-/// What the service counts of itself, since the process started.
+/// The service's counters since the process started.
 ///
-/// All metrics are known beforehand, and every label has a value from a table, never one that a client chose. So the number
-/// of series is bounded.
+/// All metrics are known in advance, and every label has a value from a fixed list, never one that a client chose. So
+/// the number of series is bounded.
 final class ServiceMetrics: Sendable {
     private let state = Locked(State())
     let started = Date()
@@ -21,13 +21,14 @@ final class ServiceMetrics: Sendable {
     }
 
     struct Histogram {
-        /// How many took at most as long as the bound at the same place.
+        /// The number of requests that took no longer than the bound with the same index.
         var buckets = [UInt64](repeating: 0, count: ServiceMetrics.bounds.count)
         var sum = 0.0
         var count: UInt64 = 0
     }
 
-    /// Without a dictionary: each answer counts its decisions here, all under one lock.
+    /// The number of decisions by outcome. It isn't a dictionary, because every response counts its decisions under one
+    /// lock.
     struct Outcomes {
         private var granted: UInt64 = 0
         private var denied: UInt64 = 0
@@ -66,12 +67,12 @@ final class ServiceMetrics: Sendable {
         var rejectedDownloads: [Downloads.Rejection: UInt64] = [:]
     }
 
-    /// Seconds.
+    /// The upper bounds of the histogram's buckets, in seconds.
     static let bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
     func begin() { state.withLock { $0.inFlight += 1 } }
 
-    /// `method` and `route` are of this service's own tables.
+    /// Counts a request. `method` and `route` must be from fixed lists.
     func end(method: String, route: String, status: Int, seconds: Double) {
         state.withLock { state in
             state.inFlight -= 1
@@ -88,7 +89,7 @@ final class ServiceMetrics: Sendable {
         }
     }
 
-    /// What became of the artifacts of one sync. `codes` are those of the service's own tables.
+    /// Counts the artifacts of one sync. `codes` must be from a fixed list.
     func synced(counted: Int, refused codes: [String]) {
         state.withLock { state in
             state.artifactsCounted += UInt64(max(0, counted))

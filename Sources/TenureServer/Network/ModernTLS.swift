@@ -1,14 +1,14 @@
 import NIOSSL
 
 extension TLSConfiguration {
-    /// TLS 1.3, and 1.2 only with ECDHE and AEAD: a stolen key then reads no recorded traffic (RFC 9325, section 4.2;
-    /// RFC 8996 retires everything older).
+    /// Allows TLS 1.3, and 1.2 only with ECDHE and AEAD, so that a stolen key can't decrypt recorded traffic (RFC 9325,
+    /// section 4.2). RFC 8996 deprecates everything older.
     mutating func allowModernTLSOnly() {
         minimumTLSVersion = .tlsv12
         cipherSuiteValues = Self.modernSuites
     }
 
-    /// Those of TLS 1.2; the ones of 1.3 can't be chosen, and each has both properties.
+    /// The cipher suites of TLS 1.2. Those of TLS 1.3 can't be chosen, and all of them have both properties.
     private static let modernSuites: [NIOTLSCipher] = [
         .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
         .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,

@@ -3,12 +3,12 @@ import NIOCore
 
 /// An address of the network, without a port. An IPv4 address inside IPv6 (::ffff:192.0.2.1) is the IPv4 address.
 public struct NetworkAddress: Sendable, Hashable {
-    /// IPv4: zero, and 32 bits in `low`.
+    /// The first 64 bits of an IPv6 address; zero for IPv4, which has its 32 bits in `low`.
     let high: UInt64
     let low: UInt64
     let isIPv4: Bool
 
-    /// `192.0.2.1`, `2001:db8::1`; nil for anything else.
+    /// Parses an address such as `192.0.2.1` or `2001:db8::1`; nil for any other text.
     public init?(_ text: String) {
         guard text.utf8.count <= 45 else { return nil }
         var ipv4 = in_addr()
@@ -21,7 +21,7 @@ public struct NetworkAddress: Sendable, Hashable {
         self.init(ipv6: ipv6)
     }
 
-    /// Of a socket; nil where it has none.
+    /// The address of a socket; nil for sockets without one.
     init?(_ socket: SocketAddress?) {
         switch socket {
         case .v4(let address): self.init(ipv4: address.address.sin_addr)
@@ -59,7 +59,7 @@ public struct NetworkAddress: Sendable, Hashable {
     /// The address that identifies the client: for IPv6 the /64, because one client has all addresses of it.
     var ofClient: NetworkAddress { isIPv4 ? self : prefix(64) }
 
-    /// With all bits after the first `length` zero.
+    /// The address with all bits after the first `length` set to zero.
     func prefix(_ length: Int) -> NetworkAddress {
         func masked(_ bits: UInt64, _ kept: Int) -> UInt64 {
             kept <= 0 ? 0 : kept >= 64 ? bits : bits & ~(UInt64.max >> UInt64(kept))

@@ -1,22 +1,22 @@
 import HTTPTypes
 import Hummingbird
 
-/// Who sent a request, as far as anybody whom the operator trusts says so.
+/// The client that sent a request, as far as the socket and declared proxies identify it.
 struct Peer: Sendable, Hashable {
     /// The client's address; nil without a socket.
     let address: NetworkAddress?
-    /// The request came from this machine, and no proxy is known to have passed it on.
+    /// Whether the request came from this machine and shows no sign of a proxy.
     let isLocal: Bool
     /// Whether the socket's other end is a declared proxy, so that its headers about the client count.
     let isBehindProxy: Bool
 
-    /// A list in which each proxy adds at the right whom it heard. Everything left of the right-most address that is
-    /// no declared proxy is what a client claims.
+    /// Reads `X-Forwarded-For`, a list to which each proxy appends the address that it received the request from. The
+    /// right-most address that isn't a declared proxy is the client. Everything to its left can be forged.
     init(socket: NetworkAddress?, headers: HTTPFields, proxies: [AddressBlock]) {
         guard let socket, proxies.contains(where: { $0.contains(socket) }) else {
             address = socket
             isBehindProxy = false
-            // An undeclared proxy on this machine would make the whole world local.
+            // With an undeclared proxy on this machine, all clients would seem to be local.
             isLocal = socket?.isLoopback == true && !Self.isForwarded(headers)
             return
         }
@@ -42,7 +42,7 @@ struct Peer: Sendable, Hashable {
         [forwardedFor, forwarded].contains { name in name.map { headers[$0] != nil } ?? false }
     }
 
-    /// `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`, `[2001:db8::1]:4711`.
+    /// Parses `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1` and `[2001:db8::1]:4711`.
     private static func address(in part: Substring) -> NetworkAddress? {
         var text = part[...]
         while let first = text.first, first == " " || first == "\t" { text.removeFirst() }

@@ -8,13 +8,13 @@ import ServiceLifecycle
 import TenureCore
 import UnixSignals
 
-/// The certificate with which new connections are greeted. SIGHUP reads its files again.
+/// The server certificate for new connections. After SIGHUP, its files are read again.
 final class ServerCertificate: Sendable {
     private let current: Locked<CertificateFiles.Contents>
     private let files: CertificateFiles
     private let now: @Sendable () -> Date
 
-    /// Throws `certificateFile`.
+    /// Reads the files. Throws `certificateFile` if they are invalid.
     init(_ files: CertificateFiles, now: @escaping @Sendable () -> Date) throws(ServiceError) {
         self.files = files
         self.now = now
@@ -48,8 +48,8 @@ struct CertificateReloading: Service {
     let certificate: ServerCertificate?
     let logger: Logger
 
-    /// Until it runs, the signal is not to end the process, which is what it does by itself. Where somebody sits at a
-    /// terminal it says that they closed it.
+    /// Ignores the signal until this service runs, because by default it ends the process. At a terminal it isn't
+    /// ignored: there it means that the terminal was closed.
     static func beginIgnoring() {
         if !hasTerminal { signal(SIGHUP, SIG_IGN) }
     }
@@ -60,14 +60,16 @@ struct CertificateReloading: Service {
         if certificate == nil, Self.hasTerminal { return try await gracefulShutdown() }
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
             guard let certificate else {
-                logger.info("there is no certificate to be read again")
+                logger.info("SIGHUP has no effect, because no certificate is configured")
                 continue
             }
             do throws(ServiceError) {
                 try certificate.reload()
                 logger.info("the certificate was read again")
             } catch {
-                logger.error("the certificate was not replaced", metadata: ["detail": "\(error.description)"])
+                logger.error(
+                    "the certificate is invalid; the earlier one stays in use",
+                    metadata: ["detail": "\(error.description)"])
             }
         }
     }

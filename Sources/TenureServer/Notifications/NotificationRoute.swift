@@ -11,7 +11,7 @@ struct NotificationRoute: Sendable {
 
     static let path: RouterPath = "/v1/notifications/apple"
 
-    /// Genuine ones have 12 KB.
+    /// The largest body in bytes. Real notifications have about 12 KB.
     static let bodySize = 512 * 1024
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
@@ -28,7 +28,7 @@ struct NotificationRoute: Sendable {
     }
 }
 
-/// What the App Store posts.
+/// The body of a notification.
 struct NotificationRequest: Decodable {
     let signedPayload: String
 
@@ -38,7 +38,7 @@ struct NotificationRequest: Decodable {
 
     private struct Body: Decodable {
         let signedPayload: String?
-        /// Of version 1, which nothing signs.
+        /// A field of version 1, which isn't signed.
         let notification_type: String?
     }
 
@@ -47,14 +47,14 @@ struct NotificationRequest: Decodable {
         do {
             fields = try JSONDecoder().decode(Body.self, from: body)
         } catch {
-            throw Problem(.malformedRequest, "the body is no JSON object with a text `signedPayload`")
+            throw Problem(.malformedRequest, "the body must be a JSON object with a string `signedPayload`")
         }
         guard let signedPayload = fields.signedPayload else {
             throw Problem(
                 .malformedRequest,
                 fields.notification_type == nil
                     ? "`signedPayload` is missing"
-                    : "this is a notification of version 1, which nobody signed; choose version 2 in App Store Connect")
+                    : "this is a notification of version 1, which isn't signed; choose version 2 in App Store Connect")
         }
         self.signedPayload = signedPayload
     }

@@ -13,7 +13,7 @@ struct NotificationService: Sendable {
     let policies: ActivePolicy
     let announcer: WebhookScheduler?
 
-    /// A notification as a compact JWS. When it returns, the notification is flushed.
+    /// Receives a notification as a compact JWS. When this returns, the notification is stored durably.
     ///
     /// Throws a `Problem`, with a status below 500 only if no later attempt can succeed.
     func receive(_ jws: [UInt8], now: Date, logger: Logger? = nil) async throws -> Reception {
@@ -26,7 +26,7 @@ struct NotificationService: Sendable {
         let reception = try await keep(contents, now: now)
         let notification = contents.notification
         logger?.info(
-            "notified",
+            "notification received",
             metadata: [
                 "type": "\(notification.type)", "subtype": "\(notification.subtype ?? "-")",
                 "environment": "\(notification.realm.environment.rawValue)", "new": "\(reception.isNew)",
@@ -41,7 +41,7 @@ struct NotificationService: Sendable {
         let reception = try await policies.upToDate {
             try await store.receive(contents.notification, about: contents.identities, at: now) { known in
                 var update = contents.update(of: known)
-                // An unknown policy of another process must not reject a notification; see below.
+                // A policy that another process just published must not reject a notification; see below.
                 if let decisions = try? policies.decide(&update, in: environment, at: now).decisions {
                     update.entitlementChange =
                         (try? announcer?.announcement(of: known, decisions: decisions, at: now)) ?? .later
@@ -71,7 +71,8 @@ struct NotificationService: Sendable {
         return Reception(isNew: true, customer: customerNow)
     }
 
-    /// The status code decides whether Apple sends it again. A notification that may count later gets no permanent error.
+    /// The status code decides whether Apple sends it again. A notification that may count later gets no permanent
+    /// error.
     private func refusal(of jws: [UInt8], for rejection: Rejection) -> Problem {
         switch rejection.code {
         case .tooManyUnknownSigners:
@@ -81,15 +82,19 @@ struct NotificationService: Sendable {
         case .expiredAtSigning where isAccepted(jws, by: verifier):
             return Problem(
                 .misconfigured,
-                "it was signed in the future of this service's clock; set the clock (\(rejection.detail))")
+                "it was signed later than the time of this service's clock; set the clock (\(rejection.detail))")
         case .wrongApp where isAccepted(jws, by: verifier.ignoringAppAppleID):
             return Problem(
-                .misconfigured, "it is this app's by its bundle id; correct the app's Apple ID (\(rejection.detail))")
+                .misconfigured,
+                "it has this app's bundle ID but another Apple ID; correct `appleID` in the policy (\(rejection.detail))"
+            )
         case .wrongEnvironment where isOfEnvironmentLeftOut(jws):
-            return Problem(.misconfigured, "it is genuine; accept its environment (\(rejection.detail))")
+            return Problem(
+                .misconfigured,
+                "it is valid, but its environment isn't configured; add it to `environments` (\(rejection.detail))")
         default:
             return Problem(
-                .nothingVerified, "the notification was refused: \(rejection.detail)",
+                .nothingVerified, "the notification was rejected: \(rejection.detail)",
                 problems: [
                     ArtifactProblem(
                         artifact: NotificationRequest.CodingKeys.signedPayload.rawValue,
@@ -98,12 +103,12 @@ struct NotificationService: Sendable {
         }
     }
 
-    /// Whether it's valid at any time.
+    /// Whether the notification is valid, regardless of the time.
     private func isAccepted(_ jws: [UInt8], by verifier: AppStoreVerifier) -> Bool {
         (try? verifier.verifyNotification(jws, now: nil)) != nil
     }
 
-    /// Whether it is of an environment that the service doesn't accept. Its signature is valid, so its content is genuine.
+    /// Whether the notification is from an environment that the service doesn't accept.
     private func isOfEnvironmentLeftOut(_ jws: [UInt8]) -> Bool {
         guard let payload = try? UnverifiedJWS(jws).payload else { return false }
         var environment: String?

@@ -11,21 +11,21 @@ struct ActivePersonas: Sendable {
     let bundleID: String
 
     enum Answer: Sendable {
-        case nobody
+        case noPersona
         case persona(StoredPersona)
         case rejected(RejectedArtifact)
     }
 
-    /// Of what a client sent beside its artifacts. Throws where the record cannot be read.
+    /// Returns the persona of the token that a client sent with its artifacts. Throws if the database can't be read.
     func answer(to token: String?, at now: Date) async throws(StoreError) -> Answer {
-        guard let token else { return .nobody }
+        guard let token else { return .noPersona }
         guard let claims = PersonaToken.claims(of: token, by: keys.current), claims.bundleID == bundleID,
             let persona = try await store.read({ try $0.persona(by: claims.jti) })
         else {
             return .rejected(
                 RejectedArtifact(
                     .persona, .personaUnknown,
-                    "this service made no such persona; make one by `tenure persona create`"))
+                    "this service has no such persona; create one with `tenure persona create`"))
         }
         if persona.revokedAt != nil {
             return .rejected(RejectedArtifact(.persona, .personaRevoked, "the persona `\(persona.name)` was revoked"))
@@ -38,13 +38,13 @@ struct ActivePersonas: Sendable {
         return .persona(persona)
     }
 
-    /// Who stands in for the customer of an access token; nil where nobody does. Throws where the token is of a persona
-    /// that expired or was revoked since.
+    /// Returns the persona that replaces the customer of an access token; nil if the token has none. Throws if the
+    /// persona has expired or was revoked.
     func persona(of token: AccessToken, at now: Date) async throws -> Persona? {
         try await persona(token.persona, in: token.realm, at: now)
     }
 
-    /// The same for a token of any kind, which names a persona by its number.
+    /// The same for a persona's number, which other tokens contain too.
     func persona(_ number: Int64?, in realm: Realm, at now: Date) async throws -> Persona? {
         guard let number else { return nil }
         guard let persona = try await store.read({ try $0.persona(number) }), persona.isGood(at: now),
@@ -55,14 +55,13 @@ struct ActivePersonas: Sendable {
 }
 
 extension ActivePersonas.Answer {
-    /// Beside what was verified in this environment.
+    /// The answer for artifacts that were verified in this environment. Production rejects personas (rule I4).
     func beside(_ environment: AppStoreEnvironment) -> ActivePersonas.Answer {
         guard case .persona(let persona) = self, environment.isProduction else { return self }
         return .rejected(
             RejectedArtifact(
                 .persona, .personaRefused,
-                "the persona `\(persona.name)` stands in beside Sandbox or Xcode artifacts only, and these are Production's"
-            ))
+                "the persona `\(persona.name)` works only with Sandbox and Xcode artifacts; these are from Production"))
     }
 
     var persona: StoredPersona? { if case .persona(let persona) = self { persona } else { nil } }
@@ -71,6 +70,6 @@ extension ActivePersonas.Answer {
 }
 
 extension Customer {
-    /// What is known of them, with who stands in for them.
+    /// The customer's evidence; a persona replaces what is known about the app's acquisition.
     func evidence(as persona: Persona?) -> Evidence { facts.evidence(in: realm.environment, as: persona) }
 }

@@ -3,7 +3,7 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// The one table of what `--set` says of a persona, in Apple's names.
+/// The fields of a persona that `--set` accepts, with Apple's names.
 enum PersonaSetting: String, CaseIterable {
     case originalPlatform
     case originalAppVersion
@@ -13,28 +13,28 @@ enum PersonaSetting: String, CaseIterable {
     case expirationDate
 }
 
-/// A setting that is not what its name needs.
+/// An invalid setting of a persona.
 struct PersonaMistake: Error, Hashable {
     let detail: String
 }
 
 extension AppProof {
-    /// What the production app transaction of such a customer would prove, signed at that instant.
+    /// Creates what the production app transaction of such a customer would prove, signed at that instant.
     ///
-    /// Instants are as in RFC 3339, or days, which are their midnight in UTC. A volume-purchase license has an end in
-    /// receipts alone.
+    /// A date is an instant as in RFC 3339, or a day, which counts as its midnight in UTC. Only receipts have an
+    /// expiration date (volume purchases), so with one the proof is a receipt's.
     init(settings: [String: String], signed: Date) throws(PersonaMistake) {
         let known = PersonaSetting.allCases.map(\.rawValue)
         if let unknown = settings.keys.sorted().first(where: { !known.contains($0) }) {
             throw PersonaMistake(
-                detail: "there is no setting `\(unknown.prefix(64))`; there are \(known.joined(separator: ", "))")
+                detail: "there is no setting `\(unknown.prefix(64))`; use one of \(known.joined(separator: ", "))")
         }
         let values = PersonaValues(settings: settings)
         let platform = try values.text(.originalPlatform).map { name throws(PersonaMistake) in
             guard let platform = Platform(rawValue: name) else {
                 throw PersonaMistake(
                     detail: """
-                        there is no platform `\(name.prefix(64))`; there are \
+                        there is no platform `\(name.prefix(64))`; use one of \
                         \(Platform.allCases.map(\.rawValue).joined(separator: ", "))
                         """)
             }
@@ -43,7 +43,7 @@ extension AppProof {
         let license = try values.date(.expirationDate)
         let version = values.text(.originalAppVersion)
         if let version, version.utf8.count > 64 {
-            throw PersonaMistake(detail: "`originalAppVersion` is longer than any version")
+            throw PersonaMistake(detail: "`originalAppVersion` has more than 64 bytes; use a version such as `2.0`")
         }
         self.init(
             kind: license == nil ? .appTransaction : .receipt, signedDate: signed.toMillisecond,
@@ -53,7 +53,7 @@ extension AppProof {
             expirationDate: license)
     }
 
-    /// What was set, as `init(settings:)` reads it, in the order of the table.
+    /// The settings as `init(settings:)` reads them, in the order of `PersonaSetting`.
     var settings: [(String, String)] {
         PersonaSetting.allCases.compactMap { setting in
             let value: String? =
@@ -82,8 +82,8 @@ private struct PersonaValues {
         guard let date = Date(written: text) else {
             throw PersonaMistake(
                 detail: """
-                    `\(setting.rawValue)` is a day such as 2014-05-01 or an instant such as 2014-05-01T18:00:00Z, and \
-                    `\(text.prefix(64))` is neither
+                    `\(setting.rawValue)` must be a day such as 2014-05-01 or an instant such as 2014-05-01T18:00:00Z; \
+                    found `\(text.prefix(64))`
                     """)
         }
         return date

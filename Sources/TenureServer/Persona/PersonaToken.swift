@@ -4,17 +4,17 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// What a build under test hands over so that somebody else stands in for its customer.
+/// A token that a sandbox build sends so that a persona replaces its customer.
 ///
-/// A compact JWS of the service's own key. The record says whether it is good; the token says who it is, for people,
-/// and that it is for this app and no other.
+/// It is a compact JWS, signed with the service's signing key. Only the database knows whether the persona is still
+/// valid. The token contains its name and settings for people, and the app for which it is valid.
 struct PersonaToken {
     let persona: StoredPersona
     let bundleID: String
 
-    /// The JWS header's `typ`, so that it never passes for an entitlement token, nor an entitlement token for it.
+    /// The JWS header's `typ`, so that neither a persona token nor an entitlement token is accepted as the other.
     static let type = "tenure-persona+jwt"
-    /// Bytes. Far more than one has.
+    /// The maximum size in bytes, far more than a token needs.
     static let longest = 4096
 
     /// The claims as JSON; instants are seconds since 1970, as in RFC 7519.
@@ -39,7 +39,7 @@ struct PersonaToken {
         return json.bytes
     }
 
-    /// What a token claims that this service signed.
+    /// The claims that the service needs from a token that it signed.
     struct Claims: Decodable {
         let jti: String
         let bundleID: String

@@ -1,8 +1,8 @@
 import Foundation
 import TenureCore
 
-/// The change of a policy that matters to those who already paid, as one platform saw it: from the last era that some
-/// entitlement honors to the next.
+/// The change of a policy that matters to customers who already paid, on one platform: from the last era that some
+/// entitlement honors to the next era.
 struct PolicyChange {
     let platform: Platform
     /// The era before the change.
@@ -16,7 +16,7 @@ struct PolicyChange {
     private let policy: Policy
     private let place: Int
 
-    /// Nil where the app never changed there.
+    /// Nil if the app's model never changed on the platform.
     init?(of policy: Policy, on platform: Platform) {
         let eras = policy.eras
         let first = eras.indices.last { Self.beginning(of: eras[$0], on: platform) == .new } ?? 0
@@ -50,7 +50,7 @@ struct PolicyChange {
         return releases(of: policy, on: platform).first { $0.originalAppVersion == version }?.releasedAt.written
     }
 
-    /// The oldest first.
+    /// The platform's releases, the oldest first.
     private static func releases(of policy: Policy, on platform: Platform) -> [Release] {
         let own = policy.releases.filter { $0.platform == platform }
         let list = own.isEmpty && platform.inheritsFromIOS ? policy.releases.filter { $0.platform == .iOS } : own
@@ -59,21 +59,21 @@ struct PolicyChange {
         return list.sorted { ($0.releasedAt.written ?? .distantPast) < ($1.releasedAt.written ?? .distantPast) }
     }
 
-    // MARK: Those who came at one time or another
+    // MARK: Customers before and after the change
 
     private static let day: TimeInterval = 86_400
 
-    /// Before the change, and before its window.
+    /// A purchase date in the era before the change, outside its changeover window.
     var dateBefore: Date? {
         guard let date else { return nil }
         let end = date.addingTimeInterval(min(0, window?.from ?? 0))
         let wanted = end.addingTimeInterval(-Self.day)
-        // An era that was short has a middle.
+        // In an era shorter than a day, the middle.
         guard let begin = Self.beginning(of: era, on: platform)?.date, begin >= wanted else { return wanted }
         return Date(timeIntervalSince1970: (begin.timeIntervalSince1970 + end.timeIntervalSince1970) / 2)
     }
 
-    /// After the change, and after its window.
+    /// A purchase date in the era after the change, outside its changeover window.
     var dateAfter: Date? {
         guard let date else { return nil }
         let begin = date.addingTimeInterval(max(0, window?.until ?? 0))
@@ -85,7 +85,7 @@ struct PolicyChange {
         return Date(timeIntervalSince1970: (begin.timeIntervalSince1970 + end.timeIntervalSince1970) / 2)
     }
 
-    /// Of the last build before the change: as listed, else the one below the first build after it.
+    /// The last version before the change: from the release list, or else the one below the first version after it.
     var versionBefore: String? {
         guard let version else { return nil }
         let listed = Self.releases(of: policy, on: platform).compactMap(\.originalAppVersion)
@@ -96,7 +96,8 @@ struct PolicyChange {
         return known < begin ? begin.description : before
     }
 
-    /// The first version of all on this platform, with its date where it is listed, or a year before the first change.
+    /// The app's first version on this platform and its date: from the release list, or else a year before the first
+    /// change.
     var first: (version: String?, date: Date?) {
         if let release = Self.releases(of: policy, on: platform).first {
             return (release.originalAppVersion?.description, release.releasedAt.written)
@@ -108,7 +109,7 @@ struct PolicyChange {
         return (isBefore ? text : nil, beginnings.lazy.compactMap(\.date).first?.addingTimeInterval(-365 * Self.day))
     }
 
-    /// The version just below: 120 and 119, 2.0 and 1.9.
+    /// The version just below: 119 for 120, 1.9 for 2.0.
     static func predecessor(of version: AppVersion) -> String? {
         var components = version.description.split(separator: ".").map(String.init)
         guard let place = components.lastIndex(where: { $0.contains { $0 != "0" } }),

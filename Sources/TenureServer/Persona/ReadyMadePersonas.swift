@@ -1,25 +1,25 @@
 import Foundation
 import TenureCore
 
-/// The customers whom every change of model must be rehearsed with, as the policy has a place for them.
+/// The personas to test every change of model with, as far as the policy allows to derive them.
 struct ReadyMadePersonas {
     struct Persona {
         let name: String
-        /// Whom they stand for, for people.
+        /// A description of the customer, for people.
         let what: String
         let proof: AppProof
     }
 
     private(set) var made: [Persona] = []
-    /// Whom this policy has no place for, and why.
+    /// The personas that can't be derived from this policy, and why.
     private(set) var left: [(name: String, why: String)] = []
     private let signed: Date
 
-    /// `signed`: when their artifacts would be signed.
+    /// Derives the personas. `signed` is the signing date of their artifacts.
     init(_ policy: Policy, on platform: Platform, signed: Date) {
         self.signed = signed
         guard let change = PolicyChange(of: policy, on: platform) else {
-            let why = "the policy says of no change on \(platform.rawValue)"
+            let why = "the policy has no change on \(platform.rawValue)"
             left = Name.allCases.map { ($0.rawValue, why) }
             return
         }
@@ -31,13 +31,13 @@ struct ReadyMadePersonas {
         left.sort { Name.place(of: $0.name) < Name.place(of: $1.name) }
     }
 
-    /// iOS, or the platform that the policy knows.
+    /// The first platform that the policy names, in the order of `Platform.allCases`; iOS if it names none.
     static func platform(of policy: Policy) -> Platform {
         let named = Set(policy.eras.flatMap(\.begins.keys)).union(policy.releases.map(\.platform))
         return Platform.allCases.first { named.contains($0) } ?? .iOS
     }
 
-    /// In the order in which they are told.
+    /// The names, in the order in which they are listed.
     enum Name: String, CaseIterable {
         case firstBuyer = "first-buyer"
         case lastPaidBuild = "last-paid-build"
@@ -52,7 +52,7 @@ struct ReadyMadePersonas {
         static func place(of name: String) -> Int { allCases.firstIndex { $0.rawValue == name } ?? allCases.count }
     }
 
-    // MARK: Who they are
+    // MARK: The personas
 
     private mutating func addThoseBefore(_ change: PolicyChange) {
         let (platform, first) = (change.platform, change.first)
@@ -108,7 +108,7 @@ struct ReadyMadePersonas {
         guard knowsMac, platform != .macOS, let change = PolicyChange(of: policy, on: .macOS),
             change.versionBefore != nil || change.dateBefore != nil
         else {
-            let why = "the policy says of no change on the Mac beside another platform"
+            let why = "the policy has no change on the Mac in addition to another platform"
             left.append((Name.macBuyerOnIPhone.rawValue, why))
             return
         }

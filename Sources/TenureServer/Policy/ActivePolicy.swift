@@ -24,7 +24,7 @@ struct ActivePolicy: Sendable {
 
     private let versions: PolicyVersions
     private let store: Store
-    /// For so long what another process publishes may go unnoticed here; what is written notices it at once.
+    /// How long this process may not notice that another one published a policy. Writes notice it immediately.
     private let staleness: Swift.Duration
 
     static let usualStaleness = Swift.Duration.seconds(1)
@@ -38,13 +38,13 @@ struct ActivePolicy: Sendable {
 
     static func digest(of compiled: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: compiled)) }
 
-    /// In a record that knows no policy yet, this one decides from now on; otherwise the last that was published.
+    /// Publishes `policy` if the database has no policy yet. Otherwise, the last published one stays in effect.
     init(
         _ policy: Policy, in store: Store, at now: Date, staleness: Swift.Duration = Self.usualStaleness
     ) async throws(ServiceError) {
         let compiled: [UInt8]
         do throws(PolicyFileError) {
-            // What the record keeps, it keeps: nothing that could not be read again.
+            // The database keeps versions permanently, so it must be possible to read each one again.
             compiled = try PolicyFile.compileChecked(policy, named: "policy")
         } catch {
             throw .brokenPolicy(error.mistakes.map(\.description))
@@ -72,13 +72,13 @@ struct ActivePolicy: Sendable {
         _ publication: StoredPublication, among recorded: [StoredPolicy]
     ) throws(ServiceError) -> Present {
         guard let version = recorded.first(where: { $0.version == publication.version }) else {
-            throw .record("the record did not keep the policy")
+            throw .record("the database doesn't have the policy that it published last; restore it from a backup")
         }
         return Present(
             publication: publication.id, version: version.version, sha256: version.sha256, policy: try version.read())
     }
 
-    /// Whether the record was asked a moment ago what decides.
+    /// Whether the policy in effect was read from the database a moment ago.
     var isFresh: Bool { ContinuousClock.now - versions.lastAsked < staleness }
 
     func refresh() async throws {
@@ -96,10 +96,10 @@ struct ActivePolicy: Sendable {
         versions.adopt(try Self.present(publication, among: recorded), asked: asked)
     }
 
-    /// Runs `body` under what decides now, and again where another process published, or recorded a policy that it rests
-    /// on, since this one looked.
+    /// Runs `body` under the policy in effect. Runs it again if another process published a policy in the meantime, or
+    /// if a promise refers to a version that this process hasn't read yet.
     ///
-    /// `body` must be such that a second run adds nothing to a first.
+    /// A second run of `body` must have no effect in addition to the first.
     func upToDate<Value>(_ body: () async throws -> Value) async throws -> Value {
         try await refresh()
         for _ in 0..<3 {
@@ -114,15 +114,16 @@ struct ActivePolicy: Sendable {
         return try await body()
     }
 
-    /// Whether this process has seen all versions on which these rest.
+    /// Whether this process has read all versions to which these promises refer.
     func know(_ promises: [StoredPromise]) -> Bool {
         promises.allSatisfy { versions[$0.policyVersion] != nil }
     }
 
     private static let unknownVersion = Problem(
-        .busy, "a promise rests on a policy that another process recorded just now; try again", retryAfter: 1)
+        .busy, "another process published a policy just now; try again", retryAfter: 1)
 
-    /// Throws a problem where a promise rests on a version that another process recorded since; see `upToDate`.
+    /// Returns the promises with their policies. Throws a problem if one refers to a version that this process hasn't
+    /// read yet; see `upToDate`.
     func promises(_ recorded: [StoredPromise]) throws(Problem) -> [Promise] {
         var promises: [Promise] = []
         for promise in recorded {
@@ -147,7 +148,7 @@ struct ActivePolicy: Sendable {
         TenureCore.decide(evidence, promises: try promises(facts.promises), under: present.policy, at: now)
     }
 
-    /// What a decision under the present policy promises.
+    /// Returns the promises that follow from a decision under the policy in effect.
     func promises(of decision: Decision, at now: Date) -> [StoredPromise] {
         promises(of: decision, under: present, at: now)
     }
@@ -160,7 +161,7 @@ struct ActivePolicy: Sendable {
         }
     }
 
-    /// Decides on what an act leaves, and adds the promises that follow to it.
+    /// Decides on the facts of an update, and adds the promises that follow to the update.
     func decide(
         _ update: inout CustomerUpdate, in environment: AppStoreEnvironment, at now: Date
     ) throws(Problem) -> (evidence: Evidence, decisions: [Decision]) {

@@ -7,31 +7,32 @@ import TenurePolicyLint
 import TenureRehearsal
 import TenureStore
 
-/// Rehearses, publishes and goes back: the one way by which another policy comes to decide.
+/// Rehearses policies, publishes them, and rolls back. After the first start, no other code changes the policy in
+/// effect.
 struct PolicyPublisher: Sendable {
     let store: Store
     let policies: ActivePolicy
     let bundleID: String
     let now: @Sendable () -> Date
 
-    /// A policy that is to decide, and from where it comes.
+    /// A policy to rehearse or publish, and its source.
     struct Candidate: Sendable {
         let policy: Policy
-        /// The policy as it was sent, or as the database keeps it.
+        /// The policy's bytes, as they were sent or as the database has them.
         let source: [UInt8]
         let action: StoredPublication.Action
-        /// Of a rollback: the publication to which it goes back.
+        /// For a rollback, the publication to which it returns; otherwise nil.
         let restoringAfter: Int64?
     }
 
     // MARK: Candidates
 
-    /// Throws a problem with every mistake, or where it is another app's.
+    /// Reads a policy. Throws a problem that lists every mistake, or that it's another app's policy.
     func candidate(_ text: String) throws(Problem) -> Candidate {
         let policy: Policy
         do {
             policy = try PolicyFile.read(Array(text.utf8), named: "policy")
-            // What decides must be readable as it will be kept, or the service could not start again.
+            // Without this check, the service might be unable to read the stored policy when it starts again.
             _ = try PolicyFile.compileChecked(policy, named: "policy")
         } catch {
             throw Problem(
@@ -40,12 +41,13 @@ struct PolicyPublisher: Sendable {
         }
         guard policy.app.bundleID == bundleID else {
             throw Problem(
-                .malformedRequest, "the policy is of `\(policy.app.bundleID)`, and this service of `\(bundleID)`")
+                .malformedRequest,
+                "the policy is for the app `\(policy.app.bundleID)`, but this service is for `\(bundleID)`")
         }
         return Candidate(policy: policy, source: Array(text.utf8), action: .publish, restoringAfter: nil)
     }
 
-    /// A version that decided before; nil: the last one that is another than now.
+    /// Returns a version that was in effect before; without a version, the last one that differs from the current one.
     func candidate(returningTo version: Int64?) async throws -> Candidate {
         try await policies.refreshNow()
         let present = policies.present
@@ -55,15 +57,16 @@ struct PolicyPublisher: Sendable {
             let recorded = try await store.read({ try $0.policies() }).first(where: { $0.version == target.version })
         else {
             throw Problem(
-                .notFound, version.map { "version \($0) never decided before" } ?? "no other version decided before")
+                .notFound,
+                version.map { "version \($0) was never in effect before" } ?? "no other version was in effect before")
         }
         return Candidate(
             policy: try recorded.read(), source: recorded.compiled, action: .rollback, restoringAfter: target.id)
     }
 
-    // MARK: Acts
+    // MARK: Rehearsing and publishing
 
-    /// Keeps what it found, so that a publication can repeat it.
+    /// Rehearses a policy and stores the result, because a publication has to refer to it.
     func rehearse(_ candidate: Candidate, by actor: String) async throws -> RehearsalAnswer {
         try await policies.refreshNow()
         let present = policies.present
@@ -88,9 +91,9 @@ struct PolicyPublisher: Sendable {
         try await check(request, of: sha256, against: present, keepingPromises: keepsPromises)
         let errors = candidate.action == .rollback ? [] : Self.errors(in: candidate, instead: present, at: now())
         try await refuse(errors.filter { !$0.isLossOfRights }, in: candidate, as: request, by: actor)
-        // Going back gives back what was taken: that is what it's for.
+        // The purpose of a rollback is to give back what a publication took.
         let gainAllowance = candidate.action == .rollback ? nil : request.giveTo ?? 0
-        // Whoever is parted or erased meanwhile makes the walk begin again.
+        // If a customer is split or erased in the meantime, the rehearsal begins again.
         for _ in 0..<3 {
             let now = now()
             let evaluator = evaluator(of: candidate, instead: present, at: now)
@@ -103,7 +106,7 @@ struct PolicyPublisher: Sendable {
                 let rehearsal = try await keep(findings, of: candidate, against: present, by: actor, at: now)
                 throw try await refused(request, candidate, as: refusal, by: actor, rehearsal)
             }
-            // After the numbers, which tell more where the rehearsal found customers who lose.
+            // Checked after the numbers of customers, which say more if some lose something.
             if request.takeFrom ?? 0 == 0 { try await refuse(errors, in: candidate, as: request, by: actor) }
             let requested = RequestedPublication(
                 compiled: compiled, sha256: sha256, action: candidate.action, at: now, actor: actor,
@@ -121,7 +124,7 @@ struct PolicyPublisher: Sendable {
                 }
                 for id in draft.changed {
                     guard let customer = try transaction.changedCustomer(id, in: draft) else { continue }
-                    // A promise may rest on a version that another process recorded since.
+                    // A promise may refer to a version that another process published in the meantime.
                     guard let result = try? evaluator.result(for: customer) else { throw StoreError.policyChanged }
                     draft.set(evaluator.verdict(on: customer, result, keepingPromises: keepsPromises), for: id)
                 }
@@ -133,9 +136,9 @@ struct PolicyPublisher: Sendable {
                 return publication
             case .overtaken:
                 throw Problem(
-                    .conflict, "another policy was published meanwhile; rehearse yours against it",
+                    .conflict, "another policy was published in the meantime; rehearse yours against it",
                     reason: Refusal.overtaken.rawValue)
-            // Whoever came or changed since counts too: the next walk says who they are.
+            // Customers who are new or changed count too. The next rehearsal includes them.
             case .takes, .gives, .unsettled: continue
             }
         }
@@ -144,25 +147,27 @@ struct PolicyPublisher: Sendable {
 
     // MARK: Parts
 
-    /// Why a publication is refused, as a stable name.
+    /// The reason for refusing a publication. The names are part of the API.
     enum Refusal: String {
         /// The policy is already in effect.
         case alreadyCurrent
-        /// It takes something, and does not say from how many.
+        /// It takes something from customers, and the request doesn't allow that.
         case takesRights
-        /// It takes from more customers than it says.
+        /// It takes something from more customers than the request allows.
         case takesMore
-        /// It gives something, and does not say to how many.
+        /// It gives something to customers, and the request doesn't allow that.
         case givesRights
-        /// It gives to more customers than it says.
+        /// It gives something to more customers than the request allows.
         case givesMore
-        /// The linter finds errors in it that nobody acknowledged.
+        /// The linter finds errors that the policy doesn't acknowledge.
         case policyErrors
-        /// The rehearsal found more customers than the number.
+        /// The rehearsal found more customers than the request allows.
         case otherNumber
+        /// The request names a rehearsal that doesn't exist.
         case unknownRehearsal
-        /// Of another policy, or against another one.
+        /// The rehearsal was for another policy, or against another one.
         case otherRehearsal
+        /// Another policy was published in the meantime.
         case overtaken
     }
 
@@ -197,7 +202,7 @@ struct PolicyPublisher: Sendable {
         return answer
     }
 
-    /// What the linter says of a policy, compared with the one that decides.
+    /// Returns the linter's findings in a policy, compared with the one in effect.
     private static func linted(
         _ candidate: Candidate, instead present: ActivePolicy.Present, at now: Date
     ) -> [LintFinding] {
@@ -232,7 +237,7 @@ struct PolicyPublisher: Sendable {
             reason: Refusal.policyErrors.rawValue)
     }
 
-    /// Nil where no more customers lose or gain something than the request allows.
+    /// Nil if no more customers lose or gain something than the request allows.
     private static func refusal(
         of request: PublishRequest, losing: Int, gaining: Int, gainAllowance: Int?
     ) -> Refusal? {
@@ -241,7 +246,8 @@ struct PolicyPublisher: Sendable {
         return request.giveTo == nil ? .givesRights : .givesMore
     }
 
-    /// That what it may take and give is no less than a rehearsal of this very policy found.
+    /// Throws a problem if the request's numbers are smaller than those in its rehearsal, or if that rehearsed another
+    /// policy.
     private func check(
         _ request: PublishRequest, of sha256: [UInt8], against present: ActivePolicy.Present, keepingPromises: Bool
     ) async throws {
@@ -250,8 +256,10 @@ struct PolicyPublisher: Sendable {
         guard !numbers.isEmpty, let id = request.rehearsal, numbers.allSatisfy({ $0 >= 0 }) else {
             throw Problem(
                 .malformedRequest,
-                "`takeFrom` or `giveTo`, and `rehearsal`, go together: at most how many, and which rehearsal found them"
-            )
+                """
+                `takeFrom` and `giveTo` need `rehearsal`, the ID of the rehearsal that counted these customers, and \
+                `rehearsal` needs one of them
+                """)
         }
         guard let rehearsal = try await store.read({ try $0.rehearsal(id) }) else {
             throw Problem(
@@ -259,19 +267,24 @@ struct PolicyPublisher: Sendable {
         }
         guard rehearsal.sha256 == sha256, rehearsal.base == present.publication else {
             throw Problem(
-                .conflict, "`\(rehearsal.id)` rehearsed another policy, or against another one than decides now",
+                .conflict,
+                """
+                `\(rehearsal.id)` is a rehearsal of another policy, or against one that is no longer in effect; rehearse \
+                again
+                """,
                 reason: Refusal.otherRehearsal.rawValue)
         }
         let losing = keepingPromises ? rehearsal.losingWithPromises : rehearsal.losing
         for (number, found, verb) in [(request.takeFrom, losing, "lose"), (request.giveTo, rehearsal.gaining, "gain")] {
             guard let number, number < found else { continue }
             throw Problem(
-                .conflict, "`\(rehearsal.id)` found that \(found) customers \(verb) something, more than \(number)",
+                .conflict,
+                "the rehearsal `\(rehearsal.id)` found \(found) customers who \(verb) something, more than \(number)",
                 reason: Refusal.otherNumber.rawValue)
         }
     }
 
-    /// With a line in the audit trail.
+    /// Writes the refusal to the audit trail and returns it as a problem.
     private func refused(
         _ request: PublishRequest, _ candidate: Candidate, as refusal: Refusal, by actor: String,
         _ rehearsal: RehearsalAnswer
@@ -290,13 +303,13 @@ struct PolicyPublisher: Sendable {
             .conflict,
             gives
                 ? """
-                \(rehearsal.gaining) of \(rehearsal.customers) customers would gain something; say with `giveTo` to how \
-                many you give it, and with `rehearsal` that `\(rehearsal.id)` found them
+                \(rehearsal.gaining) of \(rehearsal.customers) customers would gain something; to allow it, send their \
+                number as `giveTo` and `\(rehearsal.id)` as `rehearsal`
                 """
                 : """
-                \(rehearsal.losing) of \(rehearsal.customers) customers would lose something, \(held) of whom were \
-                promised it; keep promises, or say with `takeFrom` from how many you take it, and with `rehearsal` that \
-                `\(rehearsal.id)` found them
+                \(rehearsal.losing) of \(rehearsal.customers) customers would lose something, \(held) of whom have a \
+                promise; keep promises, or to allow it, send their number as `takeFrom` and `\(rehearsal.id)` as \
+                `rehearsal`
                 """, reason: refusal.rawValue, rehearsal: rehearsal.id)
     }
 }

@@ -4,15 +4,16 @@ import TenureCore
 import TenureRehearsal
 import TenureStore
 
-/// Walks over the whole record and says what a policy would do to everybody in production.
+/// Evaluates what a policy would change for each customer in production.
 ///
-/// Page by page, while the service goes on answering; a publication looks again at whoever changed meanwhile.
+/// It reads customers page by page while the service keeps running. A publication evaluates again those who changed in
+/// the meantime.
 struct PolicyRehearser: Sendable {
     let store: Store
     let policies: ActivePolicy
 
     struct Findings: Sendable {
-        /// As the policy is written.
+        /// The counts under the policy as written.
         let tally: Tally
         let survey: PublicationSurvey
 
@@ -21,7 +22,7 @@ struct PolicyRehearser: Sendable {
 
     private static let pageSize = 500
 
-    /// `restoringAfter`: promises that later publications than this one ended would bind again.
+    /// With `restoringAfter`, promises count again that were ended by publications after that one.
     func rehearse(
         by evaluator: PublicationEvaluator, restoringAfter: Int64?, keepingPromises: Bool
     ) async throws -> Findings {

@@ -30,7 +30,7 @@ final class PolicyVersions: Sendable {
     func adopt(_ present: ActivePolicy.Present?, asked: ContinuousClock.Instant) {
         state.withLock { state in
             if let present, present.publication > state.latest.publication {
-                // The version as it was read first, so that it is one value for promises and for what decides.
+                // Reuses the policy read first, so that promises and decisions share one value.
                 state.latest = present.deciding(by: state.policies[present.version] ?? present.policy)
             }
             state.asked = max(state.asked, asked)
@@ -46,10 +46,10 @@ final class PolicyVersions: Sendable {
 }
 
 extension StoredPolicy {
-    /// Throws `brokenPolicy` with every mistake.
+    /// Reads the policy. Throws `brokenPolicy` with every mistake.
     func read() throws(ServiceError) -> Policy {
         do {
-            return try PolicyFile.read(compiled, named: "policy \(version) of the record")
+            return try PolicyFile.read(compiled, named: "policy \(version) of the database")
         } catch {
             throw .brokenPolicy(error.mistakes.map(\.description))
         }

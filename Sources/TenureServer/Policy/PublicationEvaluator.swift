@@ -14,14 +14,14 @@ struct PublicationEvaluator: Sendable {
         self.policies = policies
     }
 
-    /// Throws if a promise rests on a version that this process doesn't know.
+    /// Throws if a promise refers to a version that this process hasn't read yet.
     func result(for surveyed: SurveyedCustomer) throws(Problem) -> Judgment {
         comparison.judgment(
             on: surveyed.customer.evidence, promises: try policies.promises(surveyed.customer.facts.promises),
             restored: try policies.promises(surveyed.restored))
     }
 
-    /// Returns what a publication needs to know, which keeps promises or ends them.
+    /// Returns what a publication that keeps or ends promises needs to know about the customer.
     func verdict(
         on surveyed: SurveyedCustomer, _ judgment: Judgment, keepingPromises: Bool
     ) -> PublicationVerdict {

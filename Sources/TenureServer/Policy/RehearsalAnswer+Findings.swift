@@ -7,7 +7,7 @@ import TenurePolicyLint
 import TenureRehearsal
 
 extension RehearsalAnswer {
-    /// Examples of each class; the tally has more of those who lose.
+    /// The maximum number of examples for each kind of change. The tally has more.
     private static let mostExamples = 10
 
     init(
@@ -44,7 +44,7 @@ extension RehearsalAnswer {
         }
     }
 
-    /// The same fields in the same order, always.
+    /// JSON with sorted keys, so that equal answers have equal bytes.
     var encoded: [UInt8] {
         get throws {
             let encoder = JSONEncoder()

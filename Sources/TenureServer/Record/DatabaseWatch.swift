@@ -23,7 +23,7 @@ struct DatabaseWatch: Service {
         }
     }
 
-    /// Also for the end of the service: closing a database writes to its file.
+    /// Checks once. The service also checks before it closes the database, because closing writes to its file.
     func check() async {
         guard let report = await store.replacementReport(),
             isReported.withLock({ isReported in

@@ -3,9 +3,10 @@ package import TenureAppStore
 import TenureCore
 package import TenureStore
 
-/// What a customer's ledger proves, derived from it alone: each artifact and notification is verified anew, as on the day it came.
+/// Derives a customer's facts from their rows alone. It verifies each artifact and notification again, as of the day it
+/// was received.
 ///
-/// The record keeps the result beside the customer; this is how it is rebuilt, and how it is checked.
+/// The database stores the facts with the customer. Checks and rebuilds compute them again this way.
 package struct Derivation: Sendable {
     package let verifier: AppStoreVerifier
 
@@ -13,19 +14,19 @@ package struct Derivation: Sendable {
         self.verifier = verifier
     }
 
-    /// Throws `damaged`, naming the artifact, where one does not verify any more: its bytes were changed, or it was
-    /// signed under an anchor that is not configured here.
-    package func facts(of ledger: CustomerRows) throws(StoreError) -> CustomerFacts {
+    /// Throws `damaged`, naming the artifact, if one can't be verified: its bytes were changed, or its trust anchor
+    /// isn't configured here.
+    package func facts(of rows: CustomerRows) throws(StoreError) -> CustomerFacts {
         var facts = try facts(
-            of: ledger.artifacts, ledger.notifications, of: ledger.customer.publicID)
-        facts.add(ledger.promises)
-        for support in ledger.support { facts.add(support.grant) }
-        facts.purchasesAreComplete = ledger.purchasesAreComplete
-        facts.isUnbound = ledger.isUnbound
+            of: rows.artifacts, rows.notifications, of: rows.customer.publicID)
+        facts.add(rows.promises)
+        for support in rows.support { facts.add(support.grant) }
+        facts.purchasesAreComplete = rows.purchasesAreComplete
+        facts.isUnbound = rows.isUnbound
         return facts
     }
 
-    /// Throws as above.
+    /// Throws `damaged` like `facts(of:)`.
     private func facts(
         of artifacts: [(artifact: Artifact, receivedAt: Date)],
         _ notifications: [(notification: StoredNotification, receivedAt: Date)], of publicID: String
@@ -37,7 +38,7 @@ package struct Derivation: Sendable {
             } catch {
                 throw .damaged(
                     """
-                    artifact \(index + 1) (\(entry.artifact.kind)) of \(publicID) does not verify: \
+                    artifact \(index + 1) (\(entry.artifact.kind)) of \(publicID) can't be verified: \
                     \(error.detail)
                     """)
             }
@@ -52,7 +53,7 @@ package struct Derivation: Sendable {
             } catch {
                 throw .damaged(
                     """
-                    notification \(entry.notification.uuid) of \(publicID) does not verify: \
+                    notification \(entry.notification.uuid) of \(publicID) can't be verified: \
                     \(error.detail)
                     """)
             }
@@ -60,7 +61,8 @@ package struct Derivation: Sendable {
         return proven.facts
     }
 
-    /// What single entries prove. Facts are made of it once: each addition to facts costs as much as all that is known.
+    /// What the entries prove. All of it is added to the facts at once, because each addition costs as much as all the
+    /// facts that are there already.
     private struct Proven {
         var proofs: [AppProof] = []
         var purchases: [Purchase] = []
@@ -75,8 +77,8 @@ package struct Derivation: Sendable {
         }
     }
 
-    /// For those who part again: what the entries of all who are one with a customer prove, verified page by page, before
-    /// anybody has to wait for it.
+    /// For splitting merged customers: verifies the entries of all members of a customer, page by page, before the
+    /// transaction that other requests have to wait for.
     package func rederivation(of customer: CustomerName, in store: Store) async throws(StoreError) -> Rederivation {
         var rederivation = rederivation
         for member in try await store.read({ try $0.members(of: customer) }) {
@@ -96,7 +98,7 @@ package struct Derivation: Sendable {
         return rederivation
     }
 
-    /// Without anything known beforehand.
+    /// A rederivation that has verified nothing beforehand.
     package var rederivation: Rederivation {
         Rederivation { entries throws(StoreError) in
             try facts(of: entries.artifacts, entries.notifications, of: entries.publicID)
@@ -106,7 +108,7 @@ package struct Derivation: Sendable {
     private func add(_ artifact: Artifact, receivedAt: Date, to proven: inout Proven) throws(Rejection) {
         switch artifact.kind {
         case .appTransaction:
-            // Whatever door it came through, it was let in there.
+            // It was accepted when it was received, so the source with the fewest restrictions is right.
             let verified = try verifier.verifyAppTransaction(artifact.bytes, from: .appStoreServer, now: receivedAt)
             proven.proofs.append(verified.proof)
         case .transaction:

@@ -3,8 +3,8 @@ import Logging
 import ServiceLifecycle
 import TenureStore
 
-/// Finishes erasures that a process which ended left unfinished, and removes what is left of large acts: at the start,
-/// and again every ten minutes.
+/// Finishes interrupted erasures and removes the rows of interrupted large updates: at the start, and every ten
+/// minutes.
 struct LeftoverRemoval: Service {
     let store: Store
     let now: @Sendable () -> Date
@@ -17,7 +17,7 @@ struct LeftoverRemoval: Service {
             do {
                 try await store.removeLeftovers(at: now())
             } catch {
-                logger.error("what is left of erased customers cannot be removed", metadata: ["detail": "\(error)"])
+                logger.error("can't remove rows of erased customers; trying again", metadata: ["detail": "\(error)"])
             }
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.interval) }
         }

@@ -76,7 +76,7 @@ package struct RecordCheck: Sendable {
 
         private mutating func check(_ policy: StoredPolicy) {
             if Array(SHA256.hash(data: policy.compiled)) != policy.sha256 {
-                report(DatabaseFinding("policy \(policy.version) is not what was recorded", .restore))
+                report(DatabaseFinding("policy \(policy.version) was changed after it was stored", .restore))
             } else if (try? PolicyFile.read(policy.compiled, named: "policy")) == nil {
                 report(DatabaseFinding("policy \(policy.version) cannot be read", .restore))
             }
@@ -104,7 +104,7 @@ package struct RecordCheck: Sendable {
             for (index, entry) in rows.artifacts.enumerated() where !entry.artifact.hasItsDigest {
                 report(
                     DatabaseFinding(
-                        "artifact \(index + 1) (\(entry.artifact.kind)) is not what was recorded: its hash differs",
+                        "artifact \(index + 1) (\(entry.artifact.kind)) was changed after it was stored",
                         of: publicID, .restore))
             }
             do {
@@ -130,7 +130,7 @@ extension Artifact {
             guard let content = UnverifiedReceipt.content(of: bytes) else { return false }
             return Array(SHA256.hash(data: content)) == sha256
         }
-        // RFC 7515: the signature covers all before the second period.
+        // RFC 7515: the signature covers everything before the second period.
         guard let end = bytes.lastIndex(of: UInt8(ascii: ".")) else { return false }
         return Array(SHA256.hash(data: bytes[..<end])) == sha256
     }

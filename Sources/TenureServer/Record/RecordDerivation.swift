@@ -4,11 +4,11 @@ import TenureCore
 import TenurePolicyFile
 import TenureStore
 
-/// What the customers of one record should be known for, under the given anchors.
+/// Derives the facts of the customers in one database, under the given trust anchors.
 struct RecordDerivation: Sendable {
     private let derivation: Derivation
 
-    /// The app is that of the record's last policy.
+    /// Uses the app of the database's last policy.
     init(trust: TrustConfiguration, policies: [StoredPolicy]) {
         let app = policies.reversed().lazy.compactMap { try? PolicyFile.read($0.compiled, named: "policy").app }.first
         derivation = Derivation(
@@ -16,17 +16,17 @@ struct RecordDerivation: Sendable {
                 app: AppIdentity(bundleID: app?.bundleID, appAppleID: app?.appleID), trust: trust))
     }
 
-    /// Throws `damaged`, naming the artifact, where one does not verify.
-    func facts(of ledger: CustomerRows) throws(StoreError) -> CustomerFacts {
-        var facts = try derivation.facts(of: ledger)
-        // What came when the ledger was full is known and stands nowhere else.
-        if ledger.isFull { facts.add(ledger.customer.facts) }
+    /// Throws `damaged`, naming the artifact, if one can't be verified.
+    func facts(of rows: CustomerRows) throws(StoreError) -> CustomerFacts {
+        var facts = try derivation.facts(of: rows)
+        // After a customer's maximum number of artifacts, only facts were stored.
+        if rows.isFull { facts.add(rows.customer.facts) }
         return facts
     }
 }
 
 extension CustomerFacts {
-    /// In what they differ from `others`, in words.
+    /// Describes in which parts they differ from `others`.
     func differences(from others: CustomerFacts) -> [String] {
         var words: [String] = []
         if proofs != others.proofs { words.append("proofs of the app") }
@@ -35,7 +35,7 @@ extension CustomerFacts {
         if purchasesAreComplete != others.purchasesAreComplete { words.append("whether all purchases are known") }
         if isUnbound != others.isUnbound { words.append("whether it is bound") }
         if promises != others.promises { words.append("promises") }
-        if support != others.support { words.append("acts of support") }
+        if support != others.support { words.append("grants and revocations") }
         return words
     }
 }

@@ -2,9 +2,9 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
-/// The realms for which this service has anchors: a record that others vouched for is not shown.
+/// The realms for which this service has trust anchors. Customers of other realms are treated as not found.
 struct AcceptedRealms: Sendable {
-    /// A handful: looking through them is quicker than hashing.
+    /// An array, because there are only a few. Searching them is faster than hashing.
     private let realms: [Realm]
 
     init(_ anchors: [AppStoreEnvironment: TrustAnchors]) {
@@ -17,7 +17,7 @@ struct AcceptedRealms: Sendable {
         self.realms = Array(realms)
     }
 
-    /// In the order of their codes.
+    /// All realms, in the order of their codes.
     var all: [Realm] { realms.sorted { $0.code < $1.code } }
 
     func contain(_ realm: Realm) -> Bool { realms.contains(realm) }

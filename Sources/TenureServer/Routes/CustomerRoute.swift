@@ -5,7 +5,7 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// `GET /v1/customer`: what a sync said, freshly decided.
+/// `GET /v1/customer`: the customer's decisions, freshly evaluated.
 struct CustomerRoute: Sendable {
     let store: Store
     let policies: ActivePolicy

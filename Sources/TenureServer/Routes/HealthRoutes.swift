@@ -2,7 +2,7 @@ import Hummingbird
 import TenureAPI
 import TenureStore
 
-/// `GET /health/live`: the process answers. `GET /health/ready`: so does the record.
+/// `GET /health/live`: the process responds. `GET /health/ready`: the database responds too.
 struct HealthRoutes: Sendable {
     let store: Store
 
@@ -19,7 +19,7 @@ struct HealthRoutes: Sendable {
         } catch StoreError.replaced {
             throw Problem.databaseReplaced
         } catch {
-            throw Problem(.busy, "the record does not answer", retryAfter: 5)
+            throw Problem(.busy, "the database doesn't respond; see the service's log", retryAfter: 5)
         }
     }
 }

@@ -12,7 +12,7 @@ struct MetricsRoute: Sendable {
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         switch access {
-        case .off: throw Problem(.notFound, "nothing is at this path")
+        case .off: throw Problem(.notFound, "there is nothing at this path")
         case .open: break
         case .guarded:
             if context.peer?.isLocal != true { try checkKey(of: request, from: WrongKeyLimit.name(of: context.peer)) }
@@ -21,8 +21,9 @@ struct MetricsRoute: Sendable {
     }
 
     private func checkKey(of request: Request, from address: String) throws(Problem) {
-        let refusal = Problem(.notAuthenticated, "metrics are told on this machine, or to who shows the admin key")
-        // As in `AdminKeyCheck`: no key is no guess, and the right key is never locked out.
+        let refusal = Problem(
+            .notAuthenticated, "metrics are available from this machine, or with the admin key as a bearer token")
+        // As in `AdminKeyCheck`, a request without a key isn't a guess, and the right key is never locked out.
         guard request.hasAuthorization else { throw refusal }
         guard adminKey?.opens(request) != true else { return }
         let now = Date()

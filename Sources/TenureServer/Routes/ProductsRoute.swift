@@ -7,7 +7,8 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// `GET /v1/products`: the products of the policy and what they give. The same for everybody, so that it may be kept.
+/// `GET /v1/products`: the products of the policy and the entitlements that they grant. It is the same for all clients,
+/// so caches may store it.
 struct ProductsRoute: Sendable {
     let policies: ActivePolicy
 
@@ -21,7 +22,7 @@ struct ProductsRoute: Sendable {
         let isKnown = EntityTag(tag).weaklyMatches(request.headers[.ifNoneMatch])
         var response = isKnown ? Response(status: .notModified) : Response.json(body)
         response.headers[.eTag] = tag
-        // A new policy shows within that time.
+        // Clients get a new policy within this time.
         response.headers[.cacheControl] = "public, max-age=300"
         return response
     }

@@ -11,7 +11,7 @@ struct SigningKeysRoute: Sendable {
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         var response = Response.json(keys.current.jsonWebKeySet(at: now()))
-        // A revoked key leaves within that time.
+        // Clients stop trusting a revoked key within this time.
         response.headers[.cacheControl] = "public, max-age=300"
         return response
     }

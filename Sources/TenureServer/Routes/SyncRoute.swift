@@ -3,7 +3,7 @@ import Hummingbird
 import TenureAPI
 import TenureJSON
 
-/// `POST /v1/sync`
+/// `POST /v1/sync`: reads the request, syncs, and writes the response and the metrics.
 struct SyncRoute: Sendable {
     let service: SyncService
     let limits: ServiceConfiguration.Limits

@@ -52,8 +52,8 @@ struct LinkedArtifacts: Sendable {
             reject(
                 receipt.path, .unrelated,
                 """
-                no transaction ties it to the rest; send a transaction that it holds, or `deviceIdentifier` where it was \
-                made on this device
+                no transaction links it to the other artifacts; send a transaction that it contains, or \
+                `deviceIdentifier` if it was made on this device
                 """)
         }
         for (artifact, _) in transactions {
@@ -69,7 +69,9 @@ struct LinkedArtifacts: Sendable {
                 names.add(artifact.payload, renewal)
                 if theirs != nil { accountPurchases.insert(renewal.originalTransactionID) }
             } else {
-                reject(artifact.path, .noTransaction, "no verified transaction is of its subscription")
+                reject(
+                    artifact.path, .noTransaction,
+                    "no verified transaction has its subscription; send the subscription's transaction too")
             }
         }
         isComplete =
@@ -90,7 +92,7 @@ struct LinkedArtifacts: Sendable {
 
     private static func detail(of artifact: SyncArtifact<TransactionPayload>, _ links: ArtifactLinks) -> String {
         artifact.payload.appTransactionID != nil && links.appTransactionID != nil
-            ? "it belongs to another acquisition of the app" : "nothing signed ties it to the rest"
+            ? "it belongs to another acquisition of the app" : "no signed field links it to the other artifacts"
     }
 
     private mutating func add(_ artifact: SyncArtifact<AppTransactionPayload>, on device: String?) {

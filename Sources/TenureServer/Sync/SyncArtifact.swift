@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
-/// A verified artifact that a client sent, or that the App Store answered.
+/// A verified artifact from a client, or from the App Store's API.
 ///
 /// A class, because a payload holds dozens of strings that a copy would have to retain.
 final class SyncArtifact<Payload: Sendable & Hashable>: Sendable {

@@ -7,7 +7,8 @@ import TenureStore
 
 /// Turns the signed artifacts of a client into decisions: verifies, links, saves and decides.
 ///
-/// A class, because every sync captures it: cores that count references to the parts of a struct would wait for each other.
+/// A class, because every sync captures it. With a struct, cores would wait for each other to count references to its
+/// parts.
 final class SyncService: Sendable {
     let verifier: AppStoreVerifier
     let store: Store
@@ -18,7 +19,7 @@ final class SyncService: Sendable {
     let bundleID: String
     /// Nil without webhooks.
     let announcer: WebhookScheduler?
-    /// The audit trail notes an acquisition that is used on more devices.
+    /// If an acquisition is used on more devices than this, the database gets an event.
     let deviceLimit: Int
     /// Whether the App Store is asked for the history of new customers.
     let asksAppStore: Bool
@@ -80,11 +81,11 @@ final class SyncService: Sendable {
 
         // 4. Respond. A persona replaces the customer in the response only; nothing of it is saved.
         let result = try outcome.get()
-        var (answered, told) =
+        var (answered, answerOutcome) =
             linked.isBound ? (customer, result) : try await answerUnbound(verified, linked, in: realm, now: now)
         let persona = namedPersona.persona
-        if let persona { told = try self.decide(on: answered, as: persona.persona, now: now) }
-        var answer = CustomerAnswer(answered, evidence: told.evidence, decisions: told.decisions)
+        if let persona { answerOutcome = try self.decide(on: answered, as: persona.persona, now: now) }
+        var answer = CustomerAnswer(answered, evidence: answerOutcome.evidence, decisions: answerOutcome.decisions)
         answer.problems = (result.rejected + namedPersona.rejected).problems
         answer.accessToken = accessToken(for: answered, bound: linked.isBound, as: persona, now: now)
         let keys = signingKeys.current
@@ -93,7 +94,7 @@ final class SyncService: Sendable {
             let token = EntitlementToken(
                 bundleID: bundleID, customer: customer,
                 appTransactionID: verified.appTransaction?.payload.appTransactionID, device: device,
-                decisions: told.decisions, persona: persona, nonce: request.nonce, terms: terms, now: now)
+                decisions: answerOutcome.decisions, persona: persona, nonce: request.nonce, terms: terms, now: now)
             answer.entitlementToken = try keys.sign(token.claims, type: EntitlementToken.type)
         }
         logger.debug(
@@ -133,8 +134,8 @@ final class SyncService: Sendable {
                     limit: deviceLimit))
         }
         if linked.isComplete, alone.isBound { update.completePurchases() }
-        // The first device of a customer asks for the history, even if the customer is known from unbound artifacts or a
-        // notification.
+        // The first device of a customer asks for the history, even if the customer is known from unbound artifacts or
+        // a notification.
         if asksAppStore, alone.isBound, realm.environment != .xcode {
             if known == nil {
                 update.jobs.insert(.history)
@@ -160,8 +161,8 @@ final class SyncService: Sendable {
 
     /// Saves artifacts without proof that they belong to the sender as an unbound customer, and decides on them alone.
     ///
-    /// Signed artifacts circulate. Known refunds, expirations and revocations apply to them. Of the customer's rights, only
-    /// the promises for the same acquisition count.
+    /// Signed artifacts circulate. Known refunds, expirations and revocations apply to them. Of the customer's rights,
+    /// only the promises for the same acquisition count.
     private func answerUnbound(
         _ verified: VerifiedArtifacts, _ linked: LinkedArtifacts, in realm: Realm, now: Date
     ) async throws -> (Customer, Outcome) {
@@ -173,12 +174,12 @@ final class SyncService: Sendable {
         let recorded = try await store.recordUnbound(
             linked.unboundIdentity(of: verified), naming: linked.identities, in: realm, at: now, update)
         guard let customer = recorded?.limited else {
-            throw Problem(.busy, "the customer was erased just now; send it again", retryAfter: 1)
+            throw Problem(.busy, "the customer was erased just now; send the request again", retryAfter: 1)
         }
         return (customer, try decide(on: customer, as: nil, now: now))
     }
 
-    /// Ends with the persona, if there is one.
+    /// Makes an access token. With a persona, it ends no later than the persona.
     private func accessToken(
         for customer: Customer, bound isBound: Bool, as persona: StoredPersona?, now: Date
     ) -> AccessTokenResponse {
@@ -192,12 +193,13 @@ final class SyncService: Sendable {
     private static func nothingVerified(_ rejected: [RejectedArtifact], mayCountLater: Bool) -> Problem {
         if mayCountLater {
             return Problem(
-                .tooManyUnknownSigners, "too many artifacts with unknown signers came in a short time; send them again",
+                .tooManyUnknownSigners,
+                "the service received too many artifacts with unknown signers in a short time; send them again",
                 problems: rejected.problems, retryAfter: 5)
         }
         let detail =
             rejected.isEmpty
-            ? "the request holds no artifact; send `appTransaction`, `receipt` or `transactions`"
+            ? "the request has no artifact; send `appTransaction`, `receipt` or `transactions`"
             : "no artifact that names a customer is valid; see `problems`"
         return Problem(.nothingVerified, detail, problems: rejected.problems)
     }

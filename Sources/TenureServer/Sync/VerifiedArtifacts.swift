@@ -14,7 +14,7 @@ struct VerifiedArtifacts: Sendable {
     /// Whether the client sent a list of all transactions.
     let listsAllPurchases: Bool
     let deviceVerificationID: UUID?
-    /// The same as the database and entitlement tokens contain it.
+    /// The device's hash in the database and in entitlement tokens.
     let hashedDevice: String?
     private let deviceIdentifier: [UInt8]?
 
@@ -105,8 +105,8 @@ struct VerifiedArtifacts: Sendable {
             guard other != realm else { return nil }
             let detail =
                 other.environment == realm.environment
-                ? "it was signed under another authority than the rest"
-                : "it was signed in \(other.environment.rawValue), and the rest in \(realm.environment.rawValue)"
+                ? "it was signed by another authority than the other artifacts"
+                : "it is from \(other.environment.rawValue), and the other artifacts are from \(realm.environment.rawValue)"
             return RejectedArtifact(path, .wrongEnvironment, detail)
         }
         if let artifact = receipt, let rejection = rejection(of: artifact.path, in: artifact.realm) {

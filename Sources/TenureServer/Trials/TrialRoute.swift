@@ -33,7 +33,7 @@ struct TrialRoute: Sendable {
     private func trial(named name: String) throws(Problem) -> (String, Trial) {
         let name = name.removingPercentEncoding ?? name
         guard let trial = policies.current.entitlement(named: name)?.trial else {
-            throw Problem(.notFound, "the policy has no trial of an entitlement with this name")
+            throw Problem(.notFound, "the policy has no entitlement with this name and a trial")
         }
         return (name, trial)
     }
@@ -43,12 +43,15 @@ struct TrialRoute: Sendable {
         do {
             id = try JSONDecoder().decode(TrialRequest.self, from: body).id
         } catch {
-            throw Problem(.malformedRequest, "the body is no JSON object with a text `id`")
+            throw Problem(.malformedRequest, "the body must be a JSON object with a string `id`")
         }
-        // Bytes too: a character may have any number of them.
+        // Bytes are limited too, because a character may have any number of them.
         guard !id.isEmpty, id.count <= longestID, id.utf8.count <= 4 * longestID,
             !id.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
-        else { throw Problem(.malformedRequest, "`id` has 1 to \(longestID) characters, and no control characters") }
+        else {
+            throw Problem(
+                .malformedRequest, "`id` must have 1 to \(longestID) characters, and no control characters")
+        }
         return id
     }
 
@@ -62,7 +65,8 @@ struct TrialRoute: Sendable {
             guard let (customer, use) = try transaction.trialUse(of: name, by: token.customer, session: id) else {
                 return nil
             }
-            // If this process doesn't know a policy yet, `isGranted` below throws, and all of it happens again.
+            // If this process hasn't read a new policy yet, `isGranted` below throws, and `upToDate` runs all of it
+            // again.
             let isGranted = try? policies.isGranted(name, to: customer, as: persona, at: now)
             guard use.sessionBegan == nil, customer.realm == token.realm, isGranted == false,
                 trial.admits(after: use, at: now)
@@ -73,7 +77,7 @@ struct TrialRoute: Sendable {
         guard let (customer, use, isCounted) = begun else {
             guard try await store.lookUp(token.customer) != nil else { throw CustomerAccess.refused }
             throw Problem(
-                .notBound, "a trial is counted for proof that is bound to the device; send `deviceVerificationID`")
+                .notBound, "a trial needs proof that is bound to the device; send `deviceVerificationID` with the sync")
         }
         guard customer.realm == token.realm else { throw CustomerAccess.refused }
         if !isCounted, try policies.isGranted(name, to: customer, as: persona, at: now) {
@@ -84,7 +88,7 @@ struct TrialRoute: Sendable {
         guard state.isOpen else {
             let detail =
                 (answer.sessionsLeft ?? 0) > 0
-                ? "this session is over; begin another one" : "the trial of `\(name)` is used up"
+                ? "this session is over; begin another one with a new `id`" : "the trial of `\(name)` is used up"
             throw Problem(.trialOver, detail, trial: answer)
         }
         return answer

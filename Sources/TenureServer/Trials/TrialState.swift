@@ -4,7 +4,7 @@ import TenureCore
 import TenureStore
 
 extension Trial {
-    /// Whether one more session is counted. In a trial of days the first one is all that matters.
+    /// Whether one more session is counted. In a trial of days, only the first one counts.
     func admits(after use: TrialUse, at now: Date) -> Bool {
         switch self {
         case .sessions(let count): use.sessions < count
@@ -18,7 +18,7 @@ struct TrialState {
     let sessions: Int?
     let sessionsLeft: Int?
     let ends: Date?
-    /// Whether the session that was asked for runs.
+    /// Whether the requested session is running.
     let isOpen: Bool
 
     init(_ trial: Trial, _ use: TrialUse, isCounted: Bool, at now: Date) {

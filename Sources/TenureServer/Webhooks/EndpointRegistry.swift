@@ -3,8 +3,10 @@ import Logging
 import ServiceLifecycle
 import TenureStore
 
-/// Says again and again who listens here, and forgets those whom no running process names any more: only that tells a
-/// webhook that was taken out of the configuration from one that another process serves.
+/// Sends heartbeats for this process's webhook endpoints, and removes endpoints without a recent heartbeat.
+///
+/// A missing heartbeat is how the service distinguishes an endpoint that was removed from the configuration from one
+/// that another process serves.
 struct EndpointRegistry: Service {
     let configuration: ServiceConfiguration
     let store: Store
@@ -20,7 +22,9 @@ struct EndpointRegistry: Service {
             do {
                 try await pass(&silence)
             } catch {
-                logger.error("who listens cannot be recorded", metadata: ["detail": "\(error)"])
+                logger.error(
+                    "the webhook endpoints can't be updated in the database; trying again",
+                    metadata: ["detail": "\(error)"])
             }
         }
     }
@@ -34,16 +38,18 @@ struct EndpointRegistry: Service {
         let silent = silence.long(among: try await store.read { try $0.endpoints() })
         for endpoint in try await store.forget(silent, at: now) {
             logger.warning(
-                "no service names this webhook any more; what waited for it is given up",
+                "no process is configured for this webhook anymore; its waiting messages are abandoned",
                 metadata: ["endpoint": "\(endpoint.name)", "waiting": "\(endpoint.waiting)"])
         }
     }
 }
 
-/// Which endpoints have given no sign for long, as this process saw it: by its own looks and no clock, so that a record
-/// that was away, or clocks that differ, make nobody silent.
+/// Finds endpoints without a recent heartbeat.
+///
+/// It counts how often this process read the same heartbeat, and uses no clock. So neither a database outage nor
+/// differing clocks make an endpoint silent.
 struct EndpointSilence {
-    /// Looks, a minute apart.
+    /// The maximum number of reads with the same heartbeat. They are a minute apart.
     static let most = 10
 
     private var looks: [NamedEndpoint: Int] = [:]

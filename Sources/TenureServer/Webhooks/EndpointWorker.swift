@@ -3,7 +3,7 @@ import Logging
 import ServiceLifecycle
 import TenureStore
 
-/// Brings messages to one endpoint, some at a time, until the service ends.
+/// Delivers messages to one endpoint, several concurrently, until the service stops.
 struct EndpointWorker: Sendable {
     let webhook: Webhook
     let target: WebhookTarget
@@ -13,28 +13,28 @@ struct EndpointWorker: Sendable {
     let concurrency: Int
     let schedule: RetrySchedule
     let now: @Sendable () -> Date
-    /// Between two looks at the outbox.
+    /// The time between two reads of the outbox.
     let interval: Duration
     let logger: Logger
 
-    /// Seconds; much longer than an attempt can take.
+    /// How long deliveries are reserved for this process, in seconds: much longer than an attempt can take.
     private static let lease: TimeInterval = 120
-    /// After so many failures in a row one message is tried at each look, until one gets through.
-    private static let patience = 5
+    /// After this many failures in a row, only one message is tried per read of the outbox, until one is delivered.
+    private static let failureLimit = 5
 
     private enum Event: Sendable {
         case look
         case attempted(isDelivered: Bool)
     }
 
-    /// Ends once the service is to end and what is on its way has arrived or failed.
+    /// Returns after the service was asked to stop and all started attempts have succeeded or failed.
     func run() async {
         await withTaskGroup(of: Event.self) { group in
             var inFlight = 0
             var failures = 0
             var isTimeToLook = true
             while !Task.isShuttingDownGracefully, !Task.isCancelled {
-                let isFailing = failures >= Self.patience
+                let isFailing = failures >= Self.failureLimit
                 let free = (isFailing ? 1 : concurrency) - inFlight
                 if free > 0, isTimeToLook || !isFailing {
                     for delivery in await claim(free) {
@@ -60,7 +60,7 @@ struct EndpointWorker: Sendable {
         }
     }
 
-    /// Tries all that is due once, and waits for it. Returns how many attempts it made.
+    /// Tries each due delivery once, and waits for all of them. Returns the number of attempts.
     func pass() async -> Int {
         var count = 0
         while true {
@@ -77,7 +77,7 @@ struct EndpointWorker: Sendable {
         do {
             return try await store.claimDeliveries(to: webhook.name, at: now(), limit: limit, lease: Self.lease)
         } catch {
-            logger.error("the outbox cannot be read", metadata: ["detail": "\(error)"])
+            logger.error("the webhook outbox can't be read; trying again", metadata: ["detail": "\(error)"])
             return []
         }
     }
@@ -94,8 +94,9 @@ struct EndpointWorker: Sendable {
         do {
             try await store.write(at: now()) { try $0.settle(delivery, as: outcome) }
         } catch {
-            // The lease ends, and it is delivered once more.
-            logger.error("a delivery cannot be recorded", metadata: ["detail": "\(error)"])
+            logger.error(
+                "the result of a webhook delivery can't be stored; it is delivered again when its lease ends",
+                metadata: ["detail": "\(error)"])
         }
         log(delivery, outcome)
         if case .delivered = outcome { return true }
@@ -112,7 +113,7 @@ struct EndpointWorker: Sendable {
         switch answer {
         case .status(let status, _) where (200..<300).contains(status): return .delivered(status: status)
         case .status(let status, _) where (300..<400).contains(status):
-            return .failed(status: status, detail: "it redirects, which is not followed", retryAt: retry())
+            return .failed(status: status, detail: "it redirects, and redirects aren't followed", retryAt: retry())
         case .status(let status, let retryAfter):
             return .failed(status: status, detail: "it answered \(status)", retryAt: retry(retryAfter))
         case .none(let detail): return .failed(status: nil, detail: detail, retryAt: retry())
@@ -132,7 +133,7 @@ struct EndpointWorker: Sendable {
             logger.notice("webhook failed", metadata: metadata)
         case .failed(_, let detail, nil):
             metadata["detail"] = "\(detail)"
-            logger.error("webhook given up; `tenure webhook replay` sends it again", metadata: metadata)
+            logger.error("webhook message abandoned; `tenure webhook replay` sends it again", metadata: metadata)
         }
     }
 }

@@ -8,13 +8,13 @@ import NIOPosix
     import Darwin
 #endif
 
-/// The addresses of a host. Tests put their own in its place.
+/// Looks up the addresses of a host. Tests replace it.
 struct HostResolver: Sendable {
     let addresses: @Sendable (_ host: String, _ port: Int) async throws -> [SocketAddress]
 
     struct UnknownHost: Error {}
 
-    /// The system's resolver, on threads that may wait.
+    /// The system's resolver, on threads that may block.
     static let system = HostResolver { host, port in
         try await NIOThreadPool.singleton.runIfActive { try resolve(host, port) }
     }

@@ -1,8 +1,8 @@
 import NIOCore
 
-/// Which addresses the world outside has: everything else may be somebody's router, database or cloud metadata.
+/// Distinguishes public addresses from all others, which may be a router, a database or a cloud's metadata service.
 ///
-/// IANA's registries of special-purpose addresses (RFC 6890 and its updates).
+/// The ranges are those of IANA's registries of special-purpose addresses (RFC 6890 and its updates).
 enum PublicAddress {
     static func contains(_ address: SocketAddress) -> Bool {
         switch address {
@@ -34,9 +34,9 @@ enum PublicAddress {
         !specialIPv4.contains { lies(bytes, in: $0) }
     }
 
-    /// Only the unicast addresses that were ever given out, and not those in which an IPv4 address is hidden.
+    /// Only allocated unicast addresses, and none that contain an IPv4 address (except NAT64 with a public one).
     private static func isPublicIPv6(_ bytes: [UInt8]) -> Bool {
-        // NAT64: the IPv4 address at its end is where it leads.
+        // NAT64: packets go to the IPv4 address in the last four bytes.
         if lies(bytes, in: ([0x00, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0], 96)) {
             return isPublic(Array(bytes.suffix(4)))
         }

@@ -1,15 +1,17 @@
 import Foundation
 
-/// When a failed delivery is tried again: ever later, for three days.
+/// When failed deliveries are retried: with increasing delays, for three days.
 struct RetrySchedule: Sendable {
-    /// Seconds until the second attempt; doubled each time.
+    /// The seconds until the second attempt. Each further delay is twice as long.
     var first: TimeInterval = 10
+    /// The longest delay, in seconds.
     var longest: TimeInterval = 6 * 3600
-    /// Seconds after which a message is given up.
+    /// The seconds after which a message is abandoned.
     var window: TimeInterval = 3 * 86_400
 
-    /// Nil: no more. `attempt` counts from 1. What the receiver asks for (`Retry-After`) counts where it is later,
-    /// and not where it lies beyond the days of tries: then it is tried as if nothing was asked.
+    /// Returns when to try again after an attempt, counted from 1; nil if the message is abandoned.
+    ///
+    /// The receiver's `Retry-After` counts if it is later than the schedule. It is ignored if it lies beyond `window`.
     func retry(
         after attempt: Int, queuedAt: Date, retryAfter: TimeInterval?, at now: Date,
         jitter: Double = .random(in: 0.75...1.25)
@@ -21,7 +23,7 @@ struct RetrySchedule: Sendable {
         return [asked, own].first { $0 <= end }
     }
 
-    /// Seconds: a number of them, or a date as in RFC 9110, section 5.6.7.
+    /// Returns the seconds of a `Retry-After` header: a number, or a date as in RFC 9110, section 5.6.7.
     static func retryAfter(_ header: String?, at now: Date) -> TimeInterval? {
         guard let text = header?.trimmingCharacters(in: .whitespaces), !text.isEmpty, text.utf8.count < 64 else {
             return nil

@@ -37,18 +37,18 @@ public struct Webhook: Sendable, Hashable {
         Endpoint(name: name, kinds: events.isEmpty ? nil : Set(events.compactMap { Message.Kind(rawValue: $0) }))
     }
 
-    /// What is wrong with it; nil where nothing is.
+    /// The first mistake in the settings; nil without one.
     var mistake: ServiceError? {
         let detail: String
         if name.isEmpty {
-            detail = "it has no name; give it one, for logs and for the record"
+            detail = "it has no name; give it one, for logs and the database"
         } else if let mistake = mistakeOfURL {
             detail = mistake
         } else if let unknown = events.first(where: { Message.Kind(rawValue: $0) == nil }) {
             let known = Message.Kind.allCases.map(\.rawValue).joined(separator: ", ")
-            detail = "there is no event `\(unknown)`; the events are \(known)"
+            detail = "there is no event `\(unknown)`; use some of \(known)"
         } else if secrets.isEmpty || secrets.count > 2 {
-            detail = "its secret file holds \(secrets.count) secrets; write one, or two while you change it"
+            detail = "its secret file has \(secrets.count) secrets; write one, or two during a change"
         } else if secrets.contains(where: { $0.utf8.count < Self.shortestSecret }) {
             detail = "its secret is too short; use at least \(Self.shortestSecret) random characters"
         } else {

@@ -4,7 +4,7 @@ import TenureJSON
 import TenureStore
 
 extension StoredMessage {
-    /// What is sent: the same bytes in every attempt and every replay. Never an artifact.
+    /// The body of the request, with the same bytes in every attempt and replay. It never contains an artifact.
     func body(app bundleID: String) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
@@ -35,7 +35,7 @@ extension StoredMessage {
                 }
             }
         }
-        // An object already, of this service's own making.
+        // This service wrote it, so it is a valid JSON object.
         json.key("data")
         return json.bytes + data + [UInt8(ascii: "}")]
     }

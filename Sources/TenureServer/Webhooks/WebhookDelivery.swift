@@ -4,39 +4,40 @@ import NIOSSL
 import TenureCore
 import TenureStore
 
-/// How webhooks are sent: the same everywhere but in tests.
+/// How webhooks are sent. Tests change it.
 struct WebhookDelivery: Sendable {
     var resolver = HostResolver.system
-    /// Nil: those of the system.
+    /// The trusted certificate authorities; nil for those of the system.
     var trustRoots: NIOSSLTrustRoots?
     var timeouts = WebhookSender.Timeouts()
     var schedule = RetrySchedule()
-    /// Between two looks at the outbox, and at customers.
+    /// The time between two reads of the outbox, and of customers to compare.
     var interval = Duration.seconds(1)
 }
 
 extension ServiceConfiguration {
-    /// What is wrong with the webhooks; nil where nothing is.
+    /// The first mistake in the webhooks; nil without one.
     var mistakeOfWebhooks: ServiceError? {
         for webhook in webhooks {
             if let mistake = webhook.mistake { return mistake }
             guard webhooks.filter({ $0.name == webhook.name }).count == 1 else {
-                return .webhook(name: webhook.name, detail: "two have this name; give each its own")
+                return .webhook(name: webhook.name, detail: "two webhooks have this name; use different names")
             }
         }
         let terms = webhookTerms
         guard (0...365).contains(terms.expiringDays), (4...3650).contains(terms.retentionDays),
             (1...100).contains(terms.concurrency)
         else {
-            return .failed("webhooks are told of 0 to 365 days before an end, and kept for 4 to 3650 days")
+            return .failed(
+                "`expiringDays` must be 0 to 365, `webhookRetentionDays` 4 to 3650, and concurrent deliveries 1 to 100")
         }
         return nil
     }
 
-    /// Says in the record who listens, before anything is written there. Takes nobody away: another process may serve
-    /// them, and this one may yet fail to start.
+    /// Stores the endpoints before anything else is written, so that all later changes queue messages for them. Removes
+    /// no endpoint: another process may serve it, and this one may still fail to start.
     ///
-    /// The terms are the policy and the notice: under others, everybody's rights may be others.
+    /// The terms are the policy and `expiringDays`. If they changed, the service compares all customers again.
     func registerWebhooks(in store: Store) async throws(ServiceError) {
         do {
             let version = try await store.read { try $0.publication() }?.version
@@ -51,7 +52,7 @@ extension ServiceConfiguration {
         }
     }
 
-    /// What runs beside the server for webhooks; nothing where there are none.
+    /// Returns the services that run for webhooks in addition to the server; nil without webhooks.
     func webhookServices(
         _ announcer: WebhookScheduler?, store: Store, logger: Logger
     ) throws(ServiceError) -> (announcements: AnnouncementService, deliveries: WebhookService)? {

@@ -18,17 +18,19 @@ struct WebhookScheduler: Sendable {
         notice = TimeInterval(terms.expiringDays) * 86_400
     }
 
-    /// `known` as the act found them, nil for somebody new; `decisions` as the act leaves them.
+    /// Returns the messages for an update. `known` is the customer before the update, nil for a new one; `decisions`
+    /// are those after it.
     ///
-    /// A customer of whom nothing was ever told is taken as told, so that the first webhook does not tell of everybody.
-    /// Throws where a promise rests on a policy that this process does not know.
+    /// If nothing was ever sent about a customer, their current entitlements count as sent. Otherwise the first webhook
+    /// would get messages about all customers. Throws if a promise refers to a version that this process hasn't read
+    /// yet.
     func announcement(
         of known: Customer?, decisions: [Decision], at now: Date
     ) throws(Problem) -> EntitlementChange {
         let before: SentEntitlements
         if let known {
-            if let announced = known.sentEntitlements {
-                before = announced
+            if let sent = known.sentEntitlements {
+                before = sent
             } else {
                 before = SentEntitlements(try policies.decide(known.facts, known.evidence, at: now))
             }
@@ -38,7 +40,8 @@ struct WebhookScheduler: Sendable {
         return announcement(before: before, after: decisions, at: now)
     }
 
-    /// Of a customer whom nothing changed but time, or an act that did not ask.
+    /// Returns the messages for a customer with entitlements that may have changed with time, or by an update that
+    /// didn't compare them.
     func announcement(of customer: Customer, at now: Date) throws(Problem) -> EntitlementChange {
         let decisions = try policies.decide(customer.facts, customer.evidence, at: now)
         return try announcement(of: customer, decisions: decisions, at: now)
@@ -57,7 +60,7 @@ struct WebhookScheduler: Sendable {
             var right = SentEntitlements.Right(until: decision.until)
             if old?.until != right.until || old == nil {
                 messages.append(Message(.entitlementGranted, decision))
-                // Whoever hears of an end that is near has heard that it is near.
+                // The message contains the end, so no second message is needed to say that it's near.
                 right.isExpiring = isNear(decision.until, at: now) ? true : nil
             } else {
                 right.isExpiring = old?.isExpiring
@@ -71,7 +74,7 @@ struct WebhookScheduler: Sendable {
                 looks.append(right.isExpiring == true ? until : until.addingTimeInterval(-notice))
             }
         }
-        // What the policy does not know any more, and nobody was promised.
+        // Entitlements that the policy no longer has and that no promise keeps.
         let named = Set(decisions.map(\.entitlement))
         for entitlement in before.rights.keys.sorted() where !named.contains(entitlement) {
             messages.append(Message(.entitlementRevoked, removed: entitlement))

@@ -7,8 +7,8 @@ import NIOSSL
 
 /// Sends one body to one target, once.
 ///
-/// It resolves the host, checks every address, and connects to one that it checked, even if the name has another address
-/// a moment later. It keeps only the status and `Retry-After` of a response.
+/// It resolves the host, checks every address, and connects to one that it checked, even if the name has another
+/// address a moment later. It keeps only the status and `Retry-After` of a response.
 struct WebhookSender: Sendable {
     let resolver: HostResolver
     private let tls: TLSConfiguration
@@ -63,11 +63,15 @@ struct WebhookSender: Sendable {
         guard !addresses.isEmpty else { return "the host `\(target.host)` has no address" }
         if !target.isEncrypted {
             let isLoopback = addresses.allSatisfy { PublicAddress.isLoopback($0) }
-            return isLoopback ? nil : "without TLS only loopback is delivered to"
+            return isLoopback ? nil : "`\(target.host)` isn't loopback, and the URL has no TLS; use https"
         }
         guard !target.allowsPrivate else { return nil }
         guard let hidden = addresses.first(where: { !PublicAddress.contains($0) }) else { return nil }
-        return "`\(target.host)` leads to \(hidden.ipAddress ?? "an address") in a network that is not public"
+        return
+            """
+            `\(target.host)` has the address \(hidden.ipAddress ?? "?"), which isn't public; set `allowPrivate: true` to \
+            allow it
+            """
     }
 
     /// Sends the request with a client that knows only this address, and returns without reading the body.
@@ -115,22 +119,22 @@ struct WebhookSender: Sendable {
     private static func description(of error: any Error) -> String {
         switch error {
         case let error as HTTPClientError: description(of: error)
-        case ChannelError.connectTimeout: "it did not take the connection in time"
+        case ChannelError.connectTimeout: "it didn't accept the connection in time"
         case is NIOSSLExtraError: "its certificate names another host"
-        case NIOSSLError.handshakeFailed: "its certificate is not trusted, or it speaks no TLS 1.2"
+        case NIOSSLError.handshakeFailed: "its certificate isn't trusted, or it doesn't support TLS 1.2"
         case is NIOSSLError, is BoringSSLError: "the encrypted connection failed"
         case let error as IOError where error.errnoCode == ECONNREFUSED: "it refused the connection"
-        case is IOError: "it cannot be reached"
-        case is HTTPParserError: "what it answered is no HTTP"
+        case is IOError: "it can't be reached"
+        case is HTTPParserError: "its response isn't HTTP"
         default: "the connection failed"
         }
     }
 
     private static func description(of error: HTTPClientError) -> String {
         switch error {
-        case .deadlineExceeded, .readTimeout: "it did not answer in time"
-        case .remoteConnectionClosed: "it closed the connection without an answer"
-        case .connectTimeout, .tlsHandshakeTimeout: "it did not take the connection in time"
+        case .deadlineExceeded, .readTimeout: "it didn't respond in time"
+        case .remoteConnectionClosed: "it closed the connection without a response"
+        case .connectTimeout, .tlsHandshakeTimeout: "it didn't accept the connection in time"
         default: "the connection failed"
         }
     }

@@ -3,7 +3,7 @@ import Logging
 import ServiceLifecycle
 import TenureStore
 
-/// Delivers to all endpoints: each has a worker of its own, so that a slow one delays no other.
+/// Delivers messages to all endpoints. Each endpoint has its own worker, so a slow one doesn't delay the others.
 struct WebhookService: Service {
     let workers: [EndpointWorker]
 
@@ -14,7 +14,8 @@ struct WebhookService: Service {
     }
 }
 
-/// Looks at customers whose rights end, or whom something changed that told nobody, and clears away what is old.
+/// Queues messages for customers with rights that end, and for changes that queued none themselves. Removes old
+/// messages.
 struct AnnouncementService: Service {
     let announcer: WebhookScheduler
     let store: Store
@@ -23,7 +24,7 @@ struct AnnouncementService: Service {
     let interval: Duration
     let logger: Logger
 
-    /// Customers and messages in one transaction: some milliseconds of the database's time.
+    /// How many customers or messages one transaction handles. That takes a few milliseconds.
     private static let batch = 200
 
     func run() async throws {
@@ -31,13 +32,14 @@ struct AnnouncementService: Service {
             do {
                 if try await pass() { continue }
             } catch {
-                logger.error("customers cannot be looked at for webhooks", metadata: ["detail": "\(error)"])
+                logger.error(
+                    "customers can't be compared for webhooks; trying again", metadata: ["detail": "\(error)"])
             }
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: interval) }
         }
     }
 
-    /// One batch of each; returns whether there is more.
+    /// Handles one batch of each kind. Returns whether more is left.
     func pass() async throws -> Bool {
         let now = now()
         try await announcer.policies.refreshNow()

@@ -1,10 +1,10 @@
 import Foundation
 import TenureCore
 
-/// Where a webhook goes: a URL, taken apart once.
+/// The parsed URL of a webhook.
 struct WebhookTarget: Sendable, Hashable {
     let isEncrypted: Bool
-    /// As in the URL, without brackets.
+    /// The host in the URL, without brackets.
     let host: String
     let port: Int
     /// Path and query, which may hold a password of the receiver.
@@ -19,26 +19,28 @@ struct WebhookTarget: Sendable, Hashable {
     init(_ url: String, allowsPrivate: Bool) throws(Mistake) {
         guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased(),
             let host = parts.percentEncodedHost?.lowercased(), !host.isEmpty
-        else { throw Mistake(detail: "what it names is no URL; write it as `https://example.com/path`") }
+        else { throw Mistake(detail: "its URL is invalid; write it as `https://example.com/path`") }
         switch scheme {
         case "https": isEncrypted = true
         case "http" where allowsPrivate: isEncrypted = false
         case "http":
             throw Mistake(
-                detail: "the URL to `\(host)` is not encrypted; use https, or `allowPrivate: true` for loopback")
-        default: throw Mistake(detail: "`\(scheme)` cannot be delivered to; use https")
+                detail: "the URL of `\(host)` has no TLS; use https, or `allowPrivate: true` for loopback")
+        default: throw Mistake(detail: "the URL scheme `\(scheme)` isn't supported; use https")
         }
         guard parts.user == nil, parts.password == nil, parts.fragment == nil else {
-            throw Mistake(detail: "a user, a password or a fragment in the URL is not sent; leave it out")
+            throw Mistake(detail: "its URL has a user, a password or a fragment, which aren't sent; remove them")
         }
         let isLiteral = host.hasPrefix("[") && host.hasSuffix("]")
         let bare = isLiteral ? String(host.dropFirst().dropLast()) : host
         let allowed: (Character) -> Bool = { $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }
         guard isLiteral ? bare.allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." }) : bare.allSatisfy(allowed) else {
-            throw Mistake(detail: "`\(host)` is no name of a host; write other alphabets as `xn--…`")
+            throw Mistake(detail: "`\(host)` isn't a valid host name; write other alphabets as `xn--…`")
         }
         let port = parts.port ?? (isEncrypted ? 443 : 80)
-        guard (1...65_535).contains(port) else { throw Mistake(detail: "`\(port)` is no port") }
+        guard (1...65_535).contains(port) else {
+            throw Mistake(detail: "`\(port)` isn't a valid port; use one from 1 to 65535")
+        }
         self.host = bare
         self.port = port
         let path = parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath
@@ -46,7 +48,7 @@ struct WebhookTarget: Sendable, Hashable {
         self.allowsPrivate = allowsPrivate
     }
 
-    /// As it stands in the request.
+    /// The `Host` header of the request.
     var hostHeader: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == (isEncrypted ? 443 : 80) ? name : "\(name):\(port)"

@@ -4,9 +4,10 @@ import TenureJSON
 import TenureStore
 
 extension Webhook {
-    /// Sends a message of the type `test` once, as the service would send any. What came of it, in words.
+    /// Sends one message of the type `test`, in the same way as any other message.
     ///
-    /// Throws where the webhook itself has a mistake.
+    /// - Returns: Whether it was delivered, and a description of the result for people.
+    /// - Throws: `ServiceError.webhook` if the webhook's settings have a mistake.
     public func test(app bundleID: String? = nil) async throws(ServiceError) -> (isDelivered: Bool, words: String) {
         if let mistake { throw mistake }
         let target: WebhookTarget
@@ -37,15 +38,15 @@ extension Webhook {
         case .status(let status, _) where (200..<300).contains(status):
             return (true, "delivered: it answered \(status)")
         case .status(let status, _) where (300..<400).contains(status):
-            return (false, "it redirects (\(status)), which is not followed; configure where it leads")
-        case .status(let status, _): return (false, "it answered \(status), and 2xx is wanted")
+            return (false, "it redirects (\(status)), and redirects aren't followed; configure the URL it redirects to")
+        case .status(let status, _): return (false, "it answered \(status) instead of 2xx")
         case .none(let words): return (false, words)
         }
     }
 
-    /// The secrets of a file, one a line, the newest first.
+    /// Reads the secrets of a file, one on each line, the newest first.
     ///
-    /// Throws `keyFile` where it cannot be read, or others than its owner can.
+    /// Throws `keyFile` if the file can't be read, or if users other than its owner can read it.
     public static func secrets(in path: String) throws(ServiceError) -> [String] {
         let contents = try SecretFile(path: path).existingContents()
         return String(decoding: contents, as: UTF8.self).split(whereSeparator: \.isNewline)

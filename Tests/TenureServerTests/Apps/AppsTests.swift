@@ -187,10 +187,10 @@ import Testing
             #expect(AppConfiguration.mistake(in: []) != nil)
             func mistake() -> String { AppConfiguration.mistake(in: [one, two])?.description ?? "" }
             two.name = "one"
-            #expect(mistake().contains("two are called `one`"))
+            #expect(mistake().contains("two apps have the name `one`"))
             for name in ["", "One", "a/b", "a b", "ü", ".."] {
                 two.name = name
-                #expect(mistake().contains("cannot be part of a path"), "\(name)")
+                #expect(mistake().contains("can't be part of a path"), "\(name)")
             }
             two.name = "two"
             two.configuration.keysFolder = folder + "/two/../one"

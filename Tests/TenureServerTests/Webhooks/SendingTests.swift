@@ -45,10 +45,10 @@ import Testing
 
     @Test func `silence, a closed connection, garbage and a missing server each have their error`() async throws {
         let cases: [(Receiver.Answer, String)] = [
-            (.silence, "it did not answer in time"),
-            (.hangUp, "it closed the connection without an answer"),
-            (.text("SSH-2.0-secret\r\n\r\n"), "what it answered is no HTTP"),
-            (.text("HTTP/1.1 200 OK\r\nX: " + String(repeating: "x", count: 200_000)), "what it answered is no HTTP"),
+            (.silence, "it didn't respond in time"),
+            (.hangUp, "it closed the connection without a response"),
+            (.text("SSH-2.0-secret\r\n\r\n"), "its response isn't HTTP"),
+            (.text("HTTP/1.1 200 OK\r\nX: " + String(repeating: "x", count: 200_000)), "its response isn't HTTP"),
         ]
         for (answer, words) in cases {
             let receiver = try await Receiver { _, _ in answer }
@@ -104,7 +104,7 @@ import Testing
                 == .none("its certificate names another host"))
         #expect(
             try await send(to: url, addresses: ["127.0.0.1"])
-                == .none("its certificate is not trusted, or it speaks no TLS 1.2"))
+                == .none("its certificate isn't trusted, or it doesn't support TLS 1.2"))
         #expect(receiver.received.isEmpty)
         try await receiver.close()
     }
@@ -117,20 +117,24 @@ import Testing
                 Issue.record("\(host): \(answer)")
                 continue
             }
-            #expect(words.contains("not public"), "\(host): \(words)")
+            #expect(words.contains("isn't public"), "\(host): \(words)")
         }
         // One public address beside a private one is what a rebinding name looks like.
         let answer = try await send(
             to: "https://hooks.example.com:\(receiver.port)/", allowsPrivate: false,
             addresses: ["93.184.216.34", "10.0.0.7"])
-        #expect(answer == .none("`hooks.example.com` leads to 10.0.0.7 in a network that is not public"))
+        #expect(
+            answer
+                == .none(
+                    "`hooks.example.com` has the address 10.0.0.7, which isn't public; set `allowPrivate: true` to allow it"
+                ))
         #expect(receiver.received.isEmpty)
         try await receiver.close()
     }
 
     @Test func `without TLS only loopback is connected to`() async throws {
         let answer = try await send(to: "http://hooks.example.com/", addresses: ["93.184.216.34"])
-        #expect(answer == .none("without TLS only loopback is delivered to"))
+        #expect(answer == .none("`hooks.example.com` isn't loopback, and the URL has no TLS; use https"))
         // All of its addresses must be.
         let mixed = try await send(to: "http://hooks.example.com/", addresses: ["127.0.0.1", "93.184.216.34"])
         #expect(mixed == answer)

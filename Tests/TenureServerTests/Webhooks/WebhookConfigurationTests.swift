@@ -25,11 +25,11 @@ import Testing
         let cases: [(String, (inout Webhook) -> Void)] = [
             ("has no name", { $0.name = "" }),
             ("is no URL", { $0.url = "hooks" }),
-            ("is not encrypted", { $0.url = "http://example.com/" }),
+            ("has no TLS", { $0.url = "http://example.com/" }),
             ("use https", { $0.url = "ftp://example.com/" }),
             ("leave it out", { $0.url = "https://user:word@example.com/" }),
             ("leave it out", { $0.url = "https://example.com/#here" }),
-            ("is no port", { $0.url = "https://example.com:0/" }),
+            ("isn't a valid port", { $0.url = "https://example.com:0/" }),
             ("there is no event `customer.born`", { $0.events = ["customer.born"] }),
             ("too short", { $0.secrets = ["short"] }),
             ("0 secrets", { $0.secrets = [] }),
@@ -45,7 +45,7 @@ import Testing
     @Test func `two of one name are refused`() throws {
         var configuration = try Calculator.configuration("/tmp")
         configuration.webhooks = [.local(1), .local(2)]
-        #expect(configuration.mistakes.first?.description.contains("two have this name") == true)
+        #expect(configuration.mistakes.first?.description.contains("two webhooks have this name") == true)
     }
 
     @Test func `both secrets sign while one takes the other's place`() {
