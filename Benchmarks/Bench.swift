@@ -26,7 +26,7 @@ import TenureMint
             "decide",
         ]
         let names =
-            ratios + [HTTPRatio.name, DurableSyncs.name, RecordGrowth.name, PostgresRead.name]
+            ratios + [HTTPRatio.name, DurableSyncs.name, DatabaseGrowth.name, PostgresRead.name]
             + [ClientRatios.allows, ClientRatios.firstAnswer] + Rehearsals.names
             + [LargeSyncs.name, ContentDownloads.name] + ContentClients.names
         if let only, !names.contains(only) {
@@ -46,7 +46,7 @@ import TenureMint
         if only == nil || only == ContentDownloads.name { try await ContentDownloads.measure() }
         for name in ContentClients.names where only == nil || only == name { try await ContentClients.measure(name) }
         if only == nil || only == PostgresRead.name { try PostgresRead.measure() }
-        if only == nil || only == RecordGrowth.name { try RecordGrowth.measure() }
+        if only == nil || only == DatabaseGrowth.name { try DatabaseGrowth.measure() }
     }
 }
 

@@ -92,7 +92,7 @@ enum Rehearsals {
         let small = try await record(of: few, benchmark)
         let base = try await record(of: some, benchmark)
         let large = base.replacingOccurrences(of: "\(some).sqlite", with: "\(many).sqlite")
-        try RecordOfMany.make(at: large, of: many, from: base, of: some)
+        try DatabaseOfMany.make(at: large, of: many, from: base, of: some)
         defer { try? FileManager.default.removeItem(atPath: large) }
         var ratios: [Double] = []
         _ = try await benchmark.redecide(recordAt: large)

@@ -31,7 +31,7 @@ enum DurableSyncs {
         var configuration = ServiceConfiguration(
             databasePath: folder + "/tenure.sqlite", policy: try Fixtures.policy())
         configuration.anchors = [.production: try fixtures.authority.anchors]
-        let benchmark = try await RecordBenchmark(configuration: configuration)
+        let benchmark = try await DatabaseBenchmark(configuration: configuration)
         let floor = try BareInserts(path: folder + "/floor.sqlite")
         _ = try await benchmark.seconds(toVerify: Array(artifacts.prefix(200)), clients: clients)
         var ratios: [Double] = []

@@ -24,7 +24,7 @@ enum LargeSyncs {
         var configuration = ServiceConfiguration(
             databasePath: folder + "/tenure.sqlite", policy: try Fixtures.policy())
         configuration.anchors = [.production: try fixtures.authority.anchors]
-        let sqlite = try await RecordBenchmark(configuration: configuration)
+        let sqlite = try await DatabaseBenchmark(configuration: configuration)
         try await measure(sqlite, fixtures, named: name)
         try await sqlite.close()
         let postgres = try await PostgresSyncs(configuration: configuration)
@@ -32,7 +32,7 @@ enum LargeSyncs {
         try await postgres.benchmark.close()
     }
 
-    private static func measure(_ syncs: RecordBenchmark, _ fixtures: Fixtures, named name: String) async throws {
+    private static func measure(_ syncs: DatabaseBenchmark, _ fixtures: Fixtures, named name: String) async throws {
         let customers = Customers(fixtures)
         // Once for nothing: the first sync meets its signers.
         _ = try await grow(customers.next(), in: syncs, bodies: 2)
@@ -69,7 +69,7 @@ enum LargeSyncs {
 
     /// Seconds of the longest ordinary sync of others while `body` runs.
     private static func longest(
-        _ what: String, beside customers: Customers, in syncs: RecordBenchmark, named name: String,
+        _ what: String, beside customers: Customers, in syncs: DatabaseBenchmark, named name: String,
         _ body: () async throws -> Void
     ) async throws -> Double {
         let others = Others(customers, in: syncs)
@@ -88,7 +88,7 @@ enum LargeSyncs {
 
     /// Seconds of each body.
     private static func grow(
-        _ customer: Customer, in syncs: RecordBenchmark, bodies: Int = bodies
+        _ customer: Customer, in syncs: DatabaseBenchmark, bodies: Int = bodies
     ) async throws -> [Double] {
         var seconds: [Double] = []
         for body in 0..<bodies {
@@ -104,10 +104,10 @@ enum LargeSyncs {
     /// Syncs others, one after the other, until it is stopped.
     private actor Others {
         private let customers: Customers
-        private let syncs: RecordBenchmark
+        private let syncs: DatabaseBenchmark
         private var isStopped = false
 
-        init(_ customers: Customers, in syncs: RecordBenchmark) {
+        init(_ customers: Customers, in syncs: DatabaseBenchmark) {
             self.customers = customers
             self.syncs = syncs
         }
@@ -160,7 +160,7 @@ enum LargeSyncs {
                 ])
         }
 
-        func ordinarySync(in syncs: RecordBenchmark) async throws -> Double {
+        func ordinarySync(in syncs: DatabaseBenchmark) async throws -> Double {
             try await syncs.seconds(
                 toSync: appTransaction, transactions: [transaction], from: MintedApp.device, purchases: 1)
         }

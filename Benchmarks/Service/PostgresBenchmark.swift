@@ -24,14 +24,14 @@ struct PostgresBenchmark: Sendable {
 
 /// Measures syncs on a separate PostgreSQL server.
 struct PostgresSyncs: Sendable {
-    let benchmark: RecordBenchmark
+    let benchmark: DatabaseBenchmark
     /// Stops with the last reference to it.
     private let server: PostgresServer
 
     /// Starts a server in a temporary folder. Throws where PostgreSQL is not installed.
     init(configuration: ServiceConfiguration) async throws {
         server = try PostgresServer()
-        benchmark = try await RecordBenchmark(
+        benchmark = try await DatabaseBenchmark(
             configuration: configuration, store: Store(try await PostgresDatabase(PostgresAddress(server.url()))))
     }
 }

@@ -29,12 +29,12 @@ import Testing
     @Test func `moves to PostgreSQL and back with every byte, and every command works on both`() async throws {
         let testBed = try SoakTestBed()
         try await filled(testBed)
-        let dump = try await testBed.record("dump")
+        let dump = try await testBed.databaseCommand("dump")
         #expect(dump.status == 0 && dump.output.split(separator: "\n").count > 30)
 
         let server = try PostgresServer.shared()
         let url = server.url("schema=moved_\(UInt32.random(in: .min ... .max))")
-        let moved = try await testBed.record("migrate", "--to", url)
+        let moved = try await testBed.databaseCommand("migrate", "--to", url)
         #expect(moved.status == 0, "\(moved.errors)")
         #expect(moved.output.contains("customers: ") && moved.output.contains("on both sides"))
         #expect(try await Command.run("database", "dump", "--database", url).output == dump.output)
@@ -45,7 +45,7 @@ import Testing
         #expect(rebuild.status == 0 && rebuild.output.contains(": 0 changed"), "\(rebuild.output)\(rebuild.errors)")
         let backup = try await Command.run("database", "backup", "--database", url, testBed.folder.url("copy").path)
         #expect(backup.status == 1 && backup.errors.contains("pg_dump"))
-        let again = try await testBed.record("migrate", "--to", url)
+        let again = try await testBed.databaseCommand("migrate", "--to", url)
         #expect(again.status == 1 && again.errors.contains("the target isn't empty"))
 
         let back = testBed.folder.url("back.sqlite").path
@@ -73,7 +73,7 @@ import Testing
         try await load.run(clients: 4, on: [port]) { counts in
             try await counts.reaches(20)
             let before = await load.acknowledged
-            let backup = try await testBed.record("backup", copy)
+            let backup = try await testBed.databaseCommand("backup", copy)
             #expect(backup.status == 0 && backup.output.hasPrefix("copied "), "\(backup.errors)")
             let dump = try SoakDump(try await Command.run("database", "dump", "--database", copy).output)
             #expect(before.allSatisfy { dump.holds($0) })
@@ -81,27 +81,27 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
         let check = try await Command.run(["database", "check", "--database", copy] + testBed.trust)
         #expect(check.status == 0, "\(check.output)")
-        let again = try await testBed.record("backup", copy)
+        let again = try await testBed.databaseCommand("backup", copy)
         #expect(again.status == 1 && again.errors.contains("is there already"))
-        #expect(try await testBed.record("backup", copy, "--force").status == 0)
+        #expect(try await testBed.databaseCommand("backup", copy, "--force").status == 0)
     }
 
     @Test func `prints the findings and exits with 1`() async throws {
         let testBed = try SoakTestBed()
-        let none = try await testBed.record("check")
+        let none = try await testBed.databaseCommand("check")
         #expect(none.status == 1 && none.errors.contains("there is no database at"))
         #expect(!FileManager.default.fileExists(atPath: testBed.database), "and makes none")
         try await filled(testBed, customers: 2)
         let healthy = try await Command.run(["database", "check", "--database", testBed.database] + testBed.trust)
         #expect(healthy.status == 0 && healthy.output.hasSuffix("nothing is wrong\n"))
         // Without the anchors, no artifact verifies.
-        let strict = try await testBed.record("check")
+        let strict = try await testBed.databaseCommand("check")
         #expect(strict.status == 1 && strict.output.contains("cus_") && strict.output.contains("--trust"))
-        let stopped = try await testBed.record("rebuild")
+        let stopped = try await testBed.databaseCommand("rebuild")
         #expect(stopped.status == 1 && stopped.output.contains("it stays as it is"))
         #expect(
-            try await testBed.record("migrate", "--to", testBed.database).errors.contains("the target is the source"))
-        let nowhere = try await testBed.record("dump", "--database", "postgres://tenure@127.0.0.1:1/none")
+            try await testBed.databaseCommand("migrate", "--to", testBed.database).errors.contains("the target is the source"))
+        let nowhere = try await testBed.databaseCommand("dump", "--database", "postgres://tenure@127.0.0.1:1/none")
         #expect(nowhere.status == 1 && nowhere.errors.contains("can't be reached"), "\(nowhere.errors)")
     }
 

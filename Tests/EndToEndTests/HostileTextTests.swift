@@ -85,7 +85,7 @@ import Testing
             ["entitlement": "studio", "reason": "a\u{202E}b\u{2066}c\u{85}d"], token: SoakTestBed.adminKey)
         #expect(status < 300, "\(answer)")
         #expect(await service.end(by: SIGTERM) == 0)
-        let dump = try await testBed.record("dump")
+        let dump = try await testBed.databaseCommand("dump")
         #expect(dump.status == 0, "\(dump.errors)")
         expectVisible(dump.output, "the dump")
         #expect(dump.output.contains(#"a\u202eb\u2066c\u0085d"#))

@@ -58,7 +58,7 @@ import Testing
         let load = SoakLoad(testBed)
         try await load.run(clients: Self.clients, on: [port]) { counts in
             try await counts.reaches(20)
-            try await #require(testBed.record("backup", backup).status == 0)
+            try await #require(testBed.databaseCommand("backup", backup).status == 0)
             try await counts.reaches(await load.acknowledged.count + 20)
             try replacement.perform(on: testBed.database, backup: backup)
             // Later requests get no acknowledgment; each client may have had one that the service acknowledged before.
@@ -110,7 +110,7 @@ import Testing
         if replacement.leavesDatabase {
             let (service, port) = try await testBed.start()
             #expect(await SoakClient(port: port).get("/health/ready", token: "").0 == 200)
-            let refused = try await testBed.record("restore", copy)
+            let refused = try await testBed.databaseCommand("restore", copy)
             #expect(refused.status == 1 && refused.errors.contains("is open in another process"), "\(refused.errors)")
             #expect(await service.end(by: SIGTERM) == 0)
             if replacement != .emptyLog { try await testBed.expectHealthy() }
@@ -118,10 +118,10 @@ import Testing
             let refused = try testBed.launch()
             #expect(try await refused.port() == nil)
         }
-        let restore = try await testBed.record("restore", copy)
+        let restore = try await testBed.databaseCommand("restore", copy)
         #expect(restore.status == 0 && restore.output.hasPrefix("restored "), "\(restore.errors)")
         let before = try await Command.run("database", "dump", "--database", copy).output
-        #expect(try await testBed.record("dump").output == before)
+        #expect(try await testBed.databaseCommand("dump").output == before)
         let load = SoakLoad(testBed)
         let (service, port) = try await testBed.start()
         try await load.run(clients: 2, on: [port]) { counts in try await counts.reaches(10) }
@@ -138,7 +138,7 @@ import Testing
         let load = SoakLoad(testBed)
         try await load.run(clients: 2, on: [port]) { counts in
             try await counts.reaches(10)
-            try await #require(testBed.record("backup", backup).status == 0)
+            try await #require(testBed.databaseCommand("backup", backup).status == 0)
             try await counts.reaches(await load.acknowledged.count + 10)
         }
         try Replacement.overwritten.perform(on: testBed.database, backup: backup)
@@ -160,11 +160,11 @@ import Testing
         try await load.run(clients: 2, on: [port]) { counts in
             for round in 1...3 {
                 try await counts.reaches(round * 20)
-                #expect(try await testBed.record("dump").status == 0)
+                #expect(try await testBed.databaseCommand("dump").status == 0)
                 #expect(
                     try await Command.run(["database", "rebuild", "--database", testBed.database] + testBed.trust)
                         .status == 0)
-                #expect(try await testBed.record("backup", testBed.folder.url("copy-\(round)").path).status == 0)
+                #expect(try await testBed.databaseCommand("backup", testBed.folder.url("copy-\(round)").path).status == 0)
             }
         }
         #expect(await load.refusals.isEmpty)

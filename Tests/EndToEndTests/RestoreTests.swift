@@ -17,11 +17,11 @@ import Testing
         let testBed = try SoakTestBed()
         let backup = testBed.folder.url("backup.sqlite").path
         _ = try await serve(testBed)
-        #expect(try await testBed.record("backup", backup).status == 0)
+        #expect(try await testBed.databaseCommand("backup", backup).status == 0)
         let later = try await serve(testBed)
-        let present = try await testBed.record("dump").output
+        let present = try await testBed.databaseCommand("dump").output
         let bytes = try Data(contentsOf: URL(fileURLWithPath: backup))
-        let restored = try await testBed.record("restore", backup)
+        let restored = try await testBed.databaseCommand("restore", backup)
         let replaced = testBed.database + ".replaced"
         #expect(restored.status == 0 && restored.output.contains("`\(replaced)`"), "\(restored.errors)")
         #expect(try Data(contentsOf: URL(fileURLWithPath: backup)) == bytes)
@@ -30,8 +30,8 @@ import Testing
         #expect(later.contains { !dump.holds($0) })
         try await testBed.expectHealthy()
         // Undoes itself, under another name.
-        #expect(try await testBed.record("restore", replaced).output.contains("`\(replaced)-2`"))
-        #expect(try await testBed.record("dump").output == present)
+        #expect(try await testBed.databaseCommand("restore", replaced).output.contains("`\(replaced)-2`"))
+        #expect(try await testBed.databaseCommand("dump").output == present)
         let names = try FileManager.default.contentsOfDirectory(atPath: testBed.folder.path)
         #expect(!names.contains { $0.contains(".restoring") || $0.contains(".partial") }, "\(names)")
     }
@@ -40,13 +40,13 @@ import Testing
         let testBed = try SoakTestBed()
         let backup = testBed.folder.url("backup.sqlite").path
         _ = try await serve(testBed)
-        #expect(try await testBed.record("backup", backup).status == 0)
+        #expect(try await testBed.databaseCommand("backup", backup).status == 0)
         let (service, port) = try await testBed.start()
         let load = SoakLoad(testBed)
         try await load.run(clients: 2, on: [port]) { counts in try await counts.reaches(10) }
         #expect(await service.end(by: SIGKILL) != 0)
         #expect(FileManager.default.fileExists(atPath: testBed.database + "-wal"))
-        #expect(try await testBed.record("restore", backup).status == 0)
+        #expect(try await testBed.databaseCommand("restore", backup).status == 0)
         #expect(!FileManager.default.fileExists(atPath: testBed.database + "-wal"))
         try await testBed.expectHealthy()
         let replaced = testBed.database + ".replaced"
@@ -58,24 +58,24 @@ import Testing
         let testBed = try SoakTestBed()
         let backup = testBed.folder.url("backup.sqlite").path
         _ = try await serve(testBed)
-        #expect(try await testBed.record("backup", backup).status == 0)
+        #expect(try await testBed.databaseCommand("backup", backup).status == 0)
         let letter = try testBed.folder.write("to my grandmother, and longer than a header of SQLite", to: "letter")
         let cut = testBed.folder.url("cut").path
         try FileManager.default.copyItem(atPath: backup, toPath: cut)
         #expect(truncate(cut, 40_960) == 0)
-        let before = try await testBed.record("dump").output
+        let before = try await testBed.databaseCommand("dump").output
         for (path, words) in [
             (letter, "no database of SQLite"), (cut, "can't be restored"), (testBed.database, "is the database itself"),
             (testBed.folder.url("none").path, "there is no backup"),
         ] {
-            let result = try await testBed.record("restore", path)
+            let result = try await testBed.databaseCommand("restore", path)
             #expect(result.status == 1 && result.errors.contains(words), "\(result.errors)")
         }
-        #expect(try await testBed.record("dump").output == before)
+        #expect(try await testBed.databaseCommand("dump").output == before)
         try FileManager.default.removeItem(atPath: testBed.database)
         try FileManager.default.copyItem(atPath: letter, toPath: testBed.database)
-        #expect(try await testBed.record("restore", backup).status == 0)
-        #expect(try await testBed.record("dump").output == before)
+        #expect(try await testBed.databaseCommand("restore", backup).status == 0)
+        #expect(try await testBed.databaseCommand("dump").output == before)
         let url = "postgres://tenure@127.0.0.1:1/none"
         let server = try await Command.run("database", "restore", "--database", url, backup)
         #expect(server.status == 1 && server.errors.contains("pg_restore"))

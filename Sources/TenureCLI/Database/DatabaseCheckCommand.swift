@@ -27,7 +27,7 @@ struct DatabaseCheckCommand: AsyncParsableCommand {
             let trust = try trust.configuration()
             try await withDatabase(options.database) { store in
                 let progress = Progress("customers")
-                let outcome = try await RecordCheck(of: store, trust: trust).run(progress: progress.show) { finding in
+                let outcome = try await DatabaseCheck(of: store, trust: trust).run(progress: progress.show) { finding in
                     progress.end()
                     Terminal.standardOutput.write(Terminal.clean(finding.description))
                 }

@@ -24,7 +24,7 @@ struct DatabaseDumpCommand: AsyncParsableCommand {
             try await withDatabase(options.database) { store in
                 let progress = Progress("customers")
                 let output = Terminal.standardOutput
-                _ = try await RecordDump(of: store).write(progress: progress.show) { lines throws(StoreError) in
+                _ = try await DatabaseDump(of: store).write(progress: progress.show) { lines throws(StoreError) in
                     guard output.writes(lines) else {
                         throw .failed("the dump can't be written; make room, or keep reading the pipe")
                     }

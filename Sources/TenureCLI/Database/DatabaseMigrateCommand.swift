@@ -36,7 +36,7 @@ struct DatabaseMigrateCommand: AsyncParsableCommand {
                     let progress = Progress("rows")
                     let sums = try await DatabaseCopy().run(
                         from: source.database, to: target.database,
-                        summarize: { session throws(StoreError) in try RecordDump.sums(in: session) },
+                        summarize: { session throws(StoreError) in try DatabaseDump.sums(in: session) },
                         progress: progress.show)
                     progress.end()
                     let terminal = Terminal.standardOutput

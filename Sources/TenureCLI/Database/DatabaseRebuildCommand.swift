@@ -29,7 +29,7 @@ struct DatabaseRebuildCommand: AsyncParsableCommand {
             let trust = try trust.configuration()
             try await withDatabase(options.database) { store in
                 let progress = Progress("customers")
-                let outcome = try await RecordRebuild(of: store, trust: trust).run(
+                let outcome = try await DatabaseRebuild(of: store, trust: trust).run(
                     isTrial: dryRun, progress: progress.show
                 ) { finding in
                     progress.end()

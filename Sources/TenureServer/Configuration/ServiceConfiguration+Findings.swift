@@ -26,7 +26,7 @@ extension ServiceConfiguration {
                     || !FileManager.default.isWritableFile(atPath: databasePath)
             {
                 findings.append(
-                    .record("the database `\(databasePath)` can't be read and written; check its owner and mode"))
+                    .database("the database `\(databasePath)` can't be read and written; check its owner and mode"))
             } else if let objection = SQLiteDatabase.objection(to: databasePath) {
                 findings.append(ServiceError(objection))
             } else if let finding = findingOfDatabase {
@@ -52,17 +52,17 @@ extension ServiceConfiguration {
     var findingOfDatabase: ServiceError? {
         guard let databaseFile else {
             return createsDatabase
-                ? .record("`--new-database` is for SQLite files; leave it out with a database server") : nil
+                ? .database("`--new-database` is for SQLite files; leave it out with a database server") : nil
         }
         let exists = hasDatabase
         if createsDatabase {
             guard exists else { return nil }
-            return .record("the database `\(databaseFile)` exists already; start without `--new-database`")
+            return .database("the database `\(databaseFile)` exists already; start without `--new-database`")
         }
         guard !exists, hasSigningKey else { return nil }
         let copy = SQLiteDatabase.savedCopy(of: databaseFile)
         let remedy = copy.map { "`tenure database restore --database \(databaseFile) \($0)`" }
-        return .record(
+        return .database(
             """
             there is no database at `\(databaseFile)`, but there is a signing key in `\(folderOfKeys)`; if the database \
             was moved or deleted, restore it\(remedy.map { " with \($0)" } ?? " from a backup"), or start once with \
@@ -100,9 +100,9 @@ extension ServiceConfiguration {
         let folder = folder.isEmpty ? "." : folder
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
-            return [.record("there is no folder `\(folder)` for `\(file)`; create it first")]
+            return [.database("there is no folder `\(folder)` for `\(file)`; create it first")]
         }
         return FileManager.default.isWritableFile(atPath: folder)
-            ? [] : [.record("the folder `\(folder)` of `\(file)` isn't writable; check its owner and mode")]
+            ? [] : [.database("the folder `\(folder)` of `\(file)` isn't writable; check its owner and mode")]
     }
 }

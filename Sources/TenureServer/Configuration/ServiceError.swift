@@ -35,11 +35,11 @@ public enum ServiceError: Error, Sendable, Hashable {
     /// One of several apps has a mistake.
     case app(name: String, String)
     /// The database can't be used.
-    case record(String)
+    case database(String)
     case failed(String)
 
     init(_ error: StoreError) {
-        self = .record(error.description)
+        self = .database(error.description)
     }
 
     /// Combines mistakes into one error; nil without a mistake.
@@ -90,7 +90,7 @@ extension ServiceError: CustomStringConvertible {
         case .clock(let detail): "the setting `clock` is invalid: \(detail)"
         case .apps(let detail): "the apps can't run together: \(detail)"
         case .app(let name, let detail): "the app `\(name)`: \(detail)"
-        case .record(let detail): detail
+        case .database(let detail): detail
         case .failed(let detail): "the service failed: \(detail)"
         }
     }

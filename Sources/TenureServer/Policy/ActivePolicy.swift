@@ -72,7 +72,7 @@ struct ActivePolicy: Sendable {
         _ publication: StoredPublication, among recorded: [StoredPolicy]
     ) throws(ServiceError) -> Present {
         guard let version = recorded.first(where: { $0.version == publication.version }) else {
-            throw .record("the database doesn't have the policy that it published last; restore it from a backup")
+            throw .database("the database doesn't have the policy that it published last; restore it from a backup")
         }
         return Present(
             publication: publication.id, version: version.version, sha256: version.sha256, policy: try version.read())

@@ -79,9 +79,9 @@ struct `a disk that cannot be written` {
         #expect(second.errors.hasPrefix("error: ") && second.errors.contains(disk.path), "\(second.errors)")
         // One line for each problem.
         #expect(second.errors.split(separator: "\n").allSatisfy { $0.contains(disk.path) }, "\(second.errors)")
-        let backup = try await testBed.record("backup", disk.path + "/copy")
+        let backup = try await testBed.databaseCommand("backup", disk.path + "/copy")
         #expect(backup.status == 1 && backup.errors.contains("read-only"), "\(backup.errors)")
-        let read = try await testBed.record("dump")
+        let read = try await testBed.databaseCommand("dump")
         #expect(read.status == 0 && read.output.contains(#"{"table":"database""#), "what is there can be read")
     }
 }

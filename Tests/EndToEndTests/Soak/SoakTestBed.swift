@@ -59,7 +59,7 @@ struct SoakTestBed: Sendable {
     }
 
     /// Runs `tenure database …` on this database.
-    func record(_ command: String, _ more: String...) async throws -> Command.Result {
+    func databaseCommand(_ command: String, _ more: String...) async throws -> Command.Result {
         try await Command.run(
             ["database", command] + (more.contains("--database") ? [] : ["--database", database]) + more)
     }
@@ -70,7 +70,7 @@ struct SoakTestBed: Sendable {
     }
 
     func dump() async throws -> SoakDump {
-        let result = try await record("dump")
+        let result = try await databaseCommand("dump")
         try #require(result.status == 0, "\(result.errors)")
         return try SoakDump(result.output)
     }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// `record-growth`: what a customer's answer costs with five million customers, against ten thousand.
-enum RecordGrowth {
+enum DatabaseGrowth {
     static let name = "record-growth"
 
     static func measure() throws {

@@ -11,7 +11,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `moving a database` {
-    private let summarize: DatabaseCopy.Summary = { session throws(StoreError) in try RecordDump.sums(in: session) }
+    private let summarize: DatabaseCopy.Summary = { session throws(StoreError) in try DatabaseDump.sums(in: session) }
 
     @Test func `keeps every byte of it, and its tokens`() async throws {
         try await withFolder { folder in

@@ -5,7 +5,7 @@ import GRDBSQLite
 /// in which a service writes them. That takes minutes; filling takes most of an hour.
 ///
 /// A customer's facts keep their IDs. A rehearsal compares an ID in them only with others of the same customer.
-enum RecordOfMany {
+enum DatabaseOfMany {
     private static let block = 10_000
 
     /// `count`: a multiple of how many customers `path` has.

@@ -9,10 +9,10 @@ import Testing
 @Suite struct `rebuilding a database` {
     private func rebuild(
         _ store: Store, isTrial: Bool = false, trust: TrustConfiguration? = nil
-    ) async throws -> (RecordRebuild.Outcome, [DatabaseFinding]) {
+    ) async throws -> (DatabaseRebuild.Outcome, [DatabaseFinding]) {
         let findings = Collected<DatabaseFinding>()
         let trust = try trust ?? DatabaseTestBed.trust()
-        let outcome = try await RecordRebuild(of: store, trust: trust).run(isTrial: isTrial) { findings.append($0) }
+        let outcome = try await DatabaseRebuild(of: store, trust: trust).run(isTrial: isTrial) { findings.append($0) }
         return (outcome, findings.all)
     }
 

@@ -68,7 +68,7 @@ import Testing
             let started = AsyncStream.makeStream(of: Void.self)
             let written = DispatchSemaphore(value: 0)
             let lines = Collected<[UInt8]>()
-            async let dumped: Int = RecordDump(of: store).write(progress: { done, _ in
+            async let dumped: Int = DatabaseDump(of: store).write(progress: { done, _ in
                 guard done == 1 else { return }
                 started.continuation.finish()
                 // Blocks only the database's queue, on which no other task waits.

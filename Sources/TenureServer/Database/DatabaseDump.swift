@@ -10,7 +10,7 @@ package import TenureStore
 ///
 /// Each column is a field with its name. Instants are milliseconds since 1970, bytes are Base64, and customers are
 /// named by their public IDs. SQLite and PostgreSQL with the same content give the same bytes.
-package struct RecordDump: Sendable {
+package struct DatabaseDump: Sendable {
     private let store: Store
 
     package init(of store: Store) {

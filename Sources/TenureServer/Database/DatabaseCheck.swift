@@ -7,7 +7,7 @@ package import TenureStore
 
 /// Checks a whole database: its integrity, the references between rows, each artifact's signature, and whether each
 /// customer's stored facts are those that the artifacts prove.
-package struct RecordCheck: Sendable {
+package struct DatabaseCheck: Sendable {
     private let store: Store
     private let trust: TrustConfiguration
 
@@ -61,7 +61,7 @@ package struct RecordCheck: Sendable {
             for finding in found { report(finding) }
             let policies = try snapshot.policies()
             for policy in policies { check(policy) }
-            let derivation = RecordDerivation(trust: trust, policies: policies)
+            let derivation = DatabaseDerivation(trust: trust, policies: policies)
             let total = try snapshot.customerCount()
             var last = Int64.min
             while case let batch = try snapshot.customers(after: last, limit: 200), !batch.isEmpty {
@@ -83,7 +83,7 @@ package struct RecordCheck: Sendable {
         }
 
         private mutating func check(
-            _ number: Int64, _ publicID: String, isLiving: Bool, _ derivation: RecordDerivation
+            _ number: Int64, _ publicID: String, isLiving: Bool, _ derivation: DatabaseDerivation
         ) throws(StoreError) {
             do {
                 try snapshot.readRow(of: number)

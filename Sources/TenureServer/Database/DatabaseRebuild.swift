@@ -4,7 +4,7 @@ import TenureCore
 package import TenureStore
 
 /// Computes the facts of every customer again from their artifacts.
-package struct RecordRebuild: Sendable {
+package struct DatabaseRebuild: Sendable {
     private let store: Store
     private let trust: TrustConfiguration
 
@@ -35,7 +35,7 @@ package struct RecordRebuild: Sendable {
         isTrial: Bool, progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
         report: @escaping @Sendable (DatabaseFinding) -> Void
     ) async throws(StoreError) -> Outcome {
-        let derivation = RecordDerivation(trust: trust, policies: try await store.read { try $0.policies() })
+        let derivation = DatabaseDerivation(trust: trust, policies: try await store.read { try $0.policies() })
         let total = try await store.read { try DatabaseSnapshot($0.session).customerCount() }
         var outcome = Outcome()
         var met: Int64 = 0
@@ -63,7 +63,7 @@ package struct RecordRebuild: Sendable {
 
     /// Rebuilds customers in parallel, so that their transactions share flushes.
     private func steps(
-        _ customers: [(number: Int64, publicID: String)], _ derivation: RecordDerivation, _ isTrial: Bool
+        _ customers: [(number: Int64, publicID: String)], _ derivation: DatabaseDerivation, _ isTrial: Bool
     ) async throws(StoreError) -> [Step] {
         do {
             return try await withThrowingTaskGroup(of: (Int, Step).self) { group in
@@ -82,7 +82,7 @@ package struct RecordRebuild: Sendable {
     }
 
     private func step(
-        _ number: Int64, _ publicID: String, _ derivation: RecordDerivation, _ isTrial: Bool
+        _ number: Int64, _ publicID: String, _ derivation: DatabaseDerivation, _ isTrial: Bool
     ) async throws(StoreError) -> Step {
         do throws(StoreError) {
             // Reading first blocks no writer, and in a healthy database no customer changes.

@@ -5,7 +5,7 @@ import TenurePolicyFile
 import TenureStore
 
 /// Derives the facts of the customers in one database, under the given trust anchors.
-struct RecordDerivation: Sendable {
+struct DatabaseDerivation: Sendable {
     private let derivation: Derivation
 
     /// Uses the app of the database's last policy.

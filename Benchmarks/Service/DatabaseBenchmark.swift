@@ -10,7 +10,7 @@ import TenureStore
 
 /// The service for `record-durable-syncs` and `large-sync`: measures syncs that are stored and flushed, and the
 /// verification of their artifacts alone.
-struct RecordBenchmark: Sendable {
+struct DatabaseBenchmark: Sendable {
     private let service: TenureService
     private let sync: SyncService
     private let now: Date

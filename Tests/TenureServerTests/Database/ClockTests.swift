@@ -39,7 +39,7 @@ import Testing
             try await DatabaseTestBed.withStore(in: folder) { store in
                 let before = try await DatabaseTestBed.dump(store)
                 #expect(try await DatabaseTestBed.findings(store) == [])
-                let outcome = try await RecordRebuild(of: store, trust: try DatabaseTestBed.trust())
+                let outcome = try await DatabaseRebuild(of: store, trust: try DatabaseTestBed.trust())
                     .run(isTrial: false) { _ in }
                 #expect(outcome.changed == 0)
                 #expect(try await DatabaseTestBed.dump(store) == before)
