@@ -34,10 +34,15 @@ extension StoreClause {
             }
             try await large.expect(isThere: false)
             let expected = [
-                "customers": 3, "identities": 4, "artifacts": 3, "outbox": 3, "deliveries": 6, "rehearsals": 1,
+                "customers": 3, "identities": 4, "artifacts": 3, "outbox": 3, "deliveries": 6, "rehearsals": 41,
             ]
             let rows = try await counted.rows()
             try expect(rows == expected, "only the rows of other customers are left: \(rows)")
+            for number in 0...40 {
+                let rehearsal = try unwrap(try await store.read { try $0.rehearsal("large \(number)") }, "a rehearsal")
+                let report = String(decoding: rehearsal.report, as: UTF8.self)
+                try expect(!report.contains("cus_"), "without the example: \(report)")
+            }
             try expect(try await store.lookUp(stays.id) == stays, "others stay")
         },
         StoreClause("an interrupted erasure hides the customer, and the rest is removed later") { store in
@@ -97,8 +102,10 @@ extension StoreClause {
             }
             counted.counts.reset { number in
                 if number == 2 {
-                    let rehearsal = try await store.read { try $0.rehearsal("large 0") }
-                    try expect(rehearsal == nil, "no rehearsal shows them as an example")
+                    let rehearsal = try unwrap(try await store.read { try $0.rehearsal("large 0") }, "a rehearsal")
+                    try expect(
+                        String(decoding: rehearsal.report, as: UTF8.self) == #"{"examples":[]}"#,
+                        "no rehearsal shows them as an example")
                 }
                 guard number == 3 else { return }
                 let reception = try await store.notify("large", "later")
@@ -139,7 +146,7 @@ extension StoreClause {
                         RequestedPublication(
                             compiled: [2], sha256: [2], action: .publish, at: Sample.now, actor: "ada", reason: nil,
                             base: start.id),
-                        after: PublicationSurvey(mark: mark)
+                        after: PublicationSurvey(at: mark)
                     ) { _ in PublicationVerdict(loses: true) }
                 }
                 guard case .published = outcome else { throw BrokenClause(description: "published: \(outcome)") }
@@ -148,7 +155,7 @@ extension StoreClause {
             counted.counts.reset()
             try await large.expect(isThere: false)
             let rows = try await counted.rows()
-            try expect(rows == ["outbox": 3, "deliveries": 3, "rehearsals": 1], "nothing is left: \(rows)")
+            try expect(rows == ["outbox": 3, "deliveries": 3, "rehearsals": 2], "nothing is left: \(rows)")
         },
     ]
 

@@ -181,7 +181,7 @@ extension StoreClause {
             let customer = try await counted.show(0..<200, by: "large")
             counted.counts.reset()
             try expect(customer.id == before.id, "one customer")
-            let survey = PublicationSurvey(mark: try unwrap(await mark.value, "a mark"))
+            let survey = PublicationSurvey(at: try unwrap(await mark.value, "a mark"))
             let outcome = try await store.publishOver(survey, base: start.id) { surveyed in
                 PublicationVerdict(loses: surveyed.customer.facts.purchases.count == 200)
             }

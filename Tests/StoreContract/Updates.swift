@@ -35,7 +35,7 @@ extension DatabaseTransaction {
         }
         for id in draft.changed {
             guard let customer = try changedCustomer(id, in: draft) else { continue }
-            draft.set(try evaluate(customer), for: id)
+            draft.update(customer, try evaluate(customer))
         }
         return try publish(draft)
     }

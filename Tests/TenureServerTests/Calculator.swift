@@ -205,7 +205,7 @@ extension TenureService {
         let request = RequestedPublication(
             compiled: compiled, sha256: digest, action: .publish, at: configuration.now(), actor: "tests", reason: nil,
             base: policies.present.publication)
-        let survey = PublicationSurvey(mark: try await store.write { try $0.position() })
+        let survey = PublicationSurvey(at: try await store.write { try $0.position() })
         let outcome = try await store.write(at: request.at, locking: [.policies]) {
             try $0.publish(request, after: survey) { _ throws(StoreError) in PublicationVerdict() }
         }

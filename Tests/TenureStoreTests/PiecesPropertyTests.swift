@@ -194,7 +194,9 @@ private struct WholeStore: Operable {
         try await write(at: change.at) { transaction in
             let outcome = try transaction.perform(change, on: customer, by: rederivation)
             while let leftovers = try transaction.leftovers() {
-                for rehearsal in leftovers.rehearsals { try transaction.removeRehearsal(rehearsal) }
+                for (rehearsal, customers) in leftovers.rehearsals {
+                    try transaction.removeExamples(of: customers, from: rehearsal)
+                }
                 for update in leftovers.updates { while try !transaction.remove(update) {} }
             }
             return outcome

@@ -93,7 +93,7 @@ struct PolicyPublisher: Sendable {
         try await refuse(errors.filter { !$0.isLossOfRights }, in: candidate, as: request, by: actor)
         // The purpose of a rollback is to give back what a publication took.
         let gainAllowance = candidate.action == .rollback ? nil : request.giveTo ?? 0
-        // If a customer is split or erased in the meantime, the rehearsal begins again.
+        // If more customers lose or gain by the end than allowed, another rehearsal says which.
         for _ in 0..<3 {
             let now = now()
             let evaluator = evaluator(of: candidate, instead: present, at: now)
@@ -115,21 +115,8 @@ struct PolicyPublisher: Sendable {
                 restoringAfter: candidate.restoringAfter, allowance: request.takeFrom ?? 0,
                 gainAllowance: gainAllowance,
                 endsPromises: request.takeFrom != nil && !keepsPromises)
-            let outcome = try await store.write(at: requested.at, locking: [.policies]) {
-                transaction -> PublicationOutcome in
-                var draft: PublicationDraft
-                switch try transaction.preparePublication(requested, after: findings.survey) {
-                case .refused(let outcome): return outcome
-                case .ready(let ready): draft = ready
-                }
-                for id in draft.changed {
-                    guard let customer = try transaction.changedCustomer(id, in: draft) else { continue }
-                    // A promise may refer to a version that another process published in the meantime.
-                    guard let result = try? evaluator.result(for: customer) else { throw StoreError.policyChanged }
-                    draft.set(evaluator.verdict(on: customer, result, keepingPromises: keepsPromises), for: id)
-                }
-                return try transaction.publish(draft)
-            }
+            let outcome = try await publish(
+                requested, after: findings.survey, by: evaluator, keepingPromises: keepsPromises)
             switch outcome {
             case .published(let publication):
                 try await policies.refreshNow()
@@ -139,11 +126,53 @@ struct PolicyPublisher: Sendable {
                     .conflict, "another policy was published in the meantime; rehearse yours against it",
                     reason: Refusal.overtaken.rawValue)
             // Customers who are new or changed count too. The next rehearsal includes them.
-            case .takes, .gives, .unsettled: continue
+            case .takes, .gives: continue
+            case .behind: throw Self.busy
             }
         }
-        throw Problem(.busy, "customers changed while the policy was published; try again", retryAfter: 1)
+        throw Self.busy
     }
+
+    private static let busy = Problem(
+        .busy, "too many customers changed while the policy was published; try again", retryAfter: 1)
+
+    /// Catches up with the customers that changed since the survey, and publishes once few are left: those are evaluated
+    /// in the transaction, while no other one writes.
+    private func publish(
+        _ request: RequestedPublication, after survey: PublicationSurvey, by evaluator: PublicationEvaluator,
+        keepingPromises: Bool
+    ) async throws -> PublicationOutcome {
+        var survey = survey
+        for _ in 0..<Self.mostAttempts {
+            survey = try await policies.upToDate {
+                try await PolicyRehearser(store: store, policies: policies).catchUp(
+                    survey, by: evaluator, restoringAfter: request.restoringAfter, keepingPromises: keepingPromises)
+            }
+            let current = survey
+            let outcome = try await store.write(at: request.at, locking: [.policies]) {
+                transaction -> PublicationOutcome in
+                var draft: PublicationDraft
+                switch try transaction.preparePublication(
+                    request, after: current, limit: PolicyRehearser.mostInPublication)
+                {
+                case .refused(let outcome): return outcome
+                case .ready(let ready): draft = ready
+                }
+                for id in draft.changed {
+                    guard let surveyed = try transaction.changedCustomer(id, in: draft) else { continue }
+                    // A promise may refer to a version that another process published in the meantime.
+                    guard let result = try? evaluator.result(for: surveyed) else { throw StoreError.policyChanged }
+                    draft.update(
+                        surveyed, evaluator.verdict(on: surveyed, result, keepingPromises: keepingPromises))
+                }
+                return try transaction.publish(draft)
+            }
+            guard case .behind = outcome else { return outcome }
+        }
+        return .behind
+    }
+
+    private static let mostAttempts = 10
 
     // MARK: Parts
 

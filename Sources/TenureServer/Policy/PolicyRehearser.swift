@@ -26,7 +26,7 @@ struct PolicyRehearser: Sendable {
     func rehearse(
         by evaluator: PublicationEvaluator, restoringAfter: Int64?, keepingPromises: Bool
     ) async throws -> Findings {
-        var survey = PublicationSurvey(mark: try await store.write { try $0.position() })
+        var survey = PublicationSurvey(at: try await store.write { try $0.position() })
         let restored = try await store.read { try $0.restorablePromises(after: restoringAfter) }
         var tally = Tally(for: evaluator.comparison)
         var page = try await store.read({ try $0.survey(after: 0, limit: Self.pageSize) })
@@ -36,14 +36,43 @@ struct PolicyRehearser: Sendable {
                 let surveyed = SurveyedCustomer(
                     customer: found.customer, isUnbound: found.isUnbound, restored: restored[found.customer.id] ?? [])
                 let result = try evaluator.result(for: surveyed)
-                let verdict = evaluator.verdict(on: surveyed, result, keepingPromises: keepingPromises)
-                if verdict != PublicationVerdict() { survey.verdicts[found.customer.id] = verdict }
+                survey.add(surveyed, evaluator.verdict(on: surveyed, result, keepingPromises: keepingPromises))
                 if surveyed.isUnbound { continue }
-                survey.customers += 1
                 tally.add(RehearsedCustomer(id: found.customer.publicID, found.customer.evidence), result)
             }
             page = try await next
         }
         return Findings(tally: tally, survey: survey)
     }
+
+    /// Evaluates the customers that changed since the survey, until few are left.
+    ///
+    /// Each round takes less time than the one before, so fewer customers change meanwhile.
+    func catchUp(
+        _ survey: PublicationSurvey, by evaluator: PublicationEvaluator, restoringAfter: Int64?,
+        keepingPromises: Bool
+    ) async throws -> PublicationSurvey {
+        var survey = survey
+        for _ in 0..<Self.mostRounds {
+            let position = survey.position
+            let changes = try await store.write { try $0.changes(since: position) }
+            survey.apply(changes)
+            for ids in changes.customers.chunks(of: Self.pageSize) {
+                let customers = try await store.read { transaction -> [SurveyedCustomer] in
+                    try ids.compactMap { try transaction.surveyed($0, restoringAfter: restoringAfter) }
+                }
+                for surveyed in customers {
+                    let result = try evaluator.result(for: surveyed)
+                    survey.update(
+                        surveyed, evaluator.verdict(on: surveyed, result, keepingPromises: keepingPromises))
+                }
+            }
+            if changes.customers.count <= Self.mostInPublication / 2 { break }
+        }
+        return survey
+    }
+
+    private static let mostRounds = 20
+    /// How many changed customers a publication evaluates while no other transaction writes: less than a second.
+    static let mostInPublication = 200
 }

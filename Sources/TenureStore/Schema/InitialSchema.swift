@@ -119,10 +119,13 @@ extension Migration {
         """
 
     private static let customerData = """
+        -- No number of a row in `artifacts`, `notifications`, `promises`, `support_grants` or `events` is given twice. So
+        -- a publication finds what was written since it read the customers.
+
         -- With a header, `bytes` begins at the dot after it. `update_id` is the large update that wrote the artifact in one
         -- of its pieces; NULL if one transaction wrote all of it.
         CREATE TABLE artifacts (
-            id INTEGER PRIMARY KEY,
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
             customer INTEGER NOT NULL REFERENCES customers (id),
             kind INTEGER NOT NULL,
             sha256 BLOB NOT NULL,
@@ -146,7 +149,7 @@ extension Migration {
 
         -- App Store Server Notifications. With a header, `bytes` begins at the dot after it.
         CREATE TABLE notifications (
-            id INTEGER PRIMARY KEY,
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
             realm INTEGER NOT NULL,
             uuid TEXT NOT NULL,
             type TEXT NOT NULL,
@@ -162,7 +165,7 @@ extension Migration {
 
         -- `ended_by` is the publication that ended the promise; a rollback that restores it sets it to NULL again.
         CREATE TABLE promises (
-            id INTEGER PRIMARY KEY,
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
             customer INTEGER NOT NULL REFERENCES customers (id),
             entitlement TEXT NOT NULL,
             app_transaction_id TEXT,
@@ -182,7 +185,7 @@ extension Migration {
 
         -- `kind` is `grant` or `revocation`.
         CREATE TABLE support_grants (
-            id INTEGER PRIMARY KEY,
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
             customer INTEGER NOT NULL REFERENCES customers (id),
             entitlement TEXT NOT NULL,
             kind TEXT NOT NULL,
@@ -195,7 +198,7 @@ extension Migration {
 
         -- What happened to a customer beside artifacts and support; `detail` is a JSON object.
         CREATE TABLE events (
-            id INTEGER PRIMARY KEY,
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
             customer INTEGER NOT NULL REFERENCES customers (id),
             kind TEXT NOT NULL,
             at INTEGER NOT NULL,
@@ -212,6 +215,14 @@ extension Migration {
             last_seen INTEGER NOT NULL,
             entitlement_tokens INTEGER NOT NULL,
             PRIMARY KEY (customer, device)
+        ) STRICT;
+
+        -- Customers that were erased, split, or parted from an account: their other rows don't show that. A publication
+        -- evaluates them again. Rows stay for a day.
+        CREATE TABLE departures (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            departed INTEGER NOT NULL,
+            at INTEGER NOT NULL
         ) STRICT;
 
         CREATE TABLE trial_sessions (

@@ -39,11 +39,13 @@ extension Store {
 
     /// Removes in pieces what is left of erased customers, and of large updates that will never be finished.
     package func removeLeftovers(at now: Date) async throws(StoreError) {
+        if try await read(at: now, { try $0.hasOldDepartures() }) {
+            try await writePiece(at: now) { try $0.removeOldDepartures() }
+        }
         // Reads first: usually there is nothing, and an idle service writes nothing.
         while let leftovers = try await read(at: now, { try $0.leftovers() }) {
-            // A rehearsal's examples name customers. It is made again where it is needed.
-            for rehearsal in leftovers.rehearsals {
-                try await writePiece(at: now) { try $0.removeRehearsal(rehearsal) }
+            for (rehearsal, customers) in leftovers.rehearsals {
+                try await writePiece(at: now) { try $0.removeExamples(of: customers, from: rehearsal) }
             }
             for update in leftovers.updates {
                 while try await !writePiece(at: now, { try $0.remove(update) }) {}

@@ -84,7 +84,7 @@ extension DatabaseTransaction {
 
 extension Array {
     /// Splits the array into chunks of `size` elements, in order. The last one may be shorter.
-    func chunks(of size: Int) -> [ArraySlice<Element>] {
+    package func chunks(of size: Int) -> [ArraySlice<Element>] {
         stride(from: 0, to: count, by: size).map { self[$0..<Swift.min($0 + size, count)] }
     }
 

@@ -39,32 +39,29 @@ extension DatabaseTransaction {
     /// Checks that a publication can rest on its survey, and finds the customers that changed since then.
     ///
     /// From here on, no customer changes until the transaction ends. The caller evaluates the changed customers and
-    /// calls `publish` in the same transaction.
+    /// calls `publish` in the same transaction. More than `limit` of them are refused as `behind`.
     package func preparePublication(
-        _ request: RequestedPublication, after survey: PublicationSurvey
+        _ request: RequestedPublication, after survey: PublicationSurvey, limit: Int = .max
     ) throws(StoreError) -> PreparedPublication {
         try keepWritersAway()
         guard let former = try publication(), former.id == request.base else { return .refused(.overtaken) }
-        guard try isSettled(since: survey.mark) else { return .refused(.unsettled) }
-        var draft = PublicationDraft(
-            request: request, survey: survey, formerVersion: former.version,
-            restored: try restorablePromises(after: request.restoringAfter),
-            changed: try customersChanged(since: survey.mark))
-        for id in draft.changed {
-            // Also the members that were merged into them in the meantime.
-            for member in try group(of: id) { draft.survey.verdicts[member] = nil }
-        }
-        return .ready(draft)
+        let changes = try changes(since: survey.position)
+        guard changes.customers.count <= limit else { return .refused(.behind) }
+        var survey = survey
+        survey.apply(changes)
+        return .ready(
+            PublicationDraft(
+                request: request, survey: survey, formerVersion: former.version, changed: changes.customers))
     }
 
     /// Returns a customer that changed since the survey. Returns nil if there is nothing to evaluate.
     package func changedCustomer(_ id: Int64, in draft: PublicationDraft) throws(StoreError) -> SurveyedCustomer? {
-        try surveyed(id, restoring: draft.restored)
+        try surveyed(id, restoringAfter: draft.request.restoringAfter)
     }
 
     /// Publishes everything at once or nothing: promises end or are restored, and the policy takes effect.
     package func publish(_ draft: PublicationDraft) throws(StoreError) -> PublicationOutcome {
-        let (request, survey, restored) = (draft.request, draft.survey, draft.restored)
+        let (request, survey) = (draft.request, draft.survey)
         let verdicts = survey.verdicts
         var counts = StoredPublication.Counts()
         counts.customers = survey.customers
@@ -75,7 +72,8 @@ extension DatabaseTransaction {
 
         let version = try version(of: request.compiled, sha256: request.sha256)
         let id = try insert(request, of: version, counts)
-        try settlePromises(request, in: id, of: version, verdicts, restored, &counts)
+        try settlePromises(
+            request, in: id, of: version, verdicts, try restorablePromises(after: request.restoringAfter), &counts)
         try session.execute(
             "UPDATE publications SET ended = $1, restored = $2 WHERE id = $3",
             [SQLValue(counts.ended), SQLValue(counts.restored), .integer(id)])

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 
 extension DatabaseTransaction {
     package func record(_ rehearsal: StoredRehearsal) throws(StoreError) {
@@ -16,35 +17,75 @@ extension DatabaseTransaction {
             ])
     }
 
+    /// A rehearsal, without examples of customers that are being erased.
     package func rehearsal(_ id: String) throws(StoreError) -> StoredRehearsal? {
-        try session.row(
+        let row = try session.row(
             """
             SELECT id, base, sha256, at, actor, gaining, losing, losing_with_promises, report FROM rehearsals
-            WHERE id = $1 AND NOT EXISTS (
-                SELECT 1 FROM unfinished_updates JOIN customers ON customers.id = customer
-                WHERE update_id = \(Self.erasing) AND report LIKE '%' || public_id || '%')
-            """, [.text(id)]
-        ).map { row throws(StoreError) in
-            StoredRehearsal(
-                id: try row.text(0), base: try row.integer(1), sha256: try row.bytes(2), at: try row.instant(3),
-                actor: try row.text(4), gaining: Int(clamping: try row.integer(5)),
-                losing: Int(clamping: try row.integer(6)), losingWithPromises: Int(clamping: try row.integer(7)),
-                report: Array(try row.text(8).utf8))
-        }
+            WHERE id = $1
+            """, [.text(id)])
+        guard let row else { return nil }
+        let erased = try session.rows(
+            """
+            SELECT public_id FROM unfinished_updates JOIN customers ON customers.id = customer
+            WHERE update_id = \(Self.erasing) AND CAST($1 AS TEXT) LIKE '%' || public_id || '%'
+            """, [.text(try row.text(8))]
+        ).map { row throws(StoreError) in try row.text(0) }
+        return StoredRehearsal(
+            id: try row.text(0), base: try row.integer(1), sha256: try row.bytes(2), at: try row.instant(3),
+            actor: try row.text(4), gaining: Int(clamping: try row.integer(5)),
+            losing: Int(clamping: try row.integer(6)), losingWithPromises: Int(clamping: try row.integer(7)),
+            report: try Self.report(Array(try row.text(8).utf8), without: Set(erased)))
     }
 
-    /// Rehearsals with examples that name one of the customers. It reads all reports, so only read transactions use it.
-    func rehearsals(naming customers: [Int64]) throws(StoreError) -> [String] {
+    /// Rehearsals with examples that name one of the customers, and the public IDs of these customers. It reads all
+    /// reports, so only read transactions use it.
+    func rehearsals(naming customers: [Int64]) throws(StoreError) -> [String: Set<String>] {
         let rows = try rows(
             """
-            SELECT rehearsals.id FROM rehearsals WHERE EXISTS (
-                SELECT 1 FROM customers
-                WHERE customers.id IN \(DatabaseTable.batchPlaces) AND report LIKE '%' || public_id || '%')
+            SELECT rehearsals.id, public_id FROM rehearsals JOIN customers
+            ON customers.id IN \(DatabaseTable.batchPlaces) AND report LIKE '%' || public_id || '%'
             """, about: customers)
-        return try rows.map { row throws(StoreError) in try row.text(0) }
+        var named: [String: Set<String>] = [:]
+        for row in rows { named[try row.text(0), default: []].insert(try row.text(1)) }
+        return named
     }
 
-    func removeRehearsal(_ id: String) throws(StoreError) {
-        try session.execute("DELETE FROM rehearsals WHERE id = $1", [.text(id)])
+    /// Removes the examples that name these customers. The numbers stay, so that a publication can refer to them.
+    func removeExamples(of customers: Set<String>, from rehearsal: String) throws(StoreError) {
+        let row = try session.row("SELECT report FROM rehearsals WHERE id = $1", [.text(rehearsal)])
+        guard let row else { return }
+        let report = try Self.report(Array(try row.text(0).utf8), without: customers)
+        try session.execute(
+            "UPDATE rehearsals SET report = $1 WHERE id = $2",
+            [.text(String(decoding: report, as: UTF8.self)), .text(rehearsal)])
+    }
+
+    /// A report without the elements of lists that name one of the customers.
+    private static func report(_ bytes: [UInt8], without customers: Set<String>) throws(StoreError) -> [UInt8] {
+        guard !customers.isEmpty else { return bytes }
+        do {
+            return try JSONValue(parsing: bytes).without(customers)?.bytes ?? Array("{}".utf8)
+        } catch {
+            throw .damaged("the report of a rehearsal isn't JSON")
+        }
+    }
+}
+
+extension JSONValue {
+    /// Nil if the value itself, or a member of it, is one of the texts. Lists lose such elements.
+    fileprivate func without(_ texts: Set<String>) -> JSONValue? {
+        switch self {
+        case .string(let text): return texts.contains(text) ? nil : self
+        case .array(let elements): return .array(elements.compactMap { $0.without(texts) })
+        case .object(let object):
+            var rest = JSONObject()
+            for member in object.members {
+                guard let value = member.value.without(texts) else { return nil }
+                rest[member.name] = value
+            }
+            return .object(rest)
+        default: return self
+        }
     }
 }

@@ -93,6 +93,6 @@ struct Leftovers: Sendable {
     }
 
     let updates: [Update]
-    /// The rehearsals with examples that name one of the erased customers.
-    let rehearsals: [String]
+    /// The rehearsals with examples that name erased customers, with the public IDs of these customers.
+    let rehearsals: [String: Set<String>]
 }

@@ -57,34 +57,75 @@ package struct PublicationVerdict: Sendable, Hashable {
     }
 }
 
-/// What evaluating all customers found, and when it began.
+/// What evaluating all customers found, as of a position of the database.
 package struct PublicationSurvey: Sendable {
     /// The verdicts that aren't empty, by customer.
     package var verdicts: [Int64: PublicationVerdict] = [:]
-    /// How many customers there are.
-    package var customers = 0
-    /// The state of the database before the first customer was read.
-    package let mark: DatabasePosition
+    /// The state of the database before the first customer was read, or at the last changes.
+    package private(set) var position: DatabasePosition
+    /// Customers that count, in the order of their numbers.
+    private var read: [Int64] = []
+    /// Whether customers count that changed since they were read.
+    private var readAgain: [Int64: Bool] = [:]
 
-    package init(mark: DatabasePosition) {
-        self.mark = mark
+    package init(at position: DatabasePosition) {
+        self.position = position
+    }
+
+    /// How many customers there are. Unbound customers don't count.
+    package var customers: Int {
+        let again = readAgain.reduce(0) { count, entry in
+            count + (entry.value ? 1 : 0) - (wasRead(entry.key) ? 1 : 0)
+        }
+        return read.count + again
+    }
+
+    /// Adds the next customer, in the order of their numbers.
+    package mutating func add(_ surveyed: SurveyedCustomer, _ verdict: PublicationVerdict) {
+        if verdict != PublicationVerdict() { verdicts[surveyed.customer.id] = verdict }
+        if !surveyed.isUnbound { read.append(surveyed.customer.id) }
+    }
+
+    /// Forgets what was found about customers that changed. The caller evaluates them, and calls `update`.
+    package mutating func apply(_ changes: SurveyChanges) {
+        position = changes.position
+        for id in changes.outdated {
+            verdicts[id] = nil
+            readAgain[id] = false
+        }
+    }
+
+    /// Sets the verdict on a customer that changed.
+    package mutating func update(_ surveyed: SurveyedCustomer, _ verdict: PublicationVerdict) {
+        if verdict != PublicationVerdict() { verdicts[surveyed.customer.id] = verdict }
+        readAgain[surveyed.customer.id] = !surveyed.isUnbound
+    }
+
+    private func wasRead(_ id: Int64) -> Bool {
+        var (low, high) = (0, read.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if read[middle] < id { low = middle + 1 } else { high = middle }
+        }
+        return low < read.count && read[low] == id
     }
 }
 
 /// The last row of each table at an instant without writers.
 package struct DatabasePosition: Sendable, Hashable {
-    /// By table.
-    let last: [String: Row]
+    /// By table; nil for an empty one.
+    let last: [String: Int64]
     /// Members with artifacts of updates without a last piece.
     let unfinished: [Int64]
+}
 
-    struct Row: Sendable, Hashable {
-        let id: Int64
-        /// The customer of the row. If that changes, the row was removed and its number used again.
-        let customer: Int64?
-    }
-
-    func number(in table: String) -> Int64 { last[table]?.id ?? 0 }
+/// What changed between two positions.
+package struct SurveyChanges: Sendable {
+    package let position: DatabasePosition
+    /// Customers to evaluate, by number. A merged customer counts with the one into which it was merged.
+    package let customers: [Int64]
+    /// Numbers with findings that are no longer valid. Some of these customers don't exist anymore.
+    let outdated: Set<Int64>
 }
 
 /// A customer to evaluate, with the promises that a rollback would restore.
@@ -110,8 +151,8 @@ package enum PublicationOutcome: Sendable, Hashable {
     case takes(Int)
     /// More customers than allowed would gain something.
     case gives(Int)
-    /// Customers were separated or erased since the survey, which must be repeated.
-    case unsettled
+    /// Too many customers changed since the survey to evaluate them while no other transaction writes.
+    case behind
 }
 
 /// A publication that only needs the verdicts on customers that changed since its survey.
@@ -119,13 +160,12 @@ package struct PublicationDraft: Sendable {
     let request: RequestedPublication
     var survey: PublicationSurvey
     let formerVersion: Int64
-    let restored: [Int64: [StoredPromise]]
     /// Customers that changed since the survey, without a verdict.
     package let changed: [Int64]
 
     /// Sets the verdict on a changed customer.
-    package mutating func set(_ verdict: PublicationVerdict, for customer: Int64) {
-        if verdict != PublicationVerdict() { survey.verdicts[customer] = verdict }
+    package mutating func update(_ surveyed: SurveyedCustomer, _ verdict: PublicationVerdict) {
+        survey.update(surveyed, verdict)
     }
 }
 

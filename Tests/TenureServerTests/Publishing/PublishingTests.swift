@@ -101,6 +101,58 @@ import Testing
         }
     }
 
+    @Test func `an erased example leaves the rehearsal, which still counts`() async throws {
+        try await withAdminClient { admin, _ in
+            let owners = [try await admin.owner("704000000000000011"), try await admin.owner("704000000000000012")]
+            let id = try #require(try await admin.rehearse(try .harsh()).rehearsal)
+            let path = AdminClient.policies + "/rehearsals/\(id)"
+            let before = try await admin.get(path).text
+            for owner in owners { #expect(before.contains(owner.id)) }
+            #expect(try await admin.delete("/v1/admin/customers/\(owners[0].id)").status == .ok)
+            let after = try await admin.get(path)
+            #expect(!after.text.contains(owners[0].id) && after.text.contains(owners[1].id))
+            #expect(after.number("losing") == 2)
+            let taken = try await admin.publish(try .harsh(), ["takeFrom": 2, "rehearsal": id])
+            #expect(taken.number("losing") == 1 && taken.number("customers") == 1, "\(taken.text)")
+        }
+    }
+
+    @Test func `succeeds while customers are erased and sync all the time`() async throws {
+        try await withAdminClient { admin, _ in
+            var owners: [String] = []
+            for number in 100..<400 { owners.append(try await admin.owner("704000000000000\(number)").id) }
+            let id = try #require(try await admin.rehearse(try .harsh()).rehearsal)
+            let isPublished = Locked(false)
+            let counts = try await withThrowingTaskGroup(of: Int.self) { group in
+                group.addTask { [owners] in
+                    var erased = 0
+                    for owner in owners where !isPublished.withLock({ $0 }) {
+                        guard try await admin.delete("/v1/admin/customers/\(owner)").status == .ok else { break }
+                        erased += 1
+                    }
+                    return erased
+                }
+                group.addTask {
+                    var number = 500
+                    while !isPublished.withLock({ $0 }) {
+                        _ = try await admin.newcomer("704000000000000\(number)")
+                        number += 1
+                    }
+                    return number - 500
+                }
+                defer { isPublished.withLock { $0 = true } }
+                let taken = try await admin.publish(try .harsh(), ["takeFrom": 300, "rehearsal": id])
+                #expect(taken.status == .ok, "\(taken.text)")
+                let returned = try await admin.rollBack()
+                #expect(returned.status == .ok, "\(returned.text)")
+                #expect(try #require(returned.number("restored")) > 0)
+                isPublished.withLock { $0 = true }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(counts.allSatisfy { $0 > 0 }, "both went on: \(counts)")
+        }
+    }
+
     @Test func `a rehearsal against another policy than today's doesn't count`() async throws {
         try await withAdminClient { admin, _ in
             _ = try await admin.owner()
