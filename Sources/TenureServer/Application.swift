@@ -157,7 +157,9 @@ extension TenureService {
         ]
         if let content { services.append(ContentWatch(folder: content.folder, logger: logger)) }
         if let links = content?.s3 { services.append(S3SecretReloading(links: links, logger: logger)) }
-        if let webhooks = try configuration.webhookServices(announcer, store: store, logger: logger) {
+        if let webhooks = try configuration.webhookServices(
+            announcer, store: store, metrics: metrics, logger: logger)
+        {
             services += [webhooks.announcements, webhooks.deliveries]
         }
         return services + (try appStoreServices(logger: logger))
@@ -200,9 +202,6 @@ extension TenureService {
                     },
                 ],
                 idleTimeout: .seconds(Int64(timeouts.idle))))
-        let certificate = try configuration.certificateFiles.map { files throws(ServiceError) in
-            try ServerCertificate(files, now: configuration.now)
-        }
         let services = services + [CertificateReloading(certificate: certificate, logger: logger)]
         var server = plain
         if let certificate {
@@ -244,7 +243,7 @@ private struct RecordService: Service {
             try? await gracefulShutdown()
         } onCancel: {
             // The time to finish is over. Counted at this very moment: a little later whoever is cut off is counted no more.
-            let requests = metrics.snapshot.inFlight
+            let requests = metrics.requestsInFlight
             guard requests > 0 else { return }
             logger.warning(
                 "what was not finished in time was cut off", metadata: ["requests": .stringConvertible(requests)])

@@ -40,8 +40,7 @@ public struct CertificateFiles: Sendable, Hashable {
         guard let server = chain.first else {
             throw .certificateFile(path: certificate, detail: "it holds no certificate in PEM")
         }
-        let expiry = Date(timeIntervalSince1970: TimeInterval(server.notValidAfter))
-        guard now <= expiry else {
+        guard now <= server.expiry else {
             throw .certificateFile(path: certificate, detail: "its certificate expired; put a new one in its place")
         }
         let keyBytes: [UInt8]
@@ -77,4 +76,8 @@ public struct CertificateFiles: Sendable, Hashable {
             throw .certificateFile(path: path, detail: "it cannot be read; check who may read it")
         }
     }
+}
+
+extension NIOSSLCertificate {
+    var expiry: Date { Date(timeIntervalSince1970: TimeInterval(notValidAfter)) }
 }

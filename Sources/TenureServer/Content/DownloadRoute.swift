@@ -36,7 +36,7 @@ struct DownloadRoute: Sendable {
             // Only a body takes its time.
             guard request.method == .get else { return response }
             let slot: Downloads.Slot
-            do throws(Downloads.Rejection) {
+            do throws(DownloadRejection) {
                 slot = try delivery.downloads.begin(
                     for: .init(record: rights.store.databaseID, number: customer.id)
                 ).get()

@@ -18,20 +18,15 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// What a client was too slow at.
-    enum Phase: String, Sendable, CaseIterable {
-        case head, body, response
-    }
-
     private let timeouts: ServiceConfiguration.Timeouts
     /// Bytes per second.
     private let bodyRate: Int
     private let connections: Connections
-    private let closed: @Sendable (Phase) -> Void
+    private let closed: @Sendable (SlowClientPhase) -> Void
     private var connection: Connections.Connection?
 
     /// For a body: when its rate is measured next. Else the end.
-    private var readingUntil: (deadline: NIODeadline, phase: Phase)?
+    private var readingUntil: (deadline: NIODeadline, phase: SlowClientPhase)?
     private var isRequestArriving = false
     private var unreportedBytes = 0
     /// Since when the service doesn't read, and when it last started again. That time doesn't count against the client.
@@ -74,7 +69,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
 
     init(
         _ timeouts: ServiceConfiguration.Timeouts, bodyRate: Int, connections: Connections,
-        closed: @escaping @Sendable (Phase) -> Void
+        closed: @escaping @Sendable (SlowClientPhase) -> Void
     ) {
         self.timeouts = timeouts
         self.bodyRate = bodyRate
@@ -311,7 +306,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
         arm(context)
     }
 
-    private func close(_ context: ChannelHandlerContext, late phase: Phase) {
+    private func close(_ context: ChannelHandlerContext, late phase: SlowClientPhase) {
         closed(phase)
         context.close(promise: nil)
     }
@@ -331,7 +326,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func report() {
         guard let connection else { return }
-        let phase: Connections.Phase =
+        let phase: ConnectionPhase =
             takenAt != nil
             ? .response : isRequestArriving && !isLeaving ? .request : requestsRead > responsesBegun ? .working : .idle
         connections.enter(phase, connection)

@@ -12,6 +12,7 @@ struct NotificationService: Sendable {
     let store: Store
     let policies: ActivePolicy
     let announcer: WebhookScheduler?
+    let metrics: ServiceMetrics
 
     /// A notification as a compact JWS. When it returns, the notification is flushed.
     ///
@@ -25,6 +26,7 @@ struct NotificationService: Sendable {
         }
         let reception = try await keep(contents, now: now)
         let notification = contents.notification
+        if reception.isNew { metrics.notified(type: notification.type) }
         logger?.info(
             "notified",
             metadata: [

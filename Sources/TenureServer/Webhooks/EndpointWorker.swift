@@ -15,6 +15,7 @@ struct EndpointWorker: Sendable {
     let now: @Sendable () -> Date
     /// Between two looks at the outbox.
     let interval: Duration
+    let metrics: ServiceMetrics
     let logger: Logger
 
     /// Seconds; much longer than an attempt can take.
@@ -97,6 +98,7 @@ struct EndpointWorker: Sendable {
             // The lease ends, and it is delivered once more.
             logger.error("a delivery cannot be recorded", metadata: ["detail": "\(error)"])
         }
+        metrics.attempted(webhookTo: webhook.name, outcome.result)
         log(delivery, outcome)
         if case .delivered = outcome { return true }
         return false
@@ -133,6 +135,16 @@ struct EndpointWorker: Sendable {
         case .failed(_, let detail, nil):
             metadata["detail"] = "\(detail)"
             logger.error("webhook given up; `tenure webhook replay` sends it again", metadata: metadata)
+        }
+    }
+}
+
+extension Delivery.Outcome {
+    fileprivate var result: WebhookResult {
+        switch self {
+        case .delivered: .delivered
+        case .failed(_, _, retryAt: nil): .givenUp
+        case .failed: .failed
         }
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import TenureCore
 
 extension DatabaseTransaction {
@@ -14,6 +14,17 @@ extension DatabaseTransaction {
             SELECT 1 FROM deliveries
             WHERE endpoint = $1 AND next_at <= $2 AND NOT \(Self.isOfHidden("deliveries")) LIMIT 1
             """, [.text(endpoint), milliseconds]) != nil
+    }
+
+    /// For each endpoint with waiting deliveries: how many wait, and when the oldest was queued.
+    package func webhookBacklog() throws(StoreError) -> [String: (count: Int, oldest: Date)] {
+        let rows = try session.rows(
+            "SELECT endpoint, count(*), min(queued_at) FROM deliveries WHERE next_at IS NOT NULL GROUP BY endpoint", [])
+        var backlog: [String: (count: Int, oldest: Date)] = [:]
+        for row in rows {
+            backlog[try row.text(0)] = (Int(clamping: try row.integer(1)), try row.instant(2))
+        }
+        return backlog
     }
 
     /// Takes what is due for an endpoint: nobody else takes it before the lease has ended.

@@ -57,7 +57,8 @@ func withHooks<Result: Sendable>(
     configuration.now = { clock.now }
     try change(&configuration)
     let service = try await started(configuration)
-    let parts = try configuration.webhookServices(service.announcer, store: service.store, logger: Calculator.logger)
+    let parts = try configuration.webhookServices(
+        service.announcer, store: service.store, metrics: service.metrics, logger: Calculator.logger)
     guard let parts else { throw ServiceError.failed("no webhooks") }
     let hooks = Hooks(
         service: service, announcements: parts.announcements, workers: parts.deliveries.workers, clock: clock)

@@ -17,11 +17,11 @@ struct MetricsRoute: Sendable {
         case .guarded:
             if context.peer?.isLocal != true { try checkKey(of: request, from: WrongKeyLimit.name(of: context.peer)) }
         }
-        return .text(await ServiceMetrics.prometheus(of: sources), mediaType: PrometheusText.mediaType)
+        return .text(await MetricsSource.text(of: sources), mediaType: PrometheusFamily.mediaType)
     }
 
     private func checkKey(of request: Request, from address: String) throws(Problem) {
-        let refusal = Problem(.notAuthenticated, "metrics are told on this machine, or to who shows the admin key")
+        let refusal = Problem(.notAuthenticated, "metrics are for requests from this machine, or with the admin key")
         // As in `AdminKeyCheck`: no key is no guess, and the right key is never locked out.
         guard request.hasAuthorization else { throw refusal }
         guard adminKey?.opens(request) != true else { return }
