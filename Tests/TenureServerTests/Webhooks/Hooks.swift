@@ -35,10 +35,12 @@ struct Hooks: Sendable {
 }
 
 extension Webhook {
-    static func local(_ port: Int, name: String = "app", events: [String] = []) -> Webhook {
+    static func local(
+        _ port: Int, name: String = "app", events: [String] = [], eachCustomer: Bool = true
+    ) -> Webhook {
         Webhook(
             name: name, url: "http://127.0.0.1:\(port)/hooks?from=tenure", secrets: [Hooks.secret], events: events,
-            allowsPrivate: true)
+            eachCustomer: eachCustomer, allowsPrivate: true)
     }
 }
 
