@@ -68,8 +68,9 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         // SQLite.
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-        // Logs.
+        // Logs and metrics.
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         // Start, signals and graceful shutdown.
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
@@ -155,6 +156,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio", condition: service),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras", condition: service),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: service),
+                .product(name: "CoreMetrics", package: "swift-metrics", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: service),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: service),

@@ -160,7 +160,9 @@ extension TenureService {
         ]
         if let content { services.append(ContentWatch(folder: content.folder, logger: logger)) }
         if let links = content?.s3 { services.append(S3SecretReloading(links: links, logger: logger)) }
-        if let webhooks = try configuration.webhookServices(announcer, store: store, logger: logger) {
+        if let webhooks = try configuration.webhookServices(
+            announcer, store: store, metrics: metrics, logger: logger)
+        {
             services += [webhooks.announcements, webhooks.deliveries]
         }
         return services + (try appStoreServices(logger: logger))
@@ -203,9 +205,6 @@ extension TenureService {
                     },
                 ],
                 idleTimeout: .seconds(Int64(timeouts.idle))))
-        let certificate = try configuration.certificateFiles.map { files throws(ServiceError) in
-            try ServerCertificate(files, now: configuration.now)
-        }
         let services = services + [CertificateReloading(certificate: certificate, logger: logger)]
         var server = plain
         if let certificate {
@@ -247,7 +246,7 @@ private struct DatabaseClosing: Service {
             try? await gracefulShutdown()
         } onCancel: {
             // The shutdown timeout is over. The requests are counted now, because aborted ones aren't counted later.
-            let requests = metrics.snapshot.inFlight
+            let requests = metrics.requestsInFlight
             guard requests > 0 else { return }
             logger.warning(
                 "requests that didn't complete within the shutdown timeout were aborted",

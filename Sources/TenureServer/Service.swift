@@ -18,6 +18,8 @@ struct TenureService: Sendable {
     let announcer: WebhookScheduler?
     /// Nil if the service delivers no content.
     let content: ContentDelivery?
+    /// Nil without TLS.
+    let certificate: ServerCertificate?
     let configuration: ServiceConfiguration
     let metrics = ServiceMetrics()
     /// The transport for the App Store; connections are opened by the first call.
@@ -33,6 +35,9 @@ struct TenureService: Sendable {
         if let error = ServiceError(configuration.mistakes) { throw error }
         self.configuration = configuration
         self.transport = transport ?? http.transport
+        certificate = try configuration.certificateFiles.map { files throws(ServiceError) in
+            try ServerCertificate(files, now: configuration.now)
+        }
         let database: Store
         if let store { database = store } else { database = try Self.openStore(configuration) }
         self.store = database
@@ -90,7 +95,8 @@ struct TenureService: Sendable {
         guard let client = try appStoreClient(logger: logger) else { return nil }
         let histories = HistoryBackfill(client: client, store: store, policies: policies, now: configuration.now)
         let receiver = NotificationService(
-            verifier: client.verifier, store: store, policies: policies, announcer: announcer)
+            verifier: client.verifier, store: store, policies: policies, announcer: announcer,
+            metrics: metrics)
         return AppStoreJobs(
             histories: histories.runner(idle: configuration.appStoreIdle, logger: logger),
             notifications: MissedNotifications(
@@ -109,10 +115,9 @@ struct TenureService: Sendable {
 
     func metricsSource(of app: String?) -> MetricsSource {
         MetricsSource(
-            app: app, metrics: metrics, database: configuration.databaseFile,
-            appStore: configuration.appStore.map { _ in
-                AppStoreProgress(store: store, environments: Array(configuration.anchors.keys))
-            })
+            app: app, metrics: metrics, store: store, database: configuration.databaseFile, certificate: certificate,
+            signingKeys: signingKeys, webhooks: configuration.webhooks.map(\.name),
+            environments: configuration.appStore.map { _ in Array(configuration.anchors.keys) })
     }
 
     /// Reports the metrics of several apps, with this service's access rules.
@@ -130,7 +135,8 @@ struct TenureService: Sendable {
             metrics: metrics, lookUp: store.database.lookUpNow)
         let notifications = NotificationRoute(
             service: NotificationService(
-                verifier: sync.verifier, store: store, policies: policies, announcer: announcer),
+                verifier: sync.verifier, store: store, policies: policies, announcer: announcer,
+                metrics: metrics),
             now: configuration.now)
         let trials = TrialRoute(
             store: store, policies: policies, access: access, personas: personas, now: configuration.now)

@@ -148,6 +148,27 @@ private let extending: JSONObject = [
     }
 }
 
+@Test func `the notification history has what was never sent, because the app had no URL`() async throws {
+    let state = try subscribed()
+    try await withCounter(state) { counter async throws in
+        func ask(_ change: (inout JSONObject) -> Void = { _ in }) async throws -> [JSONValue] {
+            var body: JSONObject = [
+                "startDate": .instant(state.now.addingTimeInterval(-86400)), "endDate": .instant(state.now),
+            ]
+            change(&body)
+            return try await counter.send(.post, "/inApps/v1/notifications/history", body).body
+                .list("notificationHistory")
+        }
+        let all = try await ask()
+        #expect(all.count == state.notifications.count && !all.isEmpty)
+        for case .object(let item) in all {
+            #expect(item.list("sendAttempts").isEmpty)
+            #expect(item.text("signedPayload")?.isEmpty == false)
+        }
+        #expect(try await ask { $0["onlyFailures"] = .boolean(true) }.count == all.count)
+    }
+}
+
 @Test func `the notification history has every attempt, in pages`() async throws {
     let state = try subscribed(url: "https://example.com/hook")
     try await withCounter(state, sender: { _, _, notification in notification.index == 2 ? .timedOut : .success }) {

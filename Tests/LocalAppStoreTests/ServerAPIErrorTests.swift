@@ -39,6 +39,21 @@ private let onlyByFault: Set<ServerAPIError> = [
     }
 }
 
+/// As in Apple's documentation of each error.
+@Test func `errors have Apple's messages`() {
+    let messages: [ServerAPIError: String] = [
+        .invalidRequestRevision: "Invalid request revision.", .invalidTransactionID: "Invalid transaction id.",
+        .invalidOriginalTransactionID: "Invalid original transaction id.",
+        .invalidExtendReasonCode: "Invalid extend reason code.", .accountNotFound: "Account not found.",
+        .originalTransactionIDNotFound: "Original transaction id not found.",
+        .transactionIDNotFound: "Transaction id not found.", .rateLimitExceeded: "Rate limit exceeded.",
+        .accountNotFoundRetryable: "Account not found. Please try again.",
+        .generalInternal: "An unknown error occurred.",
+        .invalidSort: "Invalid request. The sort parameter is invalid.",
+    ]
+    for (error, message) in messages { #expect(error.message == message) }
+}
+
 /// An invalid request, and its error.
 private struct Wrong {
     let error: ServerAPIError
@@ -84,7 +99,9 @@ private func wrongQuestions(_ state: AppStoreState) throws -> [Wrong] {
         wrong(.transactionIDNotFound, "v1/transactions/appTransactions/\(unknown)"),
         wrong(.invalidStatus, "v1/subscriptions/\(id)?status=6"),
         wrong(.transactionIDNotFound, "v1/subscriptions/\(unknown)"),
-        wrong(.invalidRequestRevision, "\(history)?revision=x"), wrong(.invalidSort, "\(history)?sort=UP"),
+        wrong(.invalidRequestRevision, "\(history)?revision=x"),
+        wrong(.invalidRequestRevision, "\(history)?revision=1700000000000_999999"),
+        wrong(.invalidSort, "\(history)?sort=UP"),
         wrong(.invalidRequestRevision, "v2/refund/lookup/\(id)?revision=x"),
         wrong(.startDateAfterEndDate, "\(history)?startDate=2&endDate=1"),
         wrong(.invalidStartDate, "\(history)?startDate=x"), wrong(.invalidEndDate, "\(history)?endDate=x"),

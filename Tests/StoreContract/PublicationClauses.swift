@@ -165,7 +165,8 @@ extension StoreClause {
                 checked.add(surveyed.customer.id)
                 return PublicationVerdict(loses: true)
             }
-            try expect(transferred == .takes(checked.all.count), "the customer that has the acquisition now is evaluated")
+            try expect(
+                transferred == .takes(checked.all.count), "the customer that has the acquisition now is evaluated")
             try expect(checked.all.contains(one.id), "and the one that had it before: \(checked.all)")
             mark = try await store.write { try $0.position() }
             var survey = PublicationSurvey(at: mark)

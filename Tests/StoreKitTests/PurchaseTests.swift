@@ -28,7 +28,7 @@ import Testing
             #expect(everything.subscription == nil)
             let plan = try #require(products[1].subscription)
             #expect(plan.subscriptionPeriod == .monthly)
-            #expect(plan.subscriptionGroupID == "plans")
+            #expect(plan.subscriptionGroupID.utf8.count == 8 && Int(plan.subscriptionGroupID) != nil)
             #expect(plan.groupLevel == 2)
             #expect(plan.introductoryOffer?.paymentMode == .freeTrial)
             #expect(plan.introductoryOffer?.period == .weekly)

@@ -16,21 +16,22 @@ extension DeviceRequest {
             guard let place = try? state.productPlace(id), state.app(ofProduct: place) == app,
                 state.products[place].isOnSale
             else { continue }
-            products.append(.object(state.products[place].json(in: storefront)))
+            products.append(
+                .object(state.products[place].json(in: storefront, groupID: state.groupID(ofProduct: place))))
         }
         return ["products": .array(products)]
     }
 }
 
 extension StoreProduct {
-    fileprivate func json(in storefront: Storefront) -> JSONObject {
+    fileprivate func json(in storefront: Storefront, groupID: String?) -> JSONObject {
         var json: JSONObject = [
             "id": .string(id), "type": .string(type.rawValue), "price": .integer(price(in: storefront)),
             "currency": .string(storefront.currency), "storefront": .string(storefront.code),
             "isFamilyShareable": .boolean(isFamilyShareable),
         ]
         guard type == .autoRenewable else { return json }
-        json["group"] = group.map(JSONValue.string)
+        json["group"] = groupID.map(JSONValue.string)
         json["level"] = .integer(Int64(level))
         json["period"] = (period?.iso8601).map(JSONValue.string)
         json["offers"] = .array(

@@ -67,7 +67,8 @@ struct DeviceRequest: Sendable {
             try it.subscriptions.map { state.subscriptions[$0] }.filter { $0.app == app }.map { subscription in
                 let current = state.transactions[subscription.current]
                 return .object([
-                    "group": .string(subscription.group), "status": .integer(subscription.status.rawValue),
+                    "group": .string(state.groupID(subscription.group, of: app)),
+                    "status": .integer(subscription.status.rawValue),
                     "isFamilyShared": .boolean(subscription.sharedFrom != nil),
                     "transaction": .string(try signer.transaction(current, in: state, for: device)),
                     "renewalInfo": .string(try signer.renewalInfo(subscription, in: state, for: device)),

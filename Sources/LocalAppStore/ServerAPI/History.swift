@@ -42,7 +42,9 @@ extension ServerAPIRequest {
         var rest = transactions[...]
         let revision = single("revision")
         if let revision {
-            guard let last = Revision(revision) else { throw ServerAPIError.invalidRequestRevision }
+            guard let last = Revision(revision), last.isKnown(in: state) else {
+                throw ServerAPIError.invalidRequestRevision
+            }
             rest = rest.drop { isDescending ? $0.revision >= last.number : $0.revision <= last.number }
         }
         let page = rest.prefix(Self.pageSize)
@@ -55,7 +57,7 @@ extension ServerAPIRequest {
 }
 
 /// A position in a history, opaque to clients.
-private struct Revision {
+private struct Revision: Equatable {
     let number: Int
     private let milliseconds: Int64
 
@@ -72,6 +74,12 @@ private struct Revision {
     }
 
     var text: String { "\(milliseconds)_\(number)" }
+
+    /// Whether a response can have named it. A transaction may have changed since, and have a later revision now.
+    func isKnown(in state: AppStoreState) -> Bool {
+        if number == 0 { return self == .none }
+        return number <= state.revision && milliseconds <= Int64(state.now.timeIntervalSince1970 * 1000)
+    }
 
     init?(_ text: String) {
         let parts = text.split(separator: "_", omittingEmptySubsequences: false)
@@ -133,7 +141,7 @@ private struct HistoryFilter {
         if let begin, transaction.purchaseDate < begin { return false }
         if let end, transaction.purchaseDate >= end { return false }
         if !products.isEmpty, !products.contains(product.id) { return false }
-        if !groups.isEmpty, !groups.contains(product.group ?? "") { return false }
+        if !groups.isEmpty, !groups.contains(state.groupID(ofProduct: transaction.product) ?? "") { return false }
         if !types.isEmpty, !types.contains(product.type) { return false }
         if let ownership, transaction.isFamilyShared != (ownership == .familyShared) { return false }
         if let isRevoked, (transaction.revocation != nil) != isRevoked { return false }

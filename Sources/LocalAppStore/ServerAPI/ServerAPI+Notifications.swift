@@ -148,12 +148,12 @@ private struct NotificationFilter {
     }
 
     func admits(_ it: StoreNotification) -> Bool {
-        // A notification that was never sent has no history.
-        guard it.app == app, let last = it.attempts.last, it.date >= begin, it.date <= end else { return false }
+        guard it.app == app, it.date >= begin, it.date <= end else { return false }
         if let type, it.type.rawValue != type { return false }
         if let subtype, it.subtype?.rawValue != subtype { return false }
         if let account, it.transaction?.account != account { return false }
-        return !onlyFailures || last.result != .success
+        // One that was never sent, because the app has no URL, has no attempts, and hasn't arrived.
+        return !onlyFailures || it.attempts.last?.result != .success
     }
 }
 

@@ -87,7 +87,8 @@ package struct ServerAPI: Sendable {
         let data = groups.filter { !$0.items.isEmpty }
             .map { group -> JSONValue in
                 .object([
-                    "subscriptionGroupIdentifier": .string(group.name), "lastTransactions": .array(group.items),
+                    "subscriptionGroupIdentifier": .string(request.state.groupID(group.name, of: request.app)),
+                    "lastTransactions": .array(group.items),
                 ])
             }
         var answer = request.appMembers

@@ -65,8 +65,74 @@ package enum ServerAPIError: Int, Error, Sendable, CaseIterable {
     /// The HTTP status is the beginning of the code.
     package var status: Int { rawValue / 10_000 }
 
-    /// In Apple's style: the case as words, `Transaction id not found.`
-    package var message: String {
+    /// The message that Apple documents for the error, or one in Apple's style for errors without a documented message.
+    package var message: String { Self.messages[self] ?? words }
+
+    /// The allowed values of `errorMessage` in Apple's documentation of each error. Some end without a period there.
+    private static let messages: [ServerAPIError: String] = [
+        .generalBadRequest: "Bad request.",
+        .invalidAppIdentifier: "Invalid request app identifier.",
+        .invalidExtendByDays: "Invalid extend by days value.",
+        .startDateTooFarInPast: "Invalid request. The start date is earlier than the allowed start date.",
+        .startDateAfterEndDate: "Invalid request. The end date precedes the start date or the dates are the same.",
+        .invalidPaginationToken: "Invalid request. The pagination token is invalid.",
+        .invalidStartDate:
+            "Invalid request. The start date is not a timestamp value represented in milliseconds.",
+        .invalidEndDate: "Invalid request. The end date is not a timestamp value represented in milliseconds.",
+        .paginationTokenExpired: "Invalid request. The pagination token is expired.",
+        .invalidNotificationType: "Invalid request. The notification type or subtype is invalid.",
+        .multipleFiltersSupplied:
+            "Invalid request. Supply either a transaction id or a notification type, but not both.",
+        .invalidTestNotificationToken: "Invalid request. The test notification token is invalid.",
+        .invalidSort: "Invalid request. The sort parameter is invalid.",
+        .invalidProductType: "Invalid request. The product type parameter is invalid.",
+        .invalidProductID: "Invalid request. The product id parameter is invalid.",
+        .invalidSubscriptionGroup: "Invalid request. The subscription group identifier parameter is invalid.",
+        .invalidInAppOwnershipType: "Invalid request. The in-app ownership type parameter is invalid.",
+        .emptyStorefrontList: "Invalid request. If provided, the list of storefront country codes must not be empty.",
+        .invalidStorefront: "Invalid request. A storefront country code was invalid.",
+        .invalidRevoked: "Invalid request. The revoked parameter is invalid.",
+        .invalidStatus: "Invalid request. The status parameter is invalid.",
+        .invalidAccountTenure: "Invalid request. The account tenure field is invalid.",
+        .invalidAppAccountToken:
+            "Invalid request. The app account token field must contain a valid UUID or an empty string.",
+        .invalidConsumptionStatus: "Invalid request. The consumption status field is invalid.",
+        .invalidCustomerConsented:
+            "Invalid request. The customer consented field is required and must indicate the customer consented",
+        .invalidDeliveryStatus: "Invalid request. The delivery status field is invalid",
+        .invalidLifetimeDollarsPurchased: "Invalid request. The lifetime dollars purchased field is invalid",
+        .invalidLifetimeDollarsRefunded: "Invalid request. The lifetime dollars refunded field is invalid",
+        .invalidPlatform: "Invalid request. The platform field is invalid",
+        .invalidPlayTime: "Invalid request. The playtime field is invalid",
+        .invalidSampleContentProvided: "Invalid request. The sample content provided field is invalid",
+        .invalidUserStatus: "Invalid request. The user status field is invalid",
+        .transactionIsNotConsumable:
+            "Invalid request. The transaction id parameter must represent a consumable in-app purchase",
+        .transactionTypeNotSupported:
+            "Invalid request. The transaction id doesn't represent a supported in-app purchase type",
+        .appTransactionIDNotSupported:
+            "Invalid request. Invalid request. App transactions aren't supported by this endpoint",
+        .subscriptionExtensionIneligible: "Forbidden - subscription state ineligible for extension.",
+        .subscriptionMaxExtension: "Forbidden - subscription has reached maximum extension count.",
+        .familySharedSubscriptionExtensionIneligible:
+            "Subscriptions that users obtain through Family Sharing can't get a renewal date extension directly.",
+        .accountNotFoundRetryable: "Account not found. Please try again.",
+        .appNotFoundRetryable: "App not found. Please try again.",
+        .originalTransactionIDNotFoundRetryable: "Original transaction id not found. Please try again.",
+        .notificationURLNotFound:
+            "No App Store Server Notification URL found for provided app. Check that a URL is configured in App Store "
+            + "Connect for this environment.",
+        .testNotificationNotFound:
+            "Either the test notification token is expired or the notification and status are not yet available.",
+        .statusRequestNotFound:
+            "The server didn't find a subscription-renewal-date extension request for this requestIdentifier and "
+            + "productId combination.",
+        .generalInternal: "An unknown error occurred.",
+        .generalInternalRetryable: "An unknown error occurred. Please try again.",
+    ]
+
+    /// The case as words: `Transaction id not found.`
+    private var words: String {
         let letters = Array("\(self)")
         var words = ""
         for (place, letter) in letters.enumerated() {

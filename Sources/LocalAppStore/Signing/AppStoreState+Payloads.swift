@@ -45,7 +45,7 @@ extension AppStoreState {
         if isSubscription { payload["webOrderLineItemId"] = .string(ids.webOrderLineItem(it.index)) }
         payload["bundleId"] = .string(apps[it.app].bundleID)
         payload["productId"] = .string(product.id)
-        payload["subscriptionGroupIdentifier"] = product.group.map(JSONValue.string)
+        payload["subscriptionGroupIdentifier"] = groupID(ofProduct: it.product).map(JSONValue.string)
         payload["purchaseDate"] = .instant(it.purchaseDate)
         payload["originalPurchaseDate"] = .instant(it.originalPurchaseDate)
         payload["expiresDate"] = it.expiresDate.map(JSONValue.instant)

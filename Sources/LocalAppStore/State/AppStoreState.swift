@@ -166,6 +166,17 @@ package struct AppStoreState: Sendable {
     package func orderID(of transaction: StoreTransaction) -> String { ids.order(transaction.index) }
     package func id(of acquisition: StoreAcquisition) -> String { ids.appTransaction(acquisition.index) }
 
+    /// The ID of a subscription group: a number, as App Store Connect makes it. Empty for a group without products.
+    package func groupID(_ name: String, of app: Int) -> String {
+        let first = products.indices.first { self.app(ofProduct: $0) == app && products[$0].group == name }
+        return first.map(ids.group) ?? ""
+    }
+
+    /// The ID of a product's subscription group; nil if it isn't a subscription.
+    package func groupID(ofProduct place: Int) -> String? {
+        products[place].group.map { groupID($0, of: app(ofProduct: place)) }
+    }
+
     /// The subscription that a transaction belongs to.
     package func subscription(of transaction: StoreTransaction) -> Subscription? {
         accounts[transaction.account].subscriptions.lazy.map { subscriptions[$0] }

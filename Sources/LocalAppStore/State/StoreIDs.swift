@@ -9,6 +9,7 @@ struct StoreIDs: Sendable {
     private let firstTransaction: Int
     private let firstAppTransaction: Int
     private let firstDownload: Int
+    private let firstGroup: Int
 
     init(seed: String, environment: AppStoreEnvironment) {
         self.seed = seed
@@ -17,11 +18,14 @@ struct StoreIDs: Sendable {
         firstTransaction = (environment.isProduction ? 410_000_000_000_000 : 2_000_000_000_000_000) + place + 1
         firstAppTransaction = 704_000_000_000_000_000 + place + 1
         firstDownload = 500_000_000_000_000 + place + 1
+        firstGroup = 20_000_000 + Int(Self.hash("ids \(seed)")[1]) * 100_000
     }
 
     func transaction(_ index: Int) -> String { String(firstTransaction + index) }
     func appTransaction(_ index: Int) -> String { String(firstAppTransaction + index) }
     func download(_ index: Int) -> Int { firstDownload + index }
+    /// Of a subscription group, by the first product in it.
+    func group(_ product: Int) -> String { String(firstGroup + product) }
     func webOrderLineItem(_ index: Int) -> String { String(firstTransaction + 50_000_000_000_000 + index) }
 
     /// `M` and nine letters and digits.

@@ -7,7 +7,7 @@ struct WebhookReading {
     private(set) var webhooks: [Webhook] = []
     private(set) var mistakes: [String] = []
 
-    private static let keys = ["name", "url", "secretFile", "events", "allowPrivate"]
+    private static let keys = ["name", "url", "secretFile", "events", "eachCustomer", "allowPrivate"]
 
     /// - Parameters:
     ///   - place: returns a node's file, line and column.
@@ -45,11 +45,12 @@ struct WebhookReading {
                         "\(place(events)): `events` isn't a list; write types such as `[entitlement.granted]`")
                 }
             }
-            if let flag = mapping["allowPrivate"] {
+            for (key, property) in [("eachCustomer", \Webhook.eachCustomer), ("allowPrivate", \Webhook.allowsPrivate)] {
+                guard let flag = mapping[Node(key)] else { continue }
                 if let value = flag.bool {
-                    webhook.allowsPrivate = value
+                    webhook[keyPath: property] = value
                 } else {
-                    mistakes.append("\(place(flag)): `allowPrivate` isn't a Boolean; write `true` or `false`")
+                    mistakes.append("\(place(flag)): `\(key)` isn't a Boolean; write `true` or `false`")
                 }
             }
             if mistakes.count == before {

@@ -40,8 +40,7 @@ public struct CertificateFiles: Sendable, Hashable {
         guard let server = chain.first else {
             throw .certificateFile(path: certificate, detail: "it has no certificate in PEM")
         }
-        let expiry = Date(timeIntervalSince1970: TimeInterval(server.notValidAfter))
-        guard now <= expiry else {
+        guard now <= server.expiry else {
             throw .certificateFile(
                 path: certificate, detail: "its certificate has expired; replace the file with a new one")
         }
@@ -78,4 +77,8 @@ public struct CertificateFiles: Sendable, Hashable {
             throw .certificateFile(path: path, detail: "it can't be read; check its owner and mode")
         }
     }
+}
+
+extension NIOSSLCertificate {
+    var expiry: Date { Date(timeIntervalSince1970: TimeInterval(notValidAfter)) }
 }

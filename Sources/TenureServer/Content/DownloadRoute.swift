@@ -36,7 +36,7 @@ struct DownloadRoute: Sendable {
             // HEAD has no body, so it needs no slot.
             guard request.method == .get else { return response }
             let slot: Downloads.Slot
-            do throws(Downloads.Rejection) {
+            do throws(DownloadRejection) {
                 slot = try delivery.downloads.begin(
                     for: .init(databaseID: rights.store.databaseID, number: customer.id)
                 ).get()

@@ -21,13 +21,6 @@ final class Downloads: Sendable {
         let number: Int64
     }
 
-    enum Rejection: String, Sendable, CaseIterable {
-        /// The customer has the maximum number of downloads.
-        case customer
-        /// All customers together have the maximum number of downloads.
-        case total
-    }
-
     /// One download. It ends when its last reference is released.
     final class Slot: Sendable {
         private let downloads: Downloads
@@ -48,7 +41,7 @@ final class Downloads: Sendable {
         limitPerCustomer = perCustomer
     }
 
-    func begin(for customer: Customer) -> Result<Slot, Rejection> {
+    func begin(for customer: Customer) -> Result<Slot, DownloadRejection> {
         state.withLock { state in
             let count = state.counts[customer, default: 0]
             guard count < limitPerCustomer else { return .failure(.customer) }
@@ -68,7 +61,7 @@ final class Downloads: Sendable {
     }
 }
 
-extension Downloads.Rejection: Error {
+extension DownloadRejection {
     var problem: Problem {
         switch self {
         case .customer:

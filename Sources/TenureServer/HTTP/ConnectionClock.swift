@@ -19,20 +19,15 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// The phase in which a client was too slow.
-    enum Phase: String, Sendable, CaseIterable {
-        case head, body, response
-    }
-
     private let timeouts: ServiceConfiguration.Timeouts
     /// Bytes per second.
     private let bodyRate: Int
     private let connections: Connections
-    private let closed: @Sendable (Phase) -> Void
+    private let closed: @Sendable (SlowClientPhase) -> Void
     private var connection: Connections.Connection?
 
     /// For a body, when its rate is measured next; for a head, its deadline.
-    private var readingUntil: (deadline: NIODeadline, phase: Phase)?
+    private var readingUntil: (deadline: NIODeadline, phase: SlowClientPhase)?
     private var isRequestArriving = false
     private var unreportedBytes = 0
     /// When the service stopped reading, and when it last started again. The time between doesn't count against the
@@ -77,7 +72,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
 
     init(
         _ timeouts: ServiceConfiguration.Timeouts, bodyRate: Int, connections: Connections,
-        closed: @escaping @Sendable (Phase) -> Void
+        closed: @escaping @Sendable (SlowClientPhase) -> Void
     ) {
         self.timeouts = timeouts
         self.bodyRate = bodyRate
@@ -315,7 +310,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
         arm(context)
     }
 
-    private func close(_ context: ChannelHandlerContext, late phase: Phase) {
+    private func close(_ context: ChannelHandlerContext, late phase: SlowClientPhase) {
         closed(phase)
         context.close(promise: nil)
     }
@@ -335,7 +330,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func report() {
         guard let connection else { return }
-        let phase: Connections.Phase =
+        let phase: ConnectionPhase =
             takenAt != nil
             ? .response : isRequestArriving && !isLeaving ? .request : requestsRead > responsesBegun ? .working : .idle
         connections.enter(phase, connection)

@@ -18,17 +18,7 @@ import TenureCore
 final class Connections: AvailableConnectionsDelegate, Sendable {
     private let state: Locked<State>
     private let proxies: [AddressBlock]
-    private let closed: @Sendable (Phase) -> Void
-
-    /// What a connection is doing.
-    enum Phase: String, Sendable, CaseIterable {
-        /// No request has begun to arrive, or its head isn't complete.
-        case idle
-        case request
-        /// The request is complete, and nothing of the response is written.
-        case working
-        case response
-    }
+    private let closed: @Sendable (ConnectionPhase) -> Void
 
     /// One open connection.
     final class Connection: @unchecked Sendable {
@@ -36,7 +26,7 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         // could not guard them.
         fileprivate let networks: [ClientNetwork]
         fileprivate let close: @Sendable () -> Void
-        fileprivate var phase = Phase.idle
+        fileprivate var phase = ConnectionPhase.idle
         /// When the phase began, or when the client last read a part of the response. Nanoseconds.
         fileprivate var since: UInt64
         fileprivate var recent: RecentBytes?
@@ -69,7 +59,7 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
     ///   - closed: Called with the phase of each connection that is closed to make room.
     init(
         limit: Int, limitPerAddress: Int, proxies: [AddressBlock] = [], bodyWindow: Int = 10,
-        closed: @escaping @Sendable (Phase) -> Void = { _ in }
+        closed: @escaping @Sendable (ConnectionPhase) -> Void = { _ in }
     ) {
         state = Locked(
             State(limit: limit, limitPerAddress: max(1, min(limitPerAddress, limit / 4)), bodyWindow: bodyWindow))
@@ -96,7 +86,7 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         state.withLock { $0.forget(connection) }
     }
 
-    func enter(_ phase: Phase, _ connection: Connection, at now: UInt64 = now) {
+    func enter(_ phase: ConnectionPhase, _ connection: Connection, at now: UInt64 = now) {
         let victims = state.withLock { $0.enter(phase, connection, at: now) }
         end(victims)
     }
@@ -172,7 +162,7 @@ private struct State {
     let limitPerAddress: Int
     let bodyWindow: Int
     private(set) var count = 0
-    private var queues: [Connections.Phase: Queue] = [:]
+    private var queues: [ConnectionPhase: Queue] = [:]
     private var members: [ClientNetwork: [Connection]] = [:]
     var isRoomAwaited = false
 
@@ -199,7 +189,7 @@ private struct State {
     }
 
     /// Returns the connections that must be closed for it.
-    mutating func enter(_ phase: Connections.Phase, _ connection: Connection, at now: UInt64) -> [Connection] {
+    mutating func enter(_ phase: ConnectionPhase, _ connection: Connection, at now: UInt64) -> [Connection] {
         guard connection.isCounted, connection.phase != phase else { return [] }
         queues[connection.phase]?.remove(connection)
         connection.phase = phase
@@ -242,7 +232,7 @@ private struct State {
         return responses.count > limit - limit / 4 ? slowestReader(of: first(.response), at: now) : nil
     }
 
-    private func first(_ phase: Connections.Phase) -> [Connection] {
+    private func first(_ phase: ConnectionPhase) -> [Connection] {
         var connections: [Connection] = []
         var next = queues[phase]?.first
         while let connection = next, connections.count < Connections.compared {

@@ -1,126 +1,160 @@
+import CoreMetrics
 import Foundation
+import TenureAppStore
 import TenureCore
 
-/// The service's counters since the process started.
+/// What one app's service counts, since the process started.
 ///
-/// All metrics are known in advance, and every label has a value from a fixed list, never one that a client chose. So
-/// the number of series is bounded.
-final class ServiceMetrics: Sendable {
-    private let state = Locked(State())
+/// Each label has a value from a table of the service, never one that a client chose. So the number of series is bounded.
+struct ServiceMetrics: Sendable {
+    let factory = PrometheusFactory()
     let started = Date()
 
-    struct Request: Hashable {
+    private struct Request: Hashable {
         let method: String
         let route: String
         let status: Int
     }
 
-    struct Route: Hashable {
+    private struct Route: Hashable {
         let method: String
         let route: String
     }
 
-    struct Histogram {
-        /// The number of requests that took no longer than the bound with the same index.
-        var buckets = [UInt64](repeating: 0, count: ServiceMetrics.bounds.count)
-        var sum = 0.0
-        var count: UInt64 = 0
+    private struct Result: Hashable {
+        let outcome: Decision.Outcome
+        let reason: Reason.Code?
     }
 
-    /// The number of decisions by outcome. It isn't a dictionary, because every response counts its decisions under one
-    /// lock.
-    struct Outcomes {
-        private var granted: UInt64 = 0
-        private var denied: UInt64 = 0
-        private var undetermined: UInt64 = 0
+    private struct Attempt: Hashable {
+        let endpoint: String
+        let result: WebhookResult
+    }
 
-        subscript(outcome: Decision.Outcome) -> UInt64 {
-            get {
-                switch outcome {
-                case .granted: granted
-                case .denied: denied
-                case .undetermined: undetermined
-                }
-            }
-            set {
-                switch outcome {
-                case .granted: granted = newValue
-                case .denied: denied = newValue
-                case .undetermined: undetermined = newValue
-                }
-            }
+    /// Also read by the service when it ends.
+    private let inFlight: PrometheusNumber
+    private let requests: MetricSeries<Request, Counter>
+    private let durations: MetricSeries<Route, CoreMetrics.Timer>
+    private let artifactsCounted: Counter
+    private let artifactsRejected: MetricSeries<String, Counter>
+    private let decisions: MetricSeries<Result, Counter>
+    private let notifications: MetricSeries<String, Counter>
+    private let webhookAttempts: MetricSeries<Attempt, Counter>
+    private let slowClients: MetricSeries<SlowClientPhase, Counter>
+    private let closed: MetricSeries<ConnectionPhase, Counter>
+    private let downloads: Counter
+    private let downloadsInProgress: Meter
+    private let downloadBytes: Counter
+    private let downloadsRejected: MetricSeries<DownloadRejection, Counter>
+
+    init() {
+        let factory = factory
+        func counter(_ name: MetricName) -> Counter { Counter(label: name.rawValue, factory: factory) }
+        func counters<Labels>(
+            _ name: MetricName, _ first: [Labels] = [], labels: @escaping @Sendable (Labels) -> [(String, String)]
+        ) -> MetricSeries<Labels, Counter> {
+            MetricSeries(first) { Counter(label: name.rawValue, dimensions: labels($0), factory: factory) }
         }
+        inFlight = factory.number(MetricName.requestsInFlight.rawValue, [], .gauge)
+        requests = counters(.requests) { request in
+            [("method", request.method), ("route", request.route), ("status", "\(request.status)")]
+        }
+        durations = MetricSeries { route in
+            Timer(
+                label: MetricName.requestDuration.rawValue,
+                dimensions: [("method", route.method), ("route", route.route)], factory: factory)
+        }
+        artifactsCounted = counter(.artifactsCounted)
+        artifactsRejected = counters(.artifactsRejected) { [("code", $0)] }
+        decisions = counters(.decisions) { result in
+            [("outcome", result.outcome.rawValue), ("reason", result.reason?.rawValue ?? "none")]
+        }
+        notifications = counters(.notifications) { [("type", $0)] }
+        webhookAttempts = counters(.webhookAttempts) { attempt in
+            [("endpoint", attempt.endpoint), ("result", attempt.result.rawValue)]
+        }
+        slowClients = counters(.slowClients, SlowClientPhase.allCases) { [("phase", $0.rawValue)] }
+        closed = counters(.closedForRoom, ConnectionPhase.allCases.filter { $0 != .working }) {
+            [("phase", $0.rawValue)]
+        }
+        downloads = counter(.downloads)
+        downloadsInProgress = Meter(label: MetricName.downloadsInProgress.rawValue, factory: factory)
+        downloadBytes = counter(.downloadBytes)
+        downloadsRejected = counters(.downloadsRejected, DownloadRejection.allCases) { [("reason", $0.rawValue)] }
     }
 
-    struct State {
-        var inFlight = 0
-        var requests: [Request: UInt64] = [:]
-        var durations: [Route: Histogram] = [:]
-        var artifactsCounted: UInt64 = 0
-        var artifactsRefused: [String: UInt64] = [:]
-        var decisions = Outcomes()
-        var slowClients: [ConnectionClock.Phase: UInt64] = [:]
-        var closedForRoom: [Connections.Phase: UInt64] = [:]
-        var downloads: UInt64 = 0
-        var downloadsInProgress = 0
-        var downloadedBytes: UInt64 = 0
-        var rejectedDownloads: [Downloads.Rejection: UInt64] = [:]
-    }
+    var requestsInFlight: Int { Int(inFlight.value) }
 
-    /// The upper bounds of the histogram's buckets, in seconds.
-    static let bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+    func begin() { inFlight.increment(by: 1.0) }
 
-    func begin() { state.withLock { $0.inFlight += 1 } }
-
-    /// Counts a request. `method` and `route` must be from fixed lists.
+    /// `method` and `route` are of this service's own tables.
     func end(method: String, route: String, status: Int, seconds: Double) {
-        state.withLock { state in
-            state.inFlight -= 1
-            state.requests[Request(method: method, route: route, status: status), default: 0] += 1
-            var histogram = state.durations[Route(method: method, route: route)] ?? Histogram()
-            state.durations[Route(method: method, route: route)] = nil
-            for (index, bound) in Self.bounds.enumerated().reversed() {
-                guard seconds <= bound else { break }
-                histogram.buckets[index] += 1
-            }
-            histogram.sum += seconds
-            histogram.count += 1
-            state.durations[Route(method: method, route: route)] = histogram
-        }
+        inFlight.decrement(by: 1.0)
+        requests[Request(method: method, route: route, status: status)].increment()
+        durations[Route(method: method, route: route)].recordSeconds(seconds)
     }
 
-    /// Counts the artifacts of one sync. `codes` must be from a fixed list.
-    func synced(counted: Int, refused codes: [String]) {
-        state.withLock { state in
-            state.artifactsCounted += UInt64(max(0, counted))
-            for code in codes { state.artifactsRefused[code, default: 0] += 1 }
-        }
+    /// What became of the artifacts of one sync. `codes` are of the service's own tables.
+    func synced(counted: Int, rejected codes: [String]) {
+        artifactsCounted.increment(by: max(0, counted))
+        for code in codes { artifactsRejected[code].increment() }
     }
 
     func decided(_ decisions: [Decision]) {
-        state.withLock { state in
-            for index in decisions.indices { state.decisions[decisions[index].outcome] += 1 }
+        for decision in decisions {
+            self.decisions[Result(outcome: decision.outcome, reason: decision.leadingReason?.codeValue)].increment()
         }
     }
 
-    func closedSlowClient(at phase: ConnectionClock.Phase) { state.withLock { $0.slowClients[phase, default: 0] += 1 } }
+    /// A type that Tenure doesn't know counts as `other`.
+    func notified(type: String) {
+        notifications[NotificationType(rawValue: type)?.rawValue ?? "other"].increment()
+    }
 
-    func closedForRoom(in phase: Connections.Phase) { state.withLock { $0.closedForRoom[phase, default: 0] += 1 } }
+    /// `endpoint` is a configured name.
+    func attempted(webhookTo endpoint: String, _ result: WebhookResult) {
+        webhookAttempts[Attempt(endpoint: endpoint, result: result)].increment()
+    }
+
+    /// Counts begin at zero, so that an alert notices the first failure.
+    func register(endpoints: [String]) {
+        for endpoint in endpoints {
+            for result in WebhookResult.allCases {
+                _ = webhookAttempts[Attempt(endpoint: endpoint, result: result)]
+            }
+        }
+    }
+
+    func closedSlowClient(at phase: SlowClientPhase) { slowClients[phase].increment() }
+    func closedForRoom(in phase: ConnectionPhase) { closed[phase].increment() }
 
     func beganDownload() {
-        state.withLock { state in
-            state.downloads += 1
-            state.downloadsInProgress += 1
+        downloads.increment()
+        downloadsInProgress.increment()
+    }
+
+    func sentDownload(bytes: Int) { downloadBytes.increment(by: bytes) }
+    func endedDownload() { downloadsInProgress.decrement() }
+    func rejectedDownload(_ rejection: DownloadRejection) { downloadsRejected[rejection].increment() }
+}
+
+/// The metrics of one name, each made when its labels first occur.
+private final class MetricSeries<Labels: Hashable & Sendable, Metric: Sendable>: Sendable {
+    private let metrics: Locked<[Labels: Metric]>
+    private let make: @Sendable (Labels) -> Metric
+
+    /// Those with the labels in `first` exist from the start.
+    init(_ first: [Labels] = [], make: @escaping @Sendable (Labels) -> Metric) {
+        self.make = make
+        metrics = Locked(Dictionary(uniqueKeysWithValues: first.map { ($0, make($0)) }))
+    }
+
+    subscript(labels: Labels) -> Metric {
+        metrics.withLock { metrics in
+            if let metric = metrics[labels] { return metric }
+            let metric = make(labels)
+            metrics[labels] = metric
+            return metric
         }
     }
-
-    func sentDownload(bytes: Int) { state.withLock { $0.downloadedBytes += UInt64(bytes) } }
-
-    func endedDownload() { state.withLock { $0.downloadsInProgress -= 1 } }
-
-    func rejectedDownload(_ rejection: Downloads.Rejection) {
-        state.withLock { $0.rejectedDownloads[rejection, default: 0] += 1 }
-    }
-
-    var snapshot: State { state.withLock { $0 } }
 }

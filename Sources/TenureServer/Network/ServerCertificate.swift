@@ -23,6 +23,9 @@ final class ServerCertificate: Sendable {
 
     private var contents: CertificateFiles.Contents { current.withLock { $0 } }
 
+    /// When the certificate in use expires.
+    var expiry: Date? { contents.chain.first?.expiry }
+
     /// Reads the files again for new connections. If they are invalid, the earlier certificate stays in use.
     func reload() throws(ServiceError) {
         let fresh = try files.contents(now: now())

@@ -12,6 +12,7 @@ struct NotificationService: Sendable {
     let store: Store
     let policies: ActivePolicy
     let announcer: WebhookScheduler?
+    let metrics: ServiceMetrics
 
     /// Receives a notification as a compact JWS. When this returns, the notification is stored durably.
     ///
@@ -25,6 +26,7 @@ struct NotificationService: Sendable {
         }
         let reception = try await keep(contents, now: now)
         let notification = contents.notification
+        if reception.isNew { metrics.notified(type: notification.type) }
         logger?.info(
             "notification received",
             metadata: [

@@ -21,12 +21,12 @@ struct SyncRoute: Sendable {
                 try await service.sync(sync, on: device, now: now(), logger: context.logger)
             }
         } catch let problem as Problem {
-            metrics.synced(counted: 0, refused: problem.problems.map(\.code))
+            metrics.synced(counted: 0, rejected: problem.problems.map(\.code))
             throw problem
         }
         metrics.synced(
             counted: sync.artifactCount - answer.problems.filter { $0.artifact != ArtifactPath.persona.name }.count,
-            refused: answer.problems.map(\.code))
+            rejected: answer.problems.map(\.code))
         metrics.decided(answer.decisions)
         answer.languages = request.languages
         var json = JSONWriter(capacity: 4096)

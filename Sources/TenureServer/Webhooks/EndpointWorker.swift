@@ -15,6 +15,7 @@ struct EndpointWorker: Sendable {
     let now: @Sendable () -> Date
     /// The time between two reads of the outbox.
     let interval: Duration
+    let metrics: ServiceMetrics
     let logger: Logger
 
     /// How long deliveries are reserved for this process, in seconds: much longer than an attempt can take.
@@ -98,6 +99,7 @@ struct EndpointWorker: Sendable {
                 "the result of a webhook delivery can't be stored; it is delivered again when its lease ends",
                 metadata: ["detail": "\(error)"])
         }
+        metrics.attempted(webhookTo: webhook.name, outcome.result)
         log(delivery, outcome)
         if case .delivered = outcome { return true }
         return false
@@ -134,6 +136,16 @@ struct EndpointWorker: Sendable {
         case .failed(_, let detail, nil):
             metadata["detail"] = "\(detail)"
             logger.error("webhook message abandoned; `tenure webhook replay` sends it again", metadata: metadata)
+        }
+    }
+}
+
+extension Delivery.Outcome {
+    fileprivate var result: WebhookResult {
+        switch self {
+        case .delivered: .delivered
+        case .failed(_, _, retryAt: nil): .givenUp
+        case .failed: .failed
         }
     }
 }

@@ -19,22 +19,31 @@ public struct Webhook: Sendable, Hashable {
     private var signingSecrets: Secret<[String]>
     /// The types of messages to send; empty for all.
     public var events: [String]
+    /// Whether a publication also sends a message about each customer that it affects. Without them, the receiver gets
+    /// `policy.published`, and asks about customers when it needs to.
+    public var eachCustomer: Bool
     /// Whether the host may be in a private network, or on loopback without TLS.
     public var allowsPrivate: Bool
 
     /// Creates an endpoint that gets all types of messages by default.
-    public init(name: String, url: String, secrets: [String], events: [String] = [], allowsPrivate: Bool = false) {
+    public init(
+        name: String, url: String, secrets: [String], events: [String] = [], eachCustomer: Bool = true,
+        allowsPrivate: Bool = false
+    ) {
         self.name = name
         address = Secret(url)
         signingSecrets = Secret(secrets)
         self.events = events
+        self.eachCustomer = eachCustomer
         self.allowsPrivate = allowsPrivate
     }
 
     static let shortestSecret = 16
 
     package var endpoint: Endpoint {
-        Endpoint(name: name, kinds: events.isEmpty ? nil : Set(events.compactMap { Message.Kind(rawValue: $0) }))
+        Endpoint(
+            name: name, kinds: events.isEmpty ? nil : Set(events.compactMap { Message.Kind(rawValue: $0) }),
+            eachCustomer: eachCustomer)
     }
 
     /// The first mistake in the settings; nil without one.
@@ -47,6 +56,11 @@ public struct Webhook: Sendable, Hashable {
         } else if let unknown = events.first(where: { Message.Kind(rawValue: $0) == nil }) {
             let known = Message.Kind.allCases.map(\.rawValue).joined(separator: ", ")
             detail = "there is no event `\(unknown)`; use some of \(known)"
+        } else if !eachCustomer, !events.isEmpty, !events.contains(Message.Kind.policyPublished.rawValue) {
+            detail = """
+                `eachCustomer: false` leaves it without any message about a publication; add `policy.published` to its \
+                events
+                """
         } else if secrets.isEmpty || secrets.count > 2 {
             detail = "its secret file has \(secrets.count) secrets; write one, or two during a change"
         } else if secrets.contains(where: { $0.utf8.count < Self.shortestSecret }) {

@@ -54,11 +54,12 @@ extension ServiceConfiguration {
 
     /// Returns the services that run for webhooks in addition to the server; nil without webhooks.
     func webhookServices(
-        _ announcer: WebhookScheduler?, store: Store, logger: Logger
+        _ announcer: WebhookScheduler?, store: Store, metrics: ServiceMetrics, logger: Logger
     ) throws(ServiceError) -> (announcements: AnnouncementService, deliveries: WebhookService)? {
         guard let announcer, !webhooks.isEmpty else { return nil }
         var sender = try WebhookSender(resolver: webhookDelivery.resolver, trustRoots: webhookDelivery.trustRoots)
         sender.timeouts = webhookDelivery.timeouts
+        metrics.register(endpoints: webhooks.map(\.name))
         var workers: [EndpointWorker] = []
         for webhook in webhooks {
             guard let target = try? WebhookTarget(webhook.url, allowsPrivate: webhook.allowsPrivate) else { continue }
@@ -66,7 +67,7 @@ extension ServiceConfiguration {
                 EndpointWorker(
                     webhook: webhook, target: target, sender: sender, store: store, bundleID: policy.app.bundleID,
                     concurrency: webhookTerms.concurrency, schedule: webhookDelivery.schedule, now: now,
-                    interval: webhookDelivery.interval, logger: logger))
+                    interval: webhookDelivery.interval, metrics: metrics, logger: logger))
         }
         let announcements = AnnouncementService(
             announcer: announcer, store: store, retention: TimeInterval(webhookTerms.retentionDays) * 86_400, now: now,

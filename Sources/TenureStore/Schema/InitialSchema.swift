@@ -304,7 +304,9 @@ extension Migration {
         -- every transaction of every process knows them. If it is empty, no message is written.
         CREATE TABLE endpoints (
             name TEXT NOT NULL PRIMARY KEY,
-            types TEXT NOT NULL
+            types TEXT NOT NULL,
+            -- Whether it gets a message for each customer that a publication affects.
+            each_customer INTEGER NOT NULL
         ) STRICT;
 
         -- Webhook messages, written in the transaction that made them true. `public_id` and `user_ids` (JSON) are those of
@@ -323,19 +325,21 @@ extension Migration {
         CREATE INDEX outbox_by_customer ON outbox (customer);
         CREATE INDEX outbox_by_time ON outbox (created_at);
 
-        -- `next_at` is NULL after delivery, or after the last attempt. The attempts began at `queued_at`.
+        -- `next_at` is NULL after delivery, or after the last attempt. The attempts began at `queued_at`. `bulk` is 1 for
+        -- a message about one of the many customers that a publication affects, and 0 for all others, which go first.
         CREATE TABLE deliveries (
             id INTEGER PRIMARY KEY,
             message INTEGER NOT NULL REFERENCES outbox (id),
             endpoint TEXT NOT NULL,
             customer INTEGER,
+            bulk INTEGER NOT NULL,
             attempts INTEGER NOT NULL,
             queued_at INTEGER NOT NULL,
             next_at INTEGER,
             delivered_at INTEGER,
             UNIQUE (message, endpoint)
         ) STRICT;
-        CREATE INDEX deliveries_by_time ON deliveries (endpoint, next_at, id) WHERE next_at IS NOT NULL;
+        CREATE INDEX deliveries_by_time ON deliveries (endpoint, bulk, next_at, id) WHERE next_at IS NOT NULL;
         CREATE INDEX deliveries_by_customer ON deliveries (endpoint, customer, id) WHERE next_at IS NOT NULL;
         CREATE TABLE delivery_log (
             id INTEGER PRIMARY KEY,

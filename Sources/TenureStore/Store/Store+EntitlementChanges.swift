@@ -52,9 +52,13 @@ extension Store {
                     guard try transaction.customer(prepared.customer.id, forUpdate: true) == prepared.customer else {
                         return .unfinished
                     }
-                    try transaction.announce(prepared.customer.id) { _ in prepared.change }
+                    try transaction.announce(prepared.customer.id, isBulk: piece.positions != nil) { _ in
+                        prepared.change
+                    }
                 } else {
-                    for customer in piece.customers { try transaction.announce(customer.id, piece.evaluate) }
+                    for customer in piece.customers {
+                        try transaction.announce(customer.id, isBulk: piece.positions != nil, piece.evaluate)
+                    }
                 }
                 if let positions = piece.positions { try transaction.setAnnouncedPosition(positions.after) }
                 return .done(true)

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import TenureCore
 
 extension DatabaseTransaction {
@@ -12,25 +12,29 @@ extension DatabaseTransaction {
         try session.row(
             """
             SELECT 1 FROM deliveries
-            WHERE endpoint = $1 AND next_at <= $2 AND NOT \(Self.isOfHidden("deliveries")) LIMIT 1
+            WHERE endpoint = $1 AND bulk IN (0, 1) AND next_at <= $2 AND NOT \(Self.isOfHidden("deliveries"))
+            LIMIT 1
             """, [.text(endpoint), milliseconds]) != nil
+    }
+
+    /// For each endpoint with waiting deliveries: how many wait, and when the oldest was queued.
+    package func webhookBacklog() throws(StoreError) -> [String: (count: Int, oldest: Date)] {
+        let rows = try session.rows(
+            "SELECT endpoint, count(*), min(queued_at) FROM deliveries WHERE next_at IS NOT NULL GROUP BY endpoint", [])
+        var backlog: [String: (count: Int, oldest: Date)] = [:]
+        for row in rows {
+            backlog[try row.text(0)] = (Int(clamping: try row.integer(1)), try row.instant(2))
+        }
+        return backlog
     }
 
     /// Takes deliveries that are due for an endpoint. No other process takes them before the lease ends.
     func claimDeliveries(
         to endpoint: String, limit: Int, lease: TimeInterval
     ) throws(StoreError) -> [Delivery] {
-        let rows = try session.rows(
-            """
-            SELECT \(StoredMessage.columns), deliveries.id, deliveries.attempts, deliveries.queued_at
-            FROM deliveries JOIN outbox ON outbox.id = deliveries.message
-            WHERE deliveries.endpoint = $1 AND deliveries.next_at <= $2
-                AND NOT \(Self.isOfHidden("deliveries")) AND NOT EXISTS (
-                SELECT 1 FROM deliveries AS earlier
-                WHERE earlier.endpoint = deliveries.endpoint AND earlier.customer = deliveries.customer
-                    AND earlier.id < deliveries.id AND earlier.next_at IS NOT NULL AND earlier.attempts < $3
-            ) ORDER BY deliveries.next_at, deliveries.id LIMIT $4
-            """, [.text(endpoint), milliseconds, SQLValue(Self.orderedAttempts), SQLValue(limit)])
+        // The publication's messages about each customer come after all others.
+        var rows = try dueDeliveries(to: endpoint, isBulk: false, limit: limit)
+        if rows.count < limit { rows += try dueDeliveries(to: endpoint, isBulk: true, limit: limit - rows.count) }
         let end = now.addingTimeInterval(lease).millisecondsSince1970
         return try rows.map { row throws(StoreError) in
             let delivery = Delivery(
@@ -41,6 +45,26 @@ extension DatabaseTransaction {
                 [SQLValue(delivery.attempt), .integer(end), .integer(delivery.id)])
             return delivery
         }
+    }
+
+    private func dueDeliveries(
+        to endpoint: String, isBulk: Bool, limit: Int
+    ) throws(StoreError) -> [SQLRow] {
+        try session.rows(
+            """
+            SELECT \(StoredMessage.columns), deliveries.id, deliveries.attempts, deliveries.queued_at
+            FROM deliveries JOIN outbox ON outbox.id = deliveries.message
+            WHERE deliveries.endpoint = $1 AND deliveries.bulk = $2 AND deliveries.next_at <= $3
+                AND NOT \(Self.isOfHidden("deliveries")) AND NOT EXISTS (
+                SELECT 1 FROM deliveries AS earlier
+                WHERE earlier.endpoint = deliveries.endpoint AND earlier.customer = deliveries.customer
+                    AND earlier.id < deliveries.id AND earlier.next_at IS NOT NULL AND earlier.attempts < $4
+            ) ORDER BY deliveries.next_at, deliveries.id LIMIT $5
+            """,
+            [
+                .text(endpoint), .integer(isBulk ? 1 : 0), milliseconds, SQLValue(Self.orderedAttempts),
+                SQLValue(limit),
+            ])
     }
 
     /// Stores the result of an attempt. If its lease ended and another process took the delivery, it is only logged.
@@ -78,8 +102,8 @@ extension DatabaseTransaction {
             // The endpoint may be newer than the message.
             try session.execute(
                 """
-                INSERT INTO deliveries (message, endpoint, customer, attempts, queued_at)
-                SELECT id, CAST($1 AS TEXT), customer, 0, CAST($2 AS BIGINT) FROM outbox
+                INSERT INTO deliveries (message, endpoint, customer, bulk, attempts, queued_at)
+                SELECT id, CAST($1 AS TEXT), customer, 0, 0, CAST($2 AS BIGINT) FROM outbox
                 WHERE (CAST($3 AS TEXT) = '*' OR ' ' || CAST($4 AS TEXT) || ' ' LIKE '% ' || type || ' %')
                     AND NOT \(Self.isOfHidden("outbox")) AND outbox.\(condition) $5
                 ON CONFLICT DO NOTHING

@@ -14,8 +14,10 @@ extension DatabaseTransaction {
     /// Registers an endpoint. From now on, messages are queued for it.
     func name(_ endpoint: Endpoint) throws(StoreError) {
         try session.execute(
-            "INSERT INTO endpoints (name, types) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET types = excluded.types",
-            [.text(endpoint.name), .text(endpoint.types)])
+            """
+            INSERT INTO endpoints (name, types, each_customer) VALUES ($1, $2, $3)
+            ON CONFLICT (name) DO UPDATE SET types = excluded.types, each_customer = excluded.each_customer
+            """, [.text(endpoint.name), .text(endpoint.types), .integer(endpoint.eachCustomer ? 1 : 0)])
         try saw(endpoint)
     }
 

@@ -70,7 +70,9 @@ extension DatabaseTransaction {
 
     /// Compares a customer's entitlements with what webhooks last reported, and queues messages for the changes. If
     /// `evaluate` returns nil, the customer is compared again a minute later.
-    func announce(_ id: Int64, _ evaluate: (Customer) -> EntitlementChange?) throws(StoreError) {
+    func announce(
+        _ id: Int64, isBulk: Bool, _ evaluate: (Customer) -> EntitlementChange?
+    ) throws(StoreError) {
         guard let customer = try customer(id, forUpdate: true) else { return }
         guard customer.id == id else {
             try session.execute("UPDATE customers SET next_end = NULL WHERE id = $1", [.integer(id)])
@@ -89,7 +91,7 @@ extension DatabaseTransaction {
             return
         }
         let updated = try update(customer, to: customer.facts, change)
-        for message in change.messages { try tell(message, of: updated) }
+        for message in change.messages { try tell(message, of: updated, isBulk: isBulk) }
     }
 
     /// The seconds until a customer that couldn't be evaluated is compared again.

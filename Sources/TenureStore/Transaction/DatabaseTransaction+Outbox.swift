@@ -3,10 +3,11 @@ import TenureCore
 
 extension DatabaseTransaction {
     /// Adds a message to the outbox, with a delivery for each endpoint that wants it. Without such an endpoint, it does
-    /// nothing.
-    func tell(_ message: Message, of customer: Customer?) throws(StoreError) {
+    /// nothing. `isBulk` says that it is about one of the many customers that a publication affects.
+    func tell(_ message: Message, of customer: Customer?, isBulk: Bool = false) throws(StoreError) {
         var names: [String] = []
-        for row in try session.rows("SELECT name, types FROM endpoints ORDER BY name") {
+        for row in try session.rows("SELECT name, types, each_customer FROM endpoints ORDER BY name") {
+            if isBulk, try row.integer(2) == 0 { continue }
             let types = try row.text(1)
             guard types == "*" || types.split(separator: " ").contains(message.kind.rawValue[...]) else { continue }
             names.append(try row.text(0))
@@ -29,15 +30,26 @@ extension DatabaseTransaction {
                 milliseconds,
             ])
         guard let number else { throw .failed("a message got no number") }
-        for name in names { try queue(number, to: name, customer: id) }
+        for name in names { try queue(number, to: name, customer: id, isBulk: isBulk) }
     }
 
-    private func queue(_ message: Int64, to endpoint: String, customer: SQLValue) throws(StoreError) {
+    private func queue(
+        _ message: Int64, to endpoint: String, customer: SQLValue, isBulk: Bool
+    ) throws(StoreError) {
+        if !isBulk {
+            // A customer's messages stay in order, so those that wait for a later turn come along.
+            try session.execute(
+                """
+                UPDATE deliveries SET bulk = 0
+                WHERE endpoint = $1 AND customer = $2 AND next_at IS NOT NULL AND bulk = 1
+                """, [.text(endpoint), customer])
+        }
         try session.execute(
             """
-            INSERT INTO deliveries (message, endpoint, customer, attempts, queued_at, next_at)
-            VALUES ($1, $2, $3, 0, $4, $5)
-            """, [.integer(message), .text(endpoint), customer, milliseconds, milliseconds])
+            INSERT INTO deliveries (message, endpoint, customer, bulk, attempts, queued_at, next_at)
+            VALUES ($1, $2, $3, $4, 0, $5, $6)
+            """,
+            [.integer(message), .text(endpoint), customer, .integer(isBulk ? 1 : 0), milliseconds, milliseconds])
     }
 
     /// The IDs by which the app's server knows the customer.

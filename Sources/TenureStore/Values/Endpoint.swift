@@ -3,10 +3,13 @@ package struct Endpoint: Sendable, Hashable {
     package let name: String
     /// Nil for all kinds, including those that later releases add.
     package let kinds: Set<Message.Kind>?
+    /// Whether a publication also sends a message about each customer that it affects.
+    package let eachCustomer: Bool
 
-    package init(name: String, kinds: Set<Message.Kind>? = nil) {
+    package init(name: String, kinds: Set<Message.Kind>? = nil, eachCustomer: Bool = true) {
         self.name = name
         self.kinds = kinds
+        self.eachCustomer = eachCustomer
     }
 
     /// The kinds as the column `types` holds them.

@@ -20,7 +20,7 @@ import Testing
 
         @discardableResult
         func open(
-            _ name: String, from address: String = "127.0.0.1", at now: UInt64, in phase: Connections.Phase = .idle
+            _ name: String, from address: String = "127.0.0.1", at now: UInt64, in phase: ConnectionPhase = .idle
         ) -> Connections.Connection {
             let connection = connections.open(from: NetworkAddress(address), at: now) { [self] in
                 names.withLock { $0.append(name) }

@@ -56,6 +56,130 @@ import Testing
         try await receiver.close()
     }
 
+    private func subscriber(_ id: String) throws -> SyncRequest {
+        let minter = Calculator.minter()
+        let fields: [String: JSONValue] = [
+            "productId": .string(Calculator.yearly), "type": .string("Auto-Renewable Subscription"),
+            "purchaseDate": .instant(Calculator.now.addingTimeInterval(-3600)),
+            "expiresDate": .instant(Calculator.now.addingTimeInterval(100 * 86_400)),
+        ]
+        return SyncRequest(
+            appTransaction: try minter.newcomer(id), transactions: [try minter.transaction("1\(id)", of: id, fields)])
+    }
+
+    /// As `Calculator.policy`, but no product grants anything.
+    private func policyWithoutProducts() throws -> Policy {
+        let policy = try Calculator.policy()
+        return try Policy(
+            app: policy.app, eras: policy.eras, buildNumbers: policy.buildNumbers,
+            entitlements: [Entitlement(name: "everything", honors: policy.entitlements[0].honors)])
+    }
+
+    @Test func `messages about single customers go before those of a publication, each customer's in order`()
+        async throws
+    {
+        let receiver = try await Receiver()
+        let policy = try policyWithoutProducts()
+        try await withFolder { folder in
+            var names: [String: String] = [:]
+            for number in 1...4 {
+                let request = try subscriber("\(number)")
+                let answer = try await withHooks(in: folder, [.local(receiver.port)]) { client, hooks in
+                    let answer = try await client.sync(request)
+                    try await hooks.work()
+                    return answer
+                }
+                names[answer.id] = "\(number)"
+            }
+            let before = receiver.received.count
+            let owner = try await withHooks(
+                in: folder, [.local(receiver.port)], policy: policy, { $0.webhookTerms.concurrency = 1 }
+            ) { client, hooks in
+                while try await hooks.announcements.pass() {}
+                let realm = Realm(.production, isTest: true)
+                let third = try #require(
+                    try await hooks.service.store.customer(by: Identity(.appTransactionID, "3"), in: realm))
+                _ = try await hooks.service.store.record(
+                    SupportGrant(.grant, of: "everything", date: hooks.clock.now), for: third.id)
+                while try await hooks.announcements.pass() {}
+                let owner = try await client.sync(try owner("5"))
+                for worker in hooks.workers { while await worker.pass() > 0 {} }
+                return owner
+            }
+            names[owner.id] = "5"
+            let order = receiver.received.dropFirst(before).map { request in
+                let name = (request.customer["id"] as? String).flatMap { names[$0] }
+                return [request.type?.split(separator: ".").last.map(String.init), name].compactMap(\.self)
+                    .joined(separator: " ")
+            }
+            #expect(
+                order == [
+                    "published", "revoked 3", "granted 3", "granted 5", "revoked 1", "revoked 2", "revoked 4",
+                ])
+        }
+        try await receiver.close()
+    }
+
+    @Test func `an endpoint may get one message for a publication, and still all single changes`() async throws {
+        let receiver = try await Receiver()
+        let webhooks = [
+            Webhook.local(receiver.port, name: "one", eachCustomer: false), Webhook.local(receiver.port, name: "each"),
+        ]
+        let policy = try policyWithoutProducts()
+        try await withFolder { folder in
+            let request = try subscriber("1")
+            try await withHooks(in: folder, webhooks) { client, hooks in
+                _ = try await client.sync(request)
+                try await hooks.work()
+            }
+            try await withHooks(in: folder, webhooks, policy: policy) { client, hooks in
+                try await hooks.work()
+                _ = try await client.sync(try owner("2"))
+                try await hooks.work()
+                let told = try await hooks.outbox().map { "\($0.message.type): \($0.deliveries.map(\.endpoint))" }
+                #expect(
+                    told == [
+                        #"policy.published: ["each", "one"]"#, #"entitlement.granted: ["each", "one"]"#,
+                        #"policy.published: ["each", "one"]"#, #"entitlement.revoked: ["each"]"#,
+                        #"entitlement.granted: ["each", "one"]"#,
+                    ])
+            }
+        }
+        try await receiver.close()
+    }
+
+    @Test func `metrics count attempts, and show what waits`() async throws {
+        let receiver = try await Receiver { _, count in count == 0 ? .status(500) : .ok }
+        try await withHooks([.local(receiver.port)], { $0.metrics = .open }) { client, hooks in
+            func series(_ name: String) async throws -> [String] {
+                String(buffer: try await client.get("/metrics").body).split(separator: "\n")
+                    .filter { $0.hasPrefix("tenure_webhook_\(name)") }.map(String.init)
+            }
+            #expect(
+                try await series("attempts_total") == [
+                    #"tenure_webhook_attempts_total{endpoint="app",result="delivered"} 0"#,
+                    #"tenure_webhook_attempts_total{endpoint="app",result="failed"} 0"#,
+                    #"tenure_webhook_attempts_total{endpoint="app",result="givenUp"} 0"#,
+                ])
+            let queued = Int(hooks.clock.now.timeIntervalSince1970)
+            #expect(
+                try await series("deliveries") == [#"tenure_webhook_deliveries_waiting{endpoint="app"} 1"#])
+            #expect(
+                try await series("oldest") == [
+                    #"tenure_webhook_oldest_delivery_seconds{endpoint="app"} \#(queued)"#
+                ])
+            try await hooks.work()
+            hooks.clock.advance(by: 60)
+            try await hooks.work()
+            #expect(
+                try await series("attempts_total").map { $0.suffix(2) } == [" 1", " 1", " 0"])
+            #expect(
+                try await series("deliveries") == [#"tenure_webhook_deliveries_waiting{endpoint="app"} 0"#])
+            #expect(try await series("oldest") == [])
+        }
+        try await receiver.close()
+    }
+
     @Test func `a failing receiver is tried ever later, as late as it asks, and gets the same message`() async throws {
         let receiver = try await Receiver { _, count in
             switch count {

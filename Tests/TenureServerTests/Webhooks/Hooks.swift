@@ -35,10 +35,12 @@ struct Hooks: Sendable {
 }
 
 extension Webhook {
-    static func local(_ port: Int, name: String = "app", events: [String] = []) -> Webhook {
+    static func local(
+        _ port: Int, name: String = "app", events: [String] = [], eachCustomer: Bool = true
+    ) -> Webhook {
         Webhook(
             name: name, url: "http://127.0.0.1:\(port)/hooks?from=tenure", secrets: [Hooks.secret], events: events,
-            allowsPrivate: true)
+            eachCustomer: eachCustomer, allowsPrivate: true)
     }
 }
 
@@ -57,7 +59,8 @@ func withHooks<Result: Sendable>(
     configuration.now = { clock.now }
     try change(&configuration)
     let service = try await started(configuration)
-    let parts = try configuration.webhookServices(service.announcer, store: service.store, logger: Calculator.logger)
+    let parts = try configuration.webhookServices(
+        service.announcer, store: service.store, metrics: service.metrics, logger: Calculator.logger)
     guard let parts else { throw ServiceError.failed("no webhooks") }
     let hooks = Hooks(
         service: service, announcements: parts.announcements, workers: parts.deliveries.workers, clock: clock)

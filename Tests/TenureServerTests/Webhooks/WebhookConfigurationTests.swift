@@ -19,6 +19,7 @@ import Testing
         #expect(try mistake { _ in } == nil)
         #expect(try mistake { $0.secrets.append("another secret of ours") } == nil)
         #expect(try mistake { $0.events = ["customer.merged", "entitlement.expiring"] } == nil)
+        #expect(try mistake { $0.eachCustomer = false } == nil)
     }
 
     @Test func `each mistake is one line that says what to do`() throws {
@@ -31,6 +32,13 @@ import Testing
             ("leave it out", { $0.url = "https://example.com/#here" }),
             ("isn't a valid port", { $0.url = "https://example.com:0/" }),
             ("there is no event `customer.born`", { $0.events = ["customer.born"] }),
+            (
+                "add `policy.published`",
+                {
+                    $0.eachCustomer = false
+                    $0.events = ["entitlement.granted"]
+                }
+            ),
             ("too short", { $0.secrets = ["short"] }),
             ("0 secrets", { $0.secrets = [] }),
             ("3 secrets", { $0.secrets += [Hooks.secret, Hooks.secret] }),

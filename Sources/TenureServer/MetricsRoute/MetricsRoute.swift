@@ -17,7 +17,7 @@ struct MetricsRoute: Sendable {
         case .guarded:
             if context.peer?.isLocal != true { try checkKey(of: request, from: WrongKeyLimit.name(of: context.peer)) }
         }
-        return .text(await ServiceMetrics.prometheus(of: sources), mediaType: PrometheusText.mediaType)
+        return .text(await MetricsSource.text(of: sources), mediaType: PrometheusFamily.mediaType)
     }
 
     private func checkKey(of request: Request, from address: String) throws(Problem) {

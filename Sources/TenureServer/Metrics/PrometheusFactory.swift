@@ -1,0 +1,144 @@
+import CoreMetrics
+import TenureCore
+
+/// Keeps one app's metrics in memory, for Prometheus to read: the backend of swift-metrics in the service.
+///
+/// It keeps a series for each combination of label values that it's given. So their number is bounded only if callers take
+/// the values from tables of their own, never from clients.
+final class PrometheusFactory: MetricsFactory {
+    private struct Key: Hashable {
+        let name: String
+        let labels: [PrometheusLabel]
+    }
+
+    private enum Handler: Sendable {
+        case number(PrometheusNumber, PrometheusFamily.Kind)
+        case histogram(PrometheusHistogram)
+    }
+
+    private let handlers = Locked<[Key: Handler]>([:])
+
+    /// All metrics by name, each with its series in the order of their labels.
+    var families: [String: PrometheusFamily] {
+        var families: [String: PrometheusFamily] = [:]
+        for (key, handler) in handlers.withLock({ $0 }) {
+            let (kind, value): (PrometheusFamily.Kind, PrometheusFamily.Value) =
+                switch handler {
+                case .number(let number, let kind): (kind, .number(number.value))
+                case .histogram(let histogram): (.histogram, .histogram(histogram.counts))
+                }
+            families[key.name, default: PrometheusFamily(name: key.name, kind: kind)].series.append(
+                PrometheusFamily.Series(labels: key.labels, value: value))
+        }
+        for name in families.keys { families[name]?.sort() }
+        return families
+    }
+
+    func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+        number(label, dimensions, .counter)
+    }
+
+    func makeFloatingPointCounter(
+        label: String, dimensions: [(String, String)]
+    ) -> any FloatingPointCounterHandler {
+        number(label, dimensions, .counter)
+    }
+
+    func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+        number(label, dimensions, .gauge)
+    }
+
+    func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
+        guard aggregate else { return number(label, dimensions, .gauge) }
+        return histogram(label, dimensions)
+    }
+
+    func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+        histogram(label, dimensions)
+    }
+
+    func destroyCounter(_ handler: any CounterHandler) { remove(handler) }
+    func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) { remove(handler) }
+    func destroyMeter(_ handler: any MeterHandler) { remove(handler) }
+    func destroyRecorder(_ handler: any RecorderHandler) { remove(handler) }
+    func destroyTimer(_ handler: any TimerHandler) { remove(handler) }
+
+    func number(
+        _ name: String, _ labels: [(String, String)], _ kind: PrometheusFamily.Kind
+    ) -> PrometheusNumber {
+        let key = Key(name: name, labels: labels.map(PrometheusLabel.init))
+        return handlers.withLock { handlers in
+            if case .number(let number, _)? = handlers[key] { return number }
+            let number = PrometheusNumber()
+            handlers[key] = .number(number, kind)
+            return number
+        }
+    }
+
+    private func histogram(_ name: String, _ labels: [(String, String)]) -> PrometheusHistogram {
+        let key = Key(name: name, labels: labels.map(PrometheusLabel.init))
+        return handlers.withLock { handlers in
+            if case .histogram(let histogram)? = handlers[key] { return histogram }
+            let histogram = PrometheusHistogram()
+            handlers[key] = .histogram(histogram)
+            return histogram
+        }
+    }
+
+    private func remove(_ handler: AnyObject) {
+        handlers.withLock { handlers in
+            handlers = handlers.filter { _, kept in
+                switch kept {
+                case .number(let number, _): number !== handler
+                case .histogram(let histogram): histogram !== handler
+                }
+            }
+        }
+    }
+}
+
+/// A counter or a gauge. Whole numbers are exact up to 2^53.
+final class PrometheusNumber: CounterHandler, FloatingPointCounterHandler, MeterHandler, RecorderHandler {
+    private let number = Locked(0.0)
+
+    var value: Double { number.withLock { $0 } }
+
+    func increment(by amount: Int64) { increment(by: Double(amount)) }
+    func increment(by amount: Double) { number.withLock { $0 += amount } }
+    func decrement(by amount: Double) { number.withLock { $0 -= amount } }
+    func reset() { set(0.0) }
+    func set(_ value: Int64) { set(Double(value)) }
+    func set(_ value: Double) { number.withLock { $0 = value } }
+    func record(_ value: Int64) { set(Double(value)) }
+    func record(_ value: Double) { set(value) }
+}
+
+/// Durations in seconds, counted in fixed buckets.
+final class PrometheusHistogram: TimerHandler, RecorderHandler {
+    struct Counts: Sendable {
+        /// For each bound, the number of values that are at most that large.
+        var buckets = [UInt64](repeating: 0, count: PrometheusHistogram.bounds.count)
+        var sum = 0.0
+        var count: UInt64 = 0
+    }
+
+    static let bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+    private let state = Locked(Counts())
+
+    var counts: Counts { state.withLock { $0 } }
+
+    func recordNanoseconds(_ duration: Int64) { record(Double(duration) / 1e9) }
+    func record(_ value: Int64) { record(Double(value)) }
+
+    func record(_ value: Double) {
+        state.withLock { counts in
+            for (index, bound) in Self.bounds.enumerated().reversed() {
+                guard value <= bound else { break }
+                counts.buckets[index] += 1
+            }
+            counts.sum += value
+            counts.count += 1
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import CoreMetrics
+import Foundation
+import TenureCore
+import TenureStore
+
+/// The metrics of one app: those that were counted, and those that are read for each response.
+struct MetricsSource: Sendable {
+    /// Nil if there's one app without a name.
+    let app: String?
+    let metrics: ServiceMetrics
+    let store: Store
+    /// The path of the SQLite file; nil for a database server.
+    let database: String?
+    /// Nil without TLS.
+    let certificate: ServerCertificate?
+    let signingKeys: SigningKeys
+    let webhooks: [String]
+    /// Those whose notifications are asked for; nil without a key for the App Store.
+    let environments: [AppStoreEnvironment]?
+
+    /// All metrics of these apps in Prometheus' text format. Each metric comes once, with the series of every app.
+    ///
+    /// What the database must be asked for is left out while it doesn't answer: that's when the rest is needed most.
+    static func text(of sources: [MetricsSource]) async -> String {
+        var families = process(startedAt: sources.map(\.metrics.started).min() ?? Date())
+        for source in sources {
+            let labels = source.app.map { [PrometheusLabel("app", $0)] } ?? []
+            let read = PrometheusFactory()
+            await source.read(into: read)
+            for family in [source.metrics.factory, read].flatMap(\.families.values) {
+                families[family.name, default: PrometheusFamily(name: family.name, kind: family.kind)].series +=
+                    family.series.map { PrometheusFamily.Series(labels: labels + $0.labels, value: $0.value) }
+            }
+        }
+        return MetricName.allCases.compactMap { families[$0.rawValue]?.text(help: $0.help) }.joined()
+    }
+
+    /// What is of the process, whichever app is asked.
+    private static func process(startedAt started: Date) -> [String: PrometheusFamily] {
+        let factory = PrometheusFactory()
+        factory.set(.start, started.timeIntervalSince1970)
+        if let bytes = residentMemory { factory.set(.residentMemory, Double(bytes)) }
+        Counter(label: MetricName.bodiesDropped.rawValue, factory: factory)
+            .increment(by: BodyBudget.process.droppedBodies)
+        return factory.families
+    }
+
+    private func read(into factory: PrometheusFactory) async {
+        for (suffix, file) in [("", "database"), ("-wal", "log")] {
+            guard let database, let bytes = Self.size(of: database + suffix) else { continue }
+            factory.set(.databaseBytes, Double(bytes), [("file", file)])
+        }
+        if let end = certificate?.expiry { factory.set(.certificateEnd, end.timeIntervalSince1970) }
+        if case .until(let end) = signingKeys.current.period {
+            factory.set(.signingPeriodEnd, end.timeIntervalSince1970)
+        }
+        if let environments, let progress = try? await AppStoreProgress(of: environments, in: store) {
+            factory.set(.historiesWaiting, Double(progress.waiting))
+            for (environment, instant) in progress.reached {
+                factory.set(.notificationsReached, instant, [("environment", environment)])
+            }
+        }
+        guard !webhooks.isEmpty, let backlog = try? await store.read({ try $0.webhookBacklog() }) else { return }
+        for endpoint in webhooks {
+            let waiting = backlog[endpoint]
+            factory.set(.webhooksWaiting, Double(waiting?.count ?? 0), [("endpoint", endpoint)])
+            guard let waiting else { continue }
+            factory.set(.oldestWebhook, waiting.oldest.timeIntervalSince1970, [("endpoint", endpoint)])
+        }
+    }
+
+    private static func size(of path: String) -> Int? {
+        ((try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? NSNumber)?.intValue
+    }
+
+    /// In bytes; Linux gives it in pages.
+    private static var residentMemory: Int? {
+        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
+        let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+        return pages.map { $0 * Int(sysconf(Int32(_SC_PAGESIZE))) }
+    }
+}
+
+extension PrometheusFactory {
+    fileprivate func set(_ name: MetricName, _ value: Double, _ labels: [(String, String)] = []) {
+        Meter(label: name.rawValue, dimensions: labels, factory: self).set(value)
+    }
+}
