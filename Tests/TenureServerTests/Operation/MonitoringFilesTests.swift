@@ -1,6 +1,9 @@
 import CommandRunner
 import Foundation
+import HummingbirdTesting
+import NIOCore
 import TenureAPI
+import TenureAppStore
 import TenureMint
 import Testing
 

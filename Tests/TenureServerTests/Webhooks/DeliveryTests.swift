@@ -92,7 +92,7 @@ import Testing
                 names[answer.id] = "\(number)"
             }
             let before = receiver.received.count
-            let owner = try await withHooks(
+            let newest = try await withHooks(
                 in: folder, [.local(receiver.port)], policy: policy, { $0.webhookTerms.concurrency = 1 }
             ) { client, hooks in
                 while try await hooks.announcements.pass() {}
@@ -102,11 +102,11 @@ import Testing
                 _ = try await hooks.service.store.record(
                     SupportGrant(.grant, of: "everything", date: hooks.clock.now), for: third.id)
                 while try await hooks.announcements.pass() {}
-                let owner = try await client.sync(try owner("5"))
+                let newest = try await client.sync(try owner("5"))
                 for worker in hooks.workers { while await worker.pass() > 0 {} }
-                return owner
+                return newest
             }
-            names[owner.id] = "5"
+            names[newest.id] = "5"
             let order = receiver.received.dropFirst(before).map { request in
                 let name = (request.customer["id"] as? String).flatMap { names[$0] }
                 return [request.type?.split(separator: ".").last.map(String.init), name].compactMap(\.self)
