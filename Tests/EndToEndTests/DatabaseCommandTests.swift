@@ -100,7 +100,8 @@ import Testing
         let stopped = try await testBed.databaseCommand("rebuild")
         #expect(stopped.status == 1 && stopped.output.contains("it stays as it is"))
         #expect(
-            try await testBed.databaseCommand("migrate", "--to", testBed.database).errors.contains("the target is the source"))
+            try await testBed.databaseCommand("migrate", "--to", testBed.database).errors.contains(
+                "the target is the source"))
         let nowhere = try await testBed.databaseCommand("dump", "--database", "postgres://tenure@127.0.0.1:1/none")
         #expect(nowhere.status == 1 && nowhere.errors.contains("can't be reached"), "\(nowhere.errors)")
     }

@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `to come again where the record does not answer`() async throws {
+    @Test func `with a request to send it again if the database doesn't respond`() async throws {
         let jws = try Self.jws()
         try await withServiceTestBed { testBed in
             try await testBed.service.store.close()
@@ -105,8 +105,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{", "invalid JSON"), ("[]", "no JSON"), ("{}", "`signedPayload` is missing"),
-        (#"{"signedPayload":7}"#, "no JSON"),
+        ("{", "invalid JSON"), ("[]", "must be a JSON object"), ("{}", "`signedPayload` is missing"),
+        (#"{"signedPayload":7}"#, "must be a JSON object"),
         (#"{"notification_type":"DID_RENEW","password":"x"}"#, "version 1"), ("", "invalid JSON"),
     ])
     func `with a clear error if it isn't a notification`(body: String, word: String) async throws {

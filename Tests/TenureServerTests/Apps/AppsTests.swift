@@ -200,7 +200,7 @@ import Testing
             #expect(mistake().contains("have the database"))
             two = try configured("two", bundleID: Self.notes, in: folder)
             two.configuration.anchors = [:]
-            #expect(mistake().hasPrefix("the app `two`: no environment is accepted"))
+            #expect(mistake().hasPrefix("the app `two`: no App Store environment is configured"))
         }
     }
 }

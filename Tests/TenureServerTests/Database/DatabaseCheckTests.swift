@@ -43,9 +43,10 @@ import Testing
             "PRAGMA defer_foreign_keys = ON", "UPDATE customers SET merged_into = id WHERE id = 1",
             finding: "merged in a circle", .support),
         Damage(
-            "UPDATE artifacts SET bytes = CAST(bytes || x'41' AS BLOB) WHERE id = 1", finding: "does not verify",
+            "UPDATE artifacts SET bytes = CAST(bytes || x'41' AS BLOB) WHERE id = 1", finding: "can't be verified",
             .trust),
-        Damage("UPDATE artifacts SET sha256 = x'00' WHERE id = 1", finding: "its hash differs", .restore),
+        Damage(
+            "UPDATE artifacts SET sha256 = x'00' WHERE id = 1", finding: "was changed after it was stored", .restore),
         Damage("UPDATE artifacts SET header = NULL WHERE id = 1", finding: "no header", .restore),
         Damage("UPDATE artifacts SET kind = 9 WHERE id = 1", finding: "no kind of artifact", .restore),
         Damage(
@@ -86,7 +87,7 @@ import Testing
             let apple = try TrustConfiguration(anchors: [.production: .apple, .sandbox: .apple])
             let findings = try await DatabaseTestBed.findings(store, trust: apple)
             #expect(findings.count > 10)
-            #expect(findings.allSatisfy { $0.remedy == .trust && $0.problem.contains("does not verify") })
+            #expect(findings.allSatisfy { $0.remedy == .trust && $0.problem.contains("can't be verified") })
         }
     }
 }

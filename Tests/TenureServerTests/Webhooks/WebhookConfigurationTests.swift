@@ -24,11 +24,11 @@ import Testing
     @Test func `each mistake is one line that says what to do`() throws {
         let cases: [(String, (inout Webhook) -> Void)] = [
             ("has no name", { $0.name = "" }),
-            ("is no URL", { $0.url = "hooks" }),
+            ("its URL is invalid", { $0.url = "hooks" }),
             ("has no TLS", { $0.url = "http://example.com/" }),
             ("use https", { $0.url = "ftp://example.com/" }),
-            ("leave it out", { $0.url = "https://user:word@example.com/" }),
-            ("leave it out", { $0.url = "https://example.com/#here" }),
+            ("remove them", { $0.url = "https://user:word@example.com/" }),
+            ("remove them", { $0.url = "https://example.com/#here" }),
             ("isn't a valid port", { $0.url = "https://example.com:0/" }),
             ("there is no event `customer.born`", { $0.events = ["customer.born"] }),
             ("too short", { $0.secrets = ["short"] }),
