@@ -86,7 +86,7 @@ import Testing
                 budget: ChainCache.Budget(burst: 0, perSecond: 0))
             let service = NotificationService(
                 verifier: AppStoreVerifier(app: testBed.service.configuration.app, cache: cache),
-                store: testBed.service.store, policies: testBed.service.policies, announcer: nil)
+                store: testBed.service.store, policies: testBed.service.policies, webhookScheduler: nil)
             let problem = await #expect(throws: Problem.self) {
                 try await service.receive(sound, now: Calculator.now, logger: Calculator.logger)
             }

@@ -10,13 +10,13 @@ import Testing
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
             try await store.write(at: .now, locking: [.endpoints]) {
-                try $0.announce(to: [Endpoint(name: "app")], under: "terms")
+                try $0.register([Endpoint(name: "app")], under: "terms")
             }
             let (customer, _) = try await store.update(
                 [Identity(.appTransactionID, "704"), Identity(.userID, "u1")], in: Realm(.production), at: .now
             ) { (CustomerUpdate(of: $0), ()) }
             try await store.database.write(locking: []) { session throws(StoreError) in
-                try DatabaseTransaction(session).tell(Message(.customerErased, [:]), of: customer)
+                try DatabaseTransaction(session).queue(Message(.customerErased, [:]), about: customer)
                 try session.execute("DELETE FROM identities")
                 try session.execute("DELETE FROM customers")
             }

@@ -78,7 +78,7 @@ import Testing
                 try $0.record(policy: [1], sha256: [1])
             }
             try await store.write(at: Date(timeIntervalSince1970: 1_699_000_000), locking: [.endpoints]) {
-                try $0.announce(to: [Endpoint(name: "one"), Endpoint(name: "two")], under: "terms")
+                try $0.register([Endpoint(name: "one"), Endpoint(name: "two")], under: "terms")
             }
         }
         try await body(pieces, whole)

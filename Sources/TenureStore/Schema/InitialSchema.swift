@@ -70,7 +70,7 @@ extension Migration {
     private static let customers = """
         -- `facts` is derived from the customer's other rows and stored here, so that one look-up answers a request.
         -- `merged_into` is the customer with whom this one was merged, or the customer itself while it is erased.
-        -- `sent_entitlements` is what webhooks last told (JSON). `next_end` is when to compare again: when an entitlement
+        -- `sent_entitlements` is what webhooks last reported (JSON). `next_end` is when to compare again: when an entitlement
         -- ends, or now, because something changed. No number is given twice: access tokens contain it.
         CREATE TABLE customers (
             id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -42,7 +42,7 @@ extension DatabaseTransaction {
         // The message contains nothing except the public ID.
         let erased = Customer(
             id: root.id, realm: root.realm, publicID: root.publicID, createdAt: root.createdAt, facts: CustomerFacts())
-        try tell(Message(.customerErased, [:]), of: erased)
+        try queue(Message(.customerErased, [:]), about: erased)
         return .erased(counts)
     }
 

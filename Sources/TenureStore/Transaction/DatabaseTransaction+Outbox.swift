@@ -4,7 +4,7 @@ import TenureCore
 extension DatabaseTransaction {
     /// Adds a message to the outbox, with a delivery for each endpoint that wants it. Without such an endpoint, it does
     /// nothing.
-    func tell(_ message: Message, of customer: Customer?) throws(StoreError) {
+    func queue(_ message: Message, about customer: Customer?) throws(StoreError) {
         var names: [String] = []
         for row in try session.rows("SELECT name, types FROM endpoints ORDER BY name") {
             let types = try row.text(1)

@@ -23,7 +23,7 @@ extension DatabaseTransaction {
             RequestedPublication(
                 compiled: compiled, sha256: sha256, action: .start, at: now, actor: "service", reason: nil, base: 0),
             of: version, StoredPublication.Counts())
-        try tell(Message(published: version, sha256, by: .start, instead: nil), of: nil)
+        try queue(Message(published: version, sha256, by: .start, instead: nil), about: nil)
         return StoredPublication(id: id, version: version, action: .start, at: now, actor: "service")
     }
 
@@ -84,8 +84,9 @@ extension DatabaseTransaction {
             author: request.author,
             reason: request.reason, rehearsal: request.rehearsal, counts: counts)
         try audit(AuditEntry(publication, instead: draft.formerVersion))
-        try tell(Message(published: version, request.sha256, by: request.action, instead: draft.formerVersion), of: nil)
-        try announceEverybody()
+        try queue(
+            Message(published: version, request.sha256, by: request.action, instead: draft.formerVersion), about: nil)
+        try compareAllAgain()
         return .published(publication)
     }
 

@@ -237,7 +237,7 @@ import Testing
                     logger: Calculator.logger),
                 store: service.store,
                 notifications: NotificationService(
-                    verifier: verifier, store: service.store, policies: service.policies, announcer: nil),
+                    verifier: verifier, store: service.store, policies: service.policies, webhookScheduler: nil),
                 logger: Calculator.logger, now: { clock.now })
             try await missed.run()
             let sleeps = clock.sleeps.filter { $0 >= 1 }

@@ -63,9 +63,9 @@ import Testing
             try await withHooks(in: folder, [Webhook.local(9)]) { client, hooks in
                 let newcomer = SyncRequest(appTransaction: try Calculator.minter().newcomer(), transactions: [])
                 _ = try await client.sync(newcomer)
-                while try await hooks.announcements.pass() {}
+                while try await hooks.entitlementChanges.pass() {}
                 try await hooks.service.publish(try .generous())
-                while try await hooks.announcements.pass() {}
+                while try await hooks.entitlementChanges.pass() {}
                 #expect(
                     try await hooks.types() == ["policy.published", "policy.published", "entitlement.granted"])
             }
@@ -93,17 +93,18 @@ import Testing
                 _ = try await client.sync(
                     SyncRequest(
                         appTransaction: try Calculator.minter().newcomer("704000000000000003"), transactions: []))
-                while try await hooks.announcements.pass() {}
+                while try await hooks.entitlementChanges.pass() {}
                 let before = try await hooks.outbox().count
                 try await hooks.service.publish(
                     try Policy(
                         app: usual.app, eras: usual.eras, buildNumbers: .increasing,
                         entitlements: [Entitlement(name: "other", honors: [Honor(era: "paid")])]))
-                while try await hooks.announcements.pass() {}
-                let told = try await hooks.outbox().dropFirst(before).map(\.message)
-                #expect(told.map(\.type) == ["policy.published", "entitlement.revoked"])
-                let text = String(decoding: told.last?.data ?? [], as: UTF8.self)
-                #expect(text.contains(#""entitlement":"everything""#) && told.last?.publicID == bought.id, "\(text)")
+                while try await hooks.entitlementChanges.pass() {}
+                let messages = try await hooks.outbox().dropFirst(before).map(\.message)
+                #expect(messages.map(\.type) == ["policy.published", "entitlement.revoked"])
+                let text = String(decoding: messages.last?.data ?? [], as: UTF8.self)
+                #expect(
+                    text.contains(#""entitlement":"everything""#) && messages.last?.publicID == bought.id, "\(text)")
             }
         }
     }

@@ -222,7 +222,7 @@ import Testing
                     configuration: configuration, store: hooks.service.store, logger: Calculator.logger)
             }
             let (own, other) = (registry(hooks.service.configuration.webhooks), registry([]))
-            func told(_ number: String) async throws -> Int {
+            func waitingMessages(_ number: String) async throws -> Int {
                 _ = try await client.sync(try owner(number))
                 return try await hooks.types().filter { $0 == "entitlement.granted" }.count
             }
@@ -233,17 +233,17 @@ import Testing
                 try await own.pass(&ownSilence)
                 try await other.pass(&silence)
             }
-            #expect(try await told("1") == 1)
-            // However much time passes: a minute in which it looks is a look.
+            #expect(try await waitingMessages("1") == 1)
+            // The time that passes does not matter, only the reads.
             hooks.clock.advance(by: 86_400)
             for _ in 1..<EndpointSilence.most { try await other.pass(&silence) }
-            #expect(try await told("2") == 2)
+            #expect(try await waitingMessages("2") == 2)
             try await other.pass(&silence)
-            #expect(try await told("3") == 2)
-            // Its own process was only held up; what it said meanwhile it takes as told.
+            #expect(try await waitingMessages("3") == 2)
+            // Its own process was only held up; entitlements that changed in the meantime count as sent.
             var ownSilence = EndpointSilence()
             try await own.pass(&ownSilence)
-            #expect(try await told("4") == 3)
+            #expect(try await waitingMessages("4") == 3)
         }
     }
 
@@ -255,7 +255,7 @@ import Testing
             let application = Application(
                 responder: try other.router().buildResponder(), logger: Calculator.logger)
             try await application.test(.router) { _ = try await Client(http: $0).sync(try owner("1")) }
-            while try await hooks.announcements.pass() {}
+            while try await hooks.entitlementChanges.pass() {}
             #expect(try await hooks.types().filter { $0 == "entitlement.granted" }.count == 1)
         }
     }

@@ -37,7 +37,7 @@ import Testing
             let request = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
             let answer = try await client.sync(request)
             _ = try await client.sync(request)
-            while try await hooks.announcements.pass() {}
+            while try await hooks.entitlementChanges.pass() {}
             let outbox = try await hooks.outbox()
             #expect(outbox.map(\.message.type) == ["policy.published", "entitlement.granted"])
             let body = try #require(outbox.last?.message.body(app: "com.example.calculator"))
@@ -68,11 +68,11 @@ import Testing
                 ))
             let notification = try minter.notification("RESCIND_CONSENT", uuid: "u1", part: "appData", data)
             for _ in 0..<2 { #expect(try await client.notify(notification).status == .ok) }
-            while try await hooks.announcements.pass() {}
-            let told = try await hooks.outbox().map(\.message)
-            #expect(told.map(\.type) == ["policy.published", "entitlement.granted", "customer.consentRescinded"])
-            #expect(told.last?.publicID == owner.id)
-            #expect(told.last.map { String(decoding: $0.data, as: UTF8.self) } == #"{"notification":"u1"}"#)
+            while try await hooks.entitlementChanges.pass() {}
+            let messages = try await hooks.outbox().map(\.message)
+            #expect(messages.map(\.type) == ["policy.published", "entitlement.granted", "customer.consentRescinded"])
+            #expect(messages.last?.publicID == owner.id)
+            #expect(messages.last.map { String(decoding: $0.data, as: UTF8.self) } == #"{"notification":"u1"}"#)
         }
     }
 
@@ -99,7 +99,7 @@ import Testing
             let end = Calculator.now.addingTimeInterval(30 * 86_400)
             _ = try await client.sync(try subscription(until: end))
             func types() async throws -> [String] {
-                while try await hooks.announcements.pass() {}
+                while try await hooks.entitlementChanges.pass() {}
                 return Array(try await hooks.types().dropFirst(2))
             }
             #expect(try await types() == [])
@@ -122,11 +122,11 @@ import Testing
             let end = Calculator.now.addingTimeInterval(10 * 86_400)
             _ = try await client.sync(try subscription(until: end))
             hooks.clock.advance(by: 5 * 86_400)
-            while try await hooks.announcements.pass() {}
+            while try await hooks.entitlementChanges.pass() {}
             let later = end.addingTimeInterval(30 * 86_400)
             _ = try await client.sync(try subscription(until: later, signed: Calculator.now.addingTimeInterval(60)))
             hooks.clock.advance(by: 30 * 86_400)
-            while try await hooks.announcements.pass() {}
+            while try await hooks.entitlementChanges.pass() {}
             #expect(
                 try await hooks.types().dropFirst() == [
                     "entitlement.granted", "entitlement.expiring", "entitlement.granted", "entitlement.expiring",
@@ -157,7 +157,7 @@ import Testing
                 _ = try await hooks.service.store.record(
                     SupportGrant(kind, of: "everything", date: date), for: customer.id)
                 hooks.clock.advance(by: 1)
-                while try await hooks.announcements.pass() {}
+                while try await hooks.entitlementChanges.pass() {}
             }
             #expect(try await hooks.types().dropFirst() == ["entitlement.granted", "entitlement.revoked"])
         }
@@ -168,16 +168,16 @@ import Testing
             let end = Calculator.now.addingTimeInterval(100 * 86_400)
             try await withHooks(in: folder, [Self.closedPort]) { client, hooks in
                 _ = try await client.sync(try subscription(until: end))
-                while try await hooks.announcements.pass() {}
+                while try await hooks.entitlementChanges.pass() {}
             }
             let app = try Calculator.policy().app
             let stricter = try Policy(
                 app: app, eras: [Era(name: "paid", model: .paid)], buildNumbers: .increasing,
                 entitlements: [Entitlement(name: "everything", honors: [])])
             try await withHooks(in: folder, [Self.closedPort], policy: stricter) { _, hooks in
-                while try await hooks.announcements.pass() {}
-                let told = Array(try await hooks.types().dropFirst())
-                #expect(told == ["entitlement.granted", "policy.published", "entitlement.revoked"])
+                while try await hooks.entitlementChanges.pass() {}
+                let messages = Array(try await hooks.types().dropFirst())
+                #expect(messages == ["entitlement.granted", "policy.published", "entitlement.revoked"])
             }
         }
     }
@@ -187,11 +187,11 @@ import Testing
             let end = Calculator.now.addingTimeInterval(30 * 86_400)
             _ = try await withService(in: folder) { try await $0.sync(try subscription(until: end)) }
             try await withHooks(in: folder, [Self.closedPort]) { _, hooks in
-                while try await hooks.announcements.pass() {}
+                while try await hooks.entitlementChanges.pass() {}
                 #expect(try await hooks.types() == [])
                 // From now on their ends are.
                 hooks.clock.advance(by: 30 * 86_400)
-                while try await hooks.announcements.pass() {}
+                while try await hooks.entitlementChanges.pass() {}
                 #expect(try await hooks.types() == ["entitlement.revoked"])
             }
         }
@@ -202,7 +202,7 @@ import Testing
             let request = SyncRequest(
                 appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
             _ = try await client.sync(request, from: nil)
-            while try await hooks.announcements.pass() {}
+            while try await hooks.entitlementChanges.pass() {}
             // Of the customer whom it names, and not of the visit.
             #expect(try await hooks.types() == ["policy.published", "entitlement.granted"])
         }
@@ -211,9 +211,9 @@ import Testing
     @Test func `a right that is granted in its last week is announced once`() async throws {
         try await withHooks([Self.closedPort]) { client, hooks in
             _ = try await client.sync(try subscription(until: Calculator.now.addingTimeInterval(3 * 86_400)))
-            while try await hooks.announcements.pass() {}
+            while try await hooks.entitlementChanges.pass() {}
             hooks.clock.advance(by: 86_400)
-            while try await hooks.announcements.pass() {}
+            while try await hooks.entitlementChanges.pass() {}
             let types = try await hooks.types()
             #expect(types.filter { $0 == "entitlement.granted" }.count == 1)
             #expect(!types.contains("entitlement.expiring"))
@@ -227,7 +227,7 @@ import Testing
             #expect(try await admin.post(try owner.path("/links"), ["userID": "ada"]).status == .ok)
             let revocation = ["entitlement": "everything", "reason": "a mistake"]
             #expect(try await admin.post(try owner.path("/revocations"), revocation).status == .ok)
-            while try await hooks.announcements.pass() {}
+            while try await hooks.entitlementChanges.pass() {}
             let message = try #require(try await hooks.outbox().last { $0.message.type == "entitlement.revoked" })
             let body = try JSONSerialization.jsonObject(with: Data(message.message.body(app: "com.example.calculator")))
             let customer = (body as? [String: Any])?["customer"] as? [String: Any]
