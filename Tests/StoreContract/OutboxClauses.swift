@@ -71,7 +71,7 @@ extension StoreClause {
             try expect(try await store.outbox().first?.deliveries.map(\.endpoint) == ["ours", "theirs"], "both")
             try expect(
                 try await store.write(at: Sample.now, locking: [.endpoints]) {
-                    try $0.keep([Endpoint(name: "theirs")])
+                    try $0.sendHeartbeats(of: [Endpoint(name: "theirs")])
                 }, "it is there")
         },
         StoreClause("an endpoint without a recent heartbeat is removed, and its waiting messages are counted") {
@@ -84,11 +84,13 @@ extension StoreClause {
             let before = try await store.read { try $0.endpoints() }
             try expect(before.map(\.name) == ["gone", "stays"], "both")
             try expect(
-                try await store.write(at: later, locking: [.endpoints]) { try $0.keep([Endpoint(name: "stays")]) },
+                try await store.write(at: later, locking: [.endpoints]) {
+                    try $0.sendHeartbeats(of: [Endpoint(name: "stays")])
+                },
                 "it is there")
             let since = Sample.now.addingTimeInterval(1)
             try expect(
-                try await store.forget(before, at: later) == [ForgottenEndpoint(name: "gone", waiting: 1)],
+                try await store.removeEndpoints(before, at: later) == [RemovedEndpoint(name: "gone", waiting: 1)],
                 "one endpoint with its message; the other had a heartbeat")
             try expect(try await store.claim("gone", at: 1e6).isEmpty, "its messages are dropped")
             let kept = try unwrap(try await store.claim("stays", at: 1e6).first, "the other's message stays")
@@ -96,7 +98,8 @@ extension StoreClause {
             try expect(
                 try await store.pruneMessages(before: since, limit: 10) == 1, "and the delivered message is removed")
             try expect(
-                try await !store.write(at: later, locking: [.endpoints], { try $0.keep([Endpoint(name: "gone")]) }),
+                try await !store.write(
+                    at: later, locking: [.endpoints], { try $0.sendHeartbeats(of: [Endpoint(name: "gone")]) }),
                 "the removed endpoint must be added again")
         },
         StoreClause(

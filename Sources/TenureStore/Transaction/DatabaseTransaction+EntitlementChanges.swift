@@ -14,17 +14,17 @@ extension DatabaseTransaction {
 
     /// Removes endpoints that no process has named since they were read, and their waiting deliveries. Without any
     /// endpoint, nothing is compared anymore.
-    func forget(_ silent: [NamedEndpoint]) throws(StoreError) -> [ForgottenEndpoint] {
-        var forgotten: [ForgottenEndpoint] = []
+    func removeEndpoints(_ silent: [NamedEndpoint]) throws(StoreError) -> [RemovedEndpoint] {
+        var removed: [RemovedEndpoint] = []
         let named = try endpoints()
         for endpoint in silent where named.contains(endpoint) {
-            forgotten.append(ForgottenEndpoint(name: endpoint.name, waiting: try forgetEndpoint(endpoint.name)))
+            removed.append(RemovedEndpoint(name: endpoint.name, waiting: try removeEndpoint(endpoint.name)))
         }
-        if !named.isEmpty, forgotten.count == named.count {
+        if !named.isEmpty, removed.count == named.count {
             try setProgress(Progress.terms, to: nil)
             try setProgress(Progress.position, to: nil)
         }
-        return forgotten
+        return removed
     }
 
     /// Returns customers with entitlements that may have changed by now.

@@ -17,11 +17,11 @@ package struct Endpoint: Sendable, Hashable {
 package struct NamedEndpoint: Sendable, Hashable {
     package let name: String
     /// A value that changes each time a process reports that it serves the endpoint. Nil if no process has.
-    package let sign: String?
+    package let heartbeat: String?
 }
 
 /// An endpoint that was removed and gets no more messages.
-package struct ForgottenEndpoint: Sendable, Hashable {
+package struct RemovedEndpoint: Sendable, Hashable {
     package let name: String
     /// The number of messages that waited for it and were given up.
     package let waiting: Int
