@@ -79,7 +79,7 @@ extension DatabaseTransaction {
         }
         var detail = ["because": MergeReason.support.rawValue]
         detail["reason"] = request.reason
-        try part(other, isForGood: true, actor: request.actor, detail, by: rederivation)
+        try splitOff(other, isPermanent: true, actor: request.actor, detail, by: rederivation)
         return .done(try customer(of: member), isNew: true)
     }
 
