@@ -29,7 +29,7 @@ WORDS = [
     (r"settlements?", "next steps"),
     (r"certificate keys?", "signing key"),
     (r"acts? of support", "grant or revocation"),
-    (r"(?:the|its|a) record's?", "database"),
+    (r"(?:the|its|a) record(?:'s)?", "database"),
     (r"ledgers?", "database, or history"),
     (r"desks?", "handlers or routes"),
     (r"recollections?", "stored state"),

@@ -4,9 +4,9 @@ import TenureJSON
 
 /// What the service reports about a customer: the response to `POST /v1/sync` and `GET /v1/customer`.
 public struct CustomerResponse: Sendable, Hashable, Decodable {
-    /// Opaque. Where nothing was bound to the device that asked, that of a record of the sent artifacts alone.
+    /// The customer's ID, an opaque string. If the proof isn't bound to the device, the ID of these artifacts alone.
     public let id: String
-    /// Whether the proof was tied to the device that sent it. Otherwise anybody may have sent a copy of it.
+    /// Whether the proof is bound to the device that sent it. Otherwise, anyone may have sent a copy of it.
     public let bound: Bool
     public let environment: AppStoreEnvironment
     /// Signed under a test authority in Apple's place.

@@ -5,7 +5,7 @@ import TenureStore
 
 /// Readers of untrusted bytes. Each traps if what it read doesn't survive being written.
 public enum FuzzedReaders {
-    /// What the record holds of a customer.
+    /// The facts of a customer, as the database stores them.
     public static func facts(_ input: [UInt8]) {
         guard let facts = try? CustomerFacts(decoding: input) else { return }
         // By their bytes: a date that is no number is not equal to itself.

@@ -152,7 +152,8 @@ extension StoreClause {
         },
     ]
 
-    /// Changes by support and messages about large customers. Slow work is done before the transaction that writes rows.
+    /// Changes by support and messages about large customers. Slow work is done before the transaction that writes
+    /// rows.
     static let largeCustomers: [StoreClause] = [
         StoreClause("support can change a large customer like any other, in one short transaction") { store in
             let counted = store.counted

@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `what the record knows of a subscription ties its renewals`() async throws {
+    @Test func `a stored subscription links its renewals`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let id = "704000000000000002"

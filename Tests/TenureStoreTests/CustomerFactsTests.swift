@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenureStore
 
-@Suite struct `what the record proves of a customer` {
+@Suite struct `a customer's facts` {
     @Test(arguments: 0..<200) func `reads as it was written`(seed: UInt64) throws {
         let facts = CustomerFacts.random(seed)
         #expect(try CustomerFacts(decoding: facts.encoded) == facts)

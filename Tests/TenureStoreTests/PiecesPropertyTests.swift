@@ -38,7 +38,8 @@ import Testing
         }
     }
 
-    /// Performs the operation, perhaps after interrupted attempts. The other one runs once, between two pieces if possible.
+    /// Performs the operation, perhaps after interrupted attempts. The other one runs once, between two pieces if
+    /// possible.
     private func perform(
         _ operation: RandomOperation, beside other: RandomOperation, in store: Store, at now: Date,
         _ random: inout SeededRandom
@@ -383,7 +384,7 @@ private actor Asked {
     }
 }
 
-/// All rows of a record, without what is random or depends on how often something was tried.
+/// All rows of a database, without what is random or depends on how often something was tried.
 private struct Lines {
     private var counts: [String: Int] = [:]
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TenureStore
 
-@Suite struct `what lies where a record should` {
+@Suite struct `the file at the path of a database` {
     private static func mode(_ path: String) throws -> Int? {
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }

@@ -94,7 +94,7 @@ extension Migration {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX identities_by_customer ON identities (customer, kind);
 
-        -- Customers that an administrator parted are never merged automatically again.
+        -- Customers that an administrator split are never merged automatically again.
         CREATE TABLE separations (
             first INTEGER NOT NULL REFERENCES customers (id),
             second INTEGER NOT NULL REFERENCES customers (id),

@@ -124,7 +124,7 @@ extension DatabaseTransaction {
         _ customer: Customer, to facts: CustomerFacts, _ change: EntitlementChange = .later,
         encoded: EncodedFacts? = nil
     ) throws(StoreError) -> Customer {
-        let isTold = change.sentEntitlements == nil || change.sentEntitlements == customer.sentEntitlements
+        let isSent = change.sentEntitlements == nil || change.sentEntitlements == customer.sentEntitlements
         let encoded = encoded ?? prepared.flatMap { $0.facts == facts ? $0 : nil } ?? largeFacts?.encoded(facts)
         let isSame: Bool
         if let encoded, let remembered = remembered[customer.id], customer.facts == remembered.facts {
@@ -132,7 +132,7 @@ extension DatabaseTransaction {
         } else {
             isSame = facts == customer.facts
         }
-        guard !isSame || !isTold else { return customer }
+        guard !isSame || !isSent else { return customer }
         if isSame {
             try session.execute(
                 "UPDATE customers SET sent_entitlements = $1, next_end = $2 WHERE id = $3",

@@ -23,7 +23,7 @@ package struct NamedEndpoint: Sendable, Hashable {
 /// An endpoint that was removed and gets no more messages.
 package struct RemovedEndpoint: Sendable, Hashable {
     package let name: String
-    /// The number of messages that waited for it and were given up.
+    /// The number of messages that waited for it and were abandoned.
     package let waiting: Int
 
     package init(name: String, waiting: Int) {

@@ -2,7 +2,7 @@ package import TenureCore
 
 /// Who vouches for a customer's artifacts: an environment of the App Store, or a test authority in its place.
 ///
-/// Realms never mix. A record that was filled under a test authority confers nothing once the service runs with
+/// Realms never mix. Data from a test authority grants nothing once the service runs with
 /// Apple's roots only.
 package struct Realm: Sendable, Hashable {
     package let environment: AppStoreEnvironment
@@ -14,7 +14,7 @@ package struct Realm: Sendable, Hashable {
         self.isTest = isTest
     }
 
-    /// How the record and the access token write it. Never reuse a number.
+    /// The number of the realm in the database and in access tokens. Never reuse a number.
     package var code: UInt8 { environment.code | (isTest ? Self.testBit : 0) }
 
     package init?(code: UInt8) {

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A key to the admin interface, as the record knows it: never its secret.
+/// A key for the admin API, as the database has it: without its secret.
 package struct StoredAdminKey: Sendable, Hashable {
     package enum Scope: String, Sendable, Hashable, CaseIterable {
         case admin

@@ -1,4 +1,4 @@
-/// Work on a customer that waits in the record, so that it outlives the process that asked for it.
+/// Work on a customer that waits in the database, so that it outlives the process that asked for it.
 package struct StoredJob: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         /// Ask the App Store for all that it knows of them.

@@ -12,7 +12,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `what the record holds of a person` {
+@Suite struct `exporting and erasing a customer` {
     @Test func `comes out whole, with artifacts as they came`() async throws {
         try await withAdminClient { admin, keys in
             let minter = Calculator.minter()

@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func `the record does not hold a key's secret`() async throws {
+    @Test func `the database doesn't contain a key's secret`() async throws {
         try await withFolder { folder in
             let secret = KeySecret()
             let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))

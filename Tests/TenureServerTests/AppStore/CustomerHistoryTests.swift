@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `enters the record as it is`() async throws {
+    @Test func `is stored byte by byte`() async throws {
         let fill = try subscriber()
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -290,7 +290,7 @@ import Testing
         }
     }
 
-    @Test func `asks by the account where the record knows it, else by a transaction`() {
+    @Test func `asks by the account if it is stored, otherwise by a transaction`() {
         let account = Identity(.appTransactionID, Answered.customer)
         let others = [
             Identity(.device, "d"), Identity(.originalTransactionID, "2"), Identity(.originalTransactionID, "1"),

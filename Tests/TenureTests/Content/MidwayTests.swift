@@ -145,7 +145,8 @@ import Testing
         let library = piano.library
         first = nil
         while await library.running != nil { try await Task.sleep(nanoseconds: 5_000_000) }
-        // As if the process had died after the files were put in place: they are complete, and the record is missing.
+        // As if the process had died after the files were put in place: they are complete, and the pack's state is
+        // missing.
         let folder = testBed.folder.path + "/device/content/packs/piano"
         let plan = try #require(PartialPack.plan(in: folder))
         for (path, data) in Self.files { try data.write(to: URL(fileURLWithPath: folder + "/partial/files/" + path)) }

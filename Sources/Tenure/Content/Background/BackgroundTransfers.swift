@@ -30,7 +30,7 @@ final class BackgroundTransfers: Sendable {
         self.stallTimeout = stallTimeout
     }
 
-    // MARK: The record
+    // MARK: Stored ranges
 
     /// Ranges that were handed over, for other processes and for the next start.
     private struct Record: Codable {
