@@ -91,7 +91,7 @@ import Testing
             let refused = try await client.post(
                 #"{"transactions": [], "nonce": "\#(String(repeating: "n", count: 65))"}"#)
             #expect(refused.status == .badRequest)
-            #expect(String(buffer: refused.body).contains("`nonce` has 65 bytes, and at most 64 are signed"))
+            #expect(String(buffer: refused.body).contains("`nonce` has 65 bytes; send at most 64"))
         }
     }
 

@@ -20,7 +20,7 @@ import Testing
         (#"{"appTransaction": "x", "deviceVerificationID": "me"}"#, "deviceVerificationID"),
         ("\u{0}\u{1}", "invalid JSON"), (String(repeating: "[", count: 100_000), "nested deeper"),
     ])
-    func `of a wrong shape name the field`(body: String, named: String) async throws {
+    func `that are invalid are refused with the place of the error`(body: String, named: String) async throws {
         try await withService { client in
             let problem = try client.problem(try await client.post(body))
             #expect(problem.code == .malformedRequest)

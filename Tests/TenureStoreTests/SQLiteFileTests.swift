@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `holds no record where none was made`() async throws {
+    @Test func `doesn't exist before it is created`() async throws {
         try await withFolder { folder in
             let path = folder + "/a %41 “record”?.sqlite"
             #expect(SQLiteDatabase.objection(to: path) == nil, "it can be made")

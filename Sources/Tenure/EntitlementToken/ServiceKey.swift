@@ -12,7 +12,8 @@ extension Tenure {
     /// A public key that the app trusts: the key with which the service signs entitlement tokens, or the offline root,
     /// which signs that key.
     ///
-    /// It is part of the app, put there when it is built. Fetching it from the service would trust any server that answers.
+    /// It is part of the app, put there when it is built. Fetching it from the service would trust any server that
+    /// answers.
     public struct ServiceKey: Sendable, Hashable {
         /// The two coordinates, 32 bytes each.
         let coordinates: Data
@@ -55,7 +56,7 @@ extension Tenure {
             guard verifier != nil else { throw .key("its point is not on the curve") }
         }
 
-        /// RFC 7638: by what an entitlement token names its key.
+        /// The key ID in entitlement tokens: the thumbprint of RFC 7638.
         package var id: String {
             // The required members only, in the order of their names.
             let x = Base64.urlSafe.text(coordinates.prefix(32))
@@ -68,7 +69,7 @@ extension Tenure {
     }
 }
 
-/// RFC 7517.
+/// A JSON Web Key (RFC 7517).
 struct JSONWebKey: Decodable {
     let kty: String
     let crv: String

@@ -1,4 +1,4 @@
-/// Where webhooks go, and the kinds of messages that it receives.
+/// A webhook endpoint, and the kinds of messages that it receives.
 package struct Endpoint: Sendable, Hashable {
     package let name: String
     /// Nil for all kinds, including those that later releases add.

@@ -7,11 +7,11 @@ package struct StoredAdminKey: Sendable, Hashable {
         case support
         case link
         case read
-        /// For who publishes policies and makes personas, such as a build machine.
+        /// For publishing policies and creating personas, such as on a build machine.
         case policy
     }
 
-    /// What the audit trail calls who used it.
+    /// The name of the key in the audit trail.
     package let name: String
     package let scope: Scope
     package let createdAt: Date

@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: [
-        Damage("UPDATE customers SET facts = x'0102' WHERE id = 1", finding: "cannot be read at byte", .rebuild),
+        Damage("UPDATE customers SET facts = x'0102' WHERE id = 1", finding: "are invalid at byte", .rebuild),
         Damage(
             "UPDATE customers SET facts = (SELECT facts FROM customers WHERE id = 3) WHERE id = 1",
             finding: "differ from those that the artifacts prove (proofs of the app", .rebuild),
