@@ -8,7 +8,7 @@ public enum FuzzedReaders {
     /// The facts of a customer, as the database stores them.
     public static func facts(_ input: [UInt8]) {
         guard let facts = try? CustomerFacts(decoding: input) else { return }
-        // By their bytes: a date that is no number is not equal to itself.
+        // By their bytes: a date that isn't a number is not equal to itself.
         let written = facts.encoded
         guard let again = try? CustomerFacts(decoding: written), again.encoded == written else {
             fatalError("facts do not survive being written")

@@ -48,7 +48,7 @@ private let examples = URL(fileURLWithPath: #filePath)
     let file = try folder.write("scenario: Broken\nbegins: soon\n", to: "broken.yaml")
     let result = try await Command.run("scenario", "run", file)
     #expect(result.status == 1)
-    #expect(result.errors.contains("\(file):2:9: `soon` is no date"))
+    #expect(result.errors.contains("\(file):2:9: `soon` isn't a date"))
     #expect(result.errors.contains("\(file):1:1: `app` is missing"))
 }
 

@@ -169,7 +169,7 @@ import Testing
     @Test(arguments: [
         "", "24", "h", "1h1d", "1h1h", "P", "PT", "P1H", "P1Y", "1.5h", "--1h", "9999999999s", "1 h", "24H", "PT1D",
     ])
-    func `what is no length of time`(_ text: String) {
+    func `rejects what isn't a length of time`(_ text: String) {
         #expect(Duration.seconds(text) == nil)
     }
 
@@ -190,7 +190,7 @@ import Testing
         "２015-06-10T18:00Z",
         "2015-06-10T18:00:00+2:00",
     ])
-    func `what is no instant`(_ text: String) {
+    func `rejects what isn't an instant`(_ text: String) {
         #expect(Date(rfc3339: text) == nil)
     }
 

@@ -8,7 +8,7 @@ import Foundation
 struct ReceiptAttributes: Sendable, Hashable {
     /// Attribute 0, such as `Production` or `ProductionSandbox`.
     private(set) var type: String?
-    /// Whether attribute 5 is there: SHA-1 of the device's identifier, the opaque value and the bundle id.
+    /// Whether attribute 5 is there: SHA-1 of the device's identifier, the opaque value and the bundle ID.
     private(set) var hasDeviceHash = false
 
     /// Nil if the bytes aren't a receipt.

@@ -25,7 +25,7 @@ extension Tenure {
             let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
             if text.hasPrefix("-----") {
                 guard let key = try? P256.Signing.PublicKey(pemRepresentation: text) else {
-                    throw .key("it is no P-256 key in PEM")
+                    throw .key("it isn't a P-256 key in PEM")
                 }
                 self.init(coordinates: key.rawRepresentation)
                 return
@@ -51,7 +51,7 @@ extension Tenure {
             guard key.kty == "EC", key.crv == "P-256", let x = Base64.urlSafe.decode(key.x),
                 let y = Base64.urlSafe.decode(key.y),
                 x.count == 32, y.count == 32
-            else { throw .key("it is no P-256 key") }
+            else { throw .key("it isn't a P-256 key") }
             self.init(coordinates: Data(x + y))
             guard verifier != nil else { throw .key("its point is not on the curve") }
         }

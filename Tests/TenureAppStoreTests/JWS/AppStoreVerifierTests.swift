@@ -113,7 +113,7 @@ import Testing
         #expect(verified.proof.kind == .serverAppTransaction)
     }
 
-    @Test func `an artifact that does not say when it was signed is judged at the present, or not at all`() throws {
+    @Test func `an artifact without a signing date is verified as of now, or rejected`() throws {
         let jws = try Minted.minter.mint(.transaction, setting: ["signedDate": .null])
         let verifier = try Minted.verifier()
         #expect(try verifier.verifyTransaction(jws, now: Minted.instant).signedDate == nil)
