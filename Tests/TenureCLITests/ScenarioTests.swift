@@ -52,7 +52,7 @@ private let examples = URL(fileURLWithPath: #filePath)
     #expect(result.errors.contains("\(file):1:1: `app` is missing"))
 }
 
-@Test func `a store runs, lets things happen, and goes on where it was left`() async throws {
+@Test func `a store runs, has events, and continues after a restart`() async throws {
     let folder = try Folder()
     let store = folder.url("store").path
     let arguments = ["local-store", "run", "--folder", store, "--port", "0"]

@@ -14,7 +14,7 @@ import Testing
         try PolicyFile.read(try example("policy.yaml"), named: "policy.yaml") { try example($0) }
     }
 
-    @Test func `the example of the design reads as it says`() throws {
+    @Test func `the example file is read as its comments describe`() throws {
         let policy = try calculator()
         let change = try #require(Date(rfc3339: "2015-06-10T18:00:00Z"))
         #expect(policy.app == Policy.App(bundleID: "com.example.calculator", appleID: 828_838_134))

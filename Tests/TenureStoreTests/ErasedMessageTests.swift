@@ -5,8 +5,8 @@ import Testing
 
 @testable import TenureStore
 
-@Suite struct `telling of an erasure` {
-    @Test func `names the customer by the public id alone, so that it can outlive them`() async throws {
+@Suite struct `a message about an erasure` {
+    @Test func `has only the customer's public ID, so that it can outlive their data`() async throws {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
             try await store.write(at: .now, locking: [.endpoints]) {

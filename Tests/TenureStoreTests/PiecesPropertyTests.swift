@@ -6,13 +6,13 @@ import Testing
 
 @testable import TenureStore
 
-@Suite struct `updates that are written in pieces` {
+@Suite struct `updates in several transactions` {
     private struct Broken: Error {}
 
     private static let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 1 : 20
 
     @Test(arguments: 1...6)
-    func `leave the same rows as single transactions, with interruptions and other updates in between`(
+    func `leave the same rows as one transaction, also with interruptions and other updates in between`(
         seed: Int
     ) async throws {
         try await withStores { pieces, whole in

@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `begins where the App Store keeps the first, and says so`() async throws {
+    @Test func `begins with the oldest one that the App Store keeps, and logs it`() async throws {
         try await withAppStore { asking in
             let ingest = Ingest()
             var catchUp = NotificationHistoryReader(client: try asking.connection, environment: .production)

@@ -62,7 +62,7 @@ import Testing
             namesCustomer: false),
         Damage("DROP TRIGGER audit_stays", finding: "append-only", .restore, namesCustomer: false),
     ])
-    func `names what is wrong, and says what to do`(damage: Damage) async throws {
+    func `reports each problem and what to do`(damage: Damage) async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let names = try await store.database.read { session throws(StoreError) in
                 try session.rows("SELECT public_id FROM customers WHERE id IN (1, 2, 3)").map {
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `under other anchors names every artifact's customer, and what to give`() async throws {
+    @Test func `under other trust anchors reports every artifact, and the option to pass`() async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let apple = try TrustConfiguration(anchors: [.production: .apple, .sandbox: .apple])
             let findings = try await DatabaseTestBed.findings(store, trust: apple)

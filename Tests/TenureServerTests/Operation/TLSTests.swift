@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `takes new files on SIGHUP, and keeps the old ones where the new do not serve`() async throws {
+    @Test func `loads new files on SIGHUP, and keeps the old ones if the new are invalid`() async throws {
         let folder = try Folder()
         let (files, other) = (try files(folder.path), try files(folder.path, named: "two"))
         func put(_ source: String, at target: String) throws {

@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `makes every promise from then on, however late a process looks`() async throws {
+    @Test func `makes every promise from then on, even in a process that notices it late`() async throws {
         try await withFolder { folder in
             // It looks again only in an hour, unless what it writes is refused.
             try await withServiceTestBed(in: folder, policy: try .generous(), { $0.policyStaleness = .seconds(3600) }) {
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `announces the end of an entitlement that it drops to those who bought it`() async throws {
+    @Test func `sends the end of a removed entitlement of the customers who bought it`() async throws {
         try await withFolder { folder in
             let usual = try Calculator.policy()
             let both = try Policy(

@@ -24,7 +24,7 @@ import Testing
         receiver.received.filter { $0.type == "entitlement.granted" }
     }
 
-    @Test func `a message arrives signed, with its id in a header and in the body`() async throws {
+    @Test func `a message arrives signed, with its ID in a header and in the body`() async throws {
         let receiver = try await Receiver()
         try await withHooks([.local(receiver.port)]) { client, hooks in
             let answer = try await client.sync(try owner("1"))
@@ -42,7 +42,7 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `an endpoint hears of what it asked for`() async throws {
+    @Test func `an endpoint gets the events that it subscribed to`() async throws {
         let receiver = try await Receiver()
         let webhooks = [
             Webhook.local(receiver.port, name: "grants", events: ["entitlement.granted"]),
@@ -56,7 +56,8 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `a failing receiver is tried ever later, as late as it asks, and gets the same message`() async throws {
+    @Test func `a failing endpoint gets the same message again, after growing waits and its Retry-After`() async throws
+    {
         let receiver = try await Receiver { _, count in
             switch count {
             case 0: .status(500)
@@ -142,7 +143,8 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `a service that starts with a full outbox empties it; a slow endpoint delays no other`() async throws {
+    @Test func `a service that starts with a full outbox empties it, and a slow endpoint delays no other`() async throws
+    {
         try await withFolder { folder in
             let slow = try await Receiver { _, _ in .silence }
             let quick = try await Receiver()
@@ -175,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func `two processes beside one record deliver each message once`() async throws {
+    @Test func `two processes with one database deliver each message once`() async throws {
         try await withFolder { folder in
             let receiver = try await Receiver()
             try await withHooks(in: folder, [.local(receiver.port)]) { client, hooks in
@@ -194,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func `a receiver that is killed gets everything when it is back`() async throws {
+    @Test func `an endpoint that was down gets everything when it is back`() async throws {
         let first = try await Receiver { _, count in count < 3 ? .ok : .hangUp }
         let port = first.port
         try await withHooks([.local(port, events: ["entitlement.granted"])]) { client, hooks in
@@ -213,7 +215,8 @@ import Testing
         }
     }
 
-    @Test func `a process without webhooks takes none from another, until none has named them for long`() async throws {
+    @Test func `a process without webhooks removes an endpoint only after many reads without a heartbeat`() async throws
+    {
         try await withHooks([.local(9)]) { client, hooks in
             func registry(_ webhooks: [Webhook]) -> EndpointRegistry {
                 var configuration = hooks.service.configuration
@@ -260,7 +263,7 @@ import Testing
         }
     }
 
-    @Test func `what was delivered is forgotten in time`() async throws {
+    @Test func `delivered messages are removed in time`() async throws {
         let receiver = try await Receiver()
         try await withHooks([.local(receiver.port)]) { client, hooks in
             _ = try await client.sync(try owner("1"))
@@ -272,7 +275,7 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `waits double, vary a little, end after three days, and are as long as the receiver asks`() {
+    @Test func `waits double, vary a little, end after three days, and respect Retry-After`() {
         let schedule = RetrySchedule()
         func delay(_ attempt: Int, retryAfter: TimeInterval? = nil, jitter: Double = 1) -> TimeInterval? {
             schedule.retry(

@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `who may use nothing is not told of, and a purchase that is refunded is`() async throws {
+    @Test func `send nothing for a customer without entitlements, but the end of a refunded purchase`() async throws {
         try await withHooks([Self.closedPort]) { client, hooks in
             let newcomer = try Calculator.minter().newcomer(Self.id)
             _ = try await client.sync(SyncRequest(appTransaction: newcomer, transactions: []))
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func `a new policy tells of itself and of everybody for whom it changes something`() async throws {
+    @Test func `send a new policy, and a change for each customer that it affects`() async throws {
         try await withFolder { folder in
             let end = Calculator.now.addingTimeInterval(100 * 86_400)
             try await withHooks(in: folder, [Self.closedPort]) { client, hooks in
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func `the first webhook does not tell of everybody who was there before`() async throws {
+    @Test func `send no changes for customers from before the first webhook`() async throws {
         try await withFolder { folder in
             let end = Calculator.now.addingTimeInterval(30 * 86_400)
             _ = try await withService(in: folder) { try await $0.sync(try subscription(until: end)) }
@@ -197,18 +197,18 @@ import Testing
         }
     }
 
-    @Test func `who shows what they may have found is not told of`() async throws {
+    @Test func `send nothing for an unbound customer`() async throws {
         try await withHooks([Self.closedPort]) { client, hooks in
             let request = SyncRequest(
                 appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
             _ = try await client.sync(request, from: nil)
             while try await hooks.entitlementChanges.pass() {}
-            // Of the customer whom it names, and not of the visit.
+            // About the customer that it names, and not about the unbound one.
             #expect(try await hooks.types() == ["policy.published", "entitlement.granted"])
         }
     }
 
-    @Test func `a right that is granted in its last week is announced once`() async throws {
+    @Test func `send a right that is granted in its last week once`() async throws {
         try await withHooks([Self.closedPort]) { client, hooks in
             _ = try await client.sync(try subscription(until: Calculator.now.addingTimeInterval(3 * 86_400)))
             while try await hooks.entitlementChanges.pass() {}
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    @Test func `a message names the app's users of its customer`() async throws {
+    @Test func `have the app's user IDs of the customer`() async throws {
         try await withHooks([Self.closedPort], { $0.adminKey = AdminClient.adminKey }) { client, hooks in
             let admin = AdminClient(client: client, key: AdminClient.adminKey)
             let owner = try await admin.owner()

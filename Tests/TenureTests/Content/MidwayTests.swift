@@ -9,7 +9,7 @@ import Testing
 @testable import Tenure
 
 /// Events during a download, and between two starts of the app.
-@Suite(.timeLimit(.minutes(5))) struct `Asset packs midway` {
+@Suite(.timeLimit(.minutes(5))) struct `Interrupted downloads and installations of asset packs` {
     private static let files: [String: Data] = [
         "samples/a.wav": ContentTestBed.bytes(6_000_000), "samples/b.wav": ContentTestBed.bytes(3_000_000, seed: 2),
         "index.json": Data("{}".utf8),
