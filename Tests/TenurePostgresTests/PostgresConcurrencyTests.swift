@@ -7,8 +7,8 @@ import Testing
 
 @testable import TenurePostgres
 
-@Suite struct `acts at once in PostgreSQL` {
-    @Test func `that stand in each other's way are repeated`() async throws {
+@Suite struct `concurrent transactions in PostgreSQL` {
+    @Test func `that conflict are repeated`() async throws {
         try await withStore { store in
             _ = try await store.database.write(locking: []) { session throws(StoreError) in
                 try session.execute("INSERT INTO progress (name, value) VALUES ('a', ''), ('b', '')")
@@ -31,7 +31,7 @@ import Testing
                 }
                 try await group.waitForAll()
             }
-            // Once each, and again for whoever the server chose, be it more than once.
+            // Once each, and at least once more for the one that the server aborted.
             #expect(runs.value >= 3)
             let values = try await store.database.read { session throws(StoreError) in
                 try session.rows("SELECT value FROM progress").map { row throws(StoreError) in try row.text(0) }
@@ -50,7 +50,7 @@ import Testing
             for number in 0..<120 {
                 for (index, store) in stores.enumerated() {
                     group.addTask {
-                        // Two names in either order, some shared with another act.
+                        // Two identities in either order, some shared with another transaction.
                         let identities = [
                             Identity(.appTransactionID, "\(number % 12)"),
                             Identity(.originalTransactionID, "p\(number % 12)"),

@@ -5,9 +5,9 @@ import Testing
 
 @testable import TenurePostgres
 
-@Suite struct `the shape of a PostgreSQL record` {
+@Suite struct `the schema of a PostgreSQL database` {
     @Test(arguments: 0..<Migration.all.count)
-    func `comes from every earlier one, with its data`(version: Int) async throws {
+    func `is migrated from every earlier one, with its data`(version: Int) async throws {
         let address = try freshAddress()
         if version > 0 {
             let connection = try PostgresConnection(to: address, for: .acts)
@@ -57,7 +57,7 @@ import Testing
         #expect(tables == [SQLRow([.text("events")])])
     }
 
-    // As SQLite does, where ranges of texts are asked for.
+    // Queries for ranges of texts need the same order as in SQLite.
     @Test func `orders texts by their bytes, whatever the language of the database`() async throws {
         try await withStore { store in
             let names = try await store.database.write(locking: []) { session throws(StoreError) in
@@ -70,8 +70,8 @@ import Testing
         }
     }
 
-    // A role that may use a schema need not be one that may make schemas.
-    @Test func `needs no right to make a schema that is there`() async throws {
+    // A role that may use a schema may not have the privilege to create schemas.
+    @Test func `needs no privilege to create a schema that exists`() async throws {
         let schema = freshSchema()
         let server = try PostgresServer.shared()
         let owner = try PostgresConnection(to: try PostgresAddress(server.url()), for: .acts)
