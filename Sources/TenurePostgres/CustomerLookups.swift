@@ -22,7 +22,7 @@ final class CustomerLookups: @unchecked Sendable {
     }
 
     private enum Found: Sendable {
-        case nobody
+        case notFound
         case customer(Customer)
         /// The customer was merged into another.
         case another(Int64)
@@ -33,19 +33,19 @@ final class CustomerLookups: @unchecked Sendable {
     /// The longest chain of merges. The limit ends a damaged chain that runs in a circle.
     private static let longestChain = 100
 
-    init(at address: PostgresAddress, patience: Duration) {
-        pool = Self.newPool(at: address, patience: patience)
+    init(at address: PostgresAddress, waitTimeout: Duration) {
+        pool = Self.newPool(at: address, waitTimeout: waitTimeout)
     }
 
-    static func newPool(at address: PostgresAddress, patience: Duration) -> PostgresPool {
-        PostgresPool(to: address, for: .lookups, limit: connections, patience: patience)
+    static func newPool(at address: PostgresAddress, waitTimeout: Duration) -> PostgresPool {
+        PostgresPool(to: address, for: .lookups, limit: connections, waitTimeout: waitTimeout)
     }
 
     func customer(_ id: Int64) async throws(StoreError) -> Customer? {
         var id = id
         for _ in 0..<Self.longestChain {
             switch try await find(id) {
-            case .nobody: return nil
+            case .notFound: return nil
             case .customer(let customer): return customer
             // A customer that is merged into itself was erased.
             case .another(id): return nil
@@ -152,7 +152,7 @@ final class CustomerLookups: @unchecked Sendable {
             guard let id = answer.integer(row, 0) else { continue }
             found[id] = Result { () throws(StoreError) in try read(id, in: row, of: answer) }
         }
-        return ids.map { found[$0] ?? .success(.nobody) }
+        return ids.map { found[$0] ?? .success(.notFound) }
     }
 
     /// Reads a customer from libpq's memory, which is valid as long as the answer.

@@ -12,12 +12,12 @@ package struct PostgresDatabase: Database {
 
     /// Connects, creates the schema if it's missing, and migrates it.
     ///
-    /// - Parameter patience: How long a transaction may wait for a connection. It bridges a short restart of the
+    /// - Parameter waitTimeout: How long a transaction may wait for a connection. It bridges a short restart of the
     ///   server.
-    package init(_ address: PostgresAddress, patience: Duration = .seconds(3)) async throws(StoreError) {
+    package init(_ address: PostgresAddress, waitTimeout: Duration = .seconds(3)) async throws(StoreError) {
         self.address = address
-        pool = PostgresPool(to: address, for: .acts, limit: address.connections, patience: patience)
-        lookups = CustomerLookups(at: address, patience: patience)
+        pool = PostgresPool(to: address, for: .transactions, limit: address.connections, waitTimeout: waitTimeout)
+        lookups = CustomerLookups(at: address, waitTimeout: waitTimeout)
         do {
             id = try await pool.run { connection throws(PostgresFailure) in
                 try connection.migrate()
@@ -49,7 +49,7 @@ package struct PostgresDatabase: Database {
     }
 
     /// A pool with as many connections as the one for look-ups.
-    func newPoolForLookups() -> PostgresPool { CustomerLookups.newPool(at: address, patience: .seconds(3)) }
+    func newPoolForLookups() -> PostgresPool { CustomerLookups.newPool(at: address, waitTimeout: .seconds(3)) }
 
     package func close() async throws(StoreError) {
         await pool.close()

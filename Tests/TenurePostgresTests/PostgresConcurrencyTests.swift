@@ -43,8 +43,8 @@ import Testing
     @Test func `of two processes on the same customers make no customer twice`() async throws {
         let address = try freshAddress("connections=6")
         let stores = [
-            try await Store(PostgresDatabase(address, patience: patience)),
-            try await Store(PostgresDatabase(address, patience: patience)),
+            try await Store(PostgresDatabase(address, waitTimeout: waitTimeout)),
+            try await Store(PostgresDatabase(address, waitTimeout: waitTimeout)),
         ]
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<120 {

@@ -9,7 +9,7 @@ import Testing
     private let connection: PostgresConnection
 
     init() throws {
-        connection = try PostgresConnection(to: try freshAddress(), for: .acts)
+        connection = try PostgresConnection(to: try freshAddress(), for: .transactions)
     }
 
     @Test func `returns every value as it was sent`() throws {
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func `that the server ended is lost, with an error that asks to try again`() throws {
-        let other = try PostgresConnection(to: connection.address, for: .acts)
+        let other = try PostgresConnection(to: connection.address, for: .transactions)
         let process = try #require(try other.rows("SELECT pg_backend_pid()").first?.integer(0))
         _ = try connection.rows("SELECT pg_terminate_backend($1::int)", [.integer(process)])
         let failure = #expect(throws: PostgresFailure.self) { try other.rows("SELECT 1") }
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test func `doesn't wait for a lock forever`() throws {
-        let other = try PostgresConnection(to: connection.address, for: .acts)
+        let other = try PostgresConnection(to: connection.address, for: .transactions)
         _ = try other.run("SET lock_timeout = '50ms'")
         _ = try connection.run("BEGIN; SELECT pg_advisory_xact_lock(1234567)")
         let failure = #expect(throws: PostgresFailure.self) { try other.run("SELECT pg_advisory_lock(1234567)") }

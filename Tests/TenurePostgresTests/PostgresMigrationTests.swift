@@ -10,7 +10,7 @@ import Testing
     func `is migrated from every earlier one, with its data`(version: Int) async throws {
         let address = try freshAddress()
         if version > 0 {
-            let connection = try PostgresConnection(to: address, for: .acts)
+            let connection = try PostgresConnection(to: address, for: .transactions)
             try connection.migrate(Array(Migration.all.prefix(version)))
             _ = try connection.execute(
                 "INSERT INTO \(address.schema).customers (id, realm, public_id, created_at, facts) VALUES (7, 0, 'cus_a', 1000, $1)",
@@ -28,7 +28,7 @@ import Testing
     @Test func `of a newer release is refused`() async throws {
         let address = try freshAddress()
         try await withStore(at: address) { _ in }
-        _ = try PostgresConnection(to: address, for: .acts)
+        _ = try PostgresConnection(to: address, for: .transactions)
             .execute("INSERT INTO \(address.schema).migrations VALUES ('999 later', 0)")
         let error = await #expect(throws: StoreError.self) { try await Store(PostgresDatabase(address)) }
         guard case .newerDatabase? = error else {
@@ -49,7 +49,7 @@ import Testing
 
     @Test func `a migration that fails leaves nothing`() throws {
         let address = try freshAddress()
-        let connection = try PostgresConnection(to: address, for: .acts)
+        let connection = try PostgresConnection(to: address, for: .transactions)
         _ = try connection.run("CREATE SCHEMA \(address.schema); CREATE TABLE \(address.schema).events (id BIGINT)")
         #expect(throws: PostgresFailure.self) { try connection.migrate() }
         let tables = try connection.rows(
@@ -74,7 +74,7 @@ import Testing
     @Test func `needs no privilege to create a schema that exists`() async throws {
         let schema = freshSchema()
         let server = try PostgresServer.shared()
-        let owner = try PostgresConnection(to: try PostgresAddress(server.url()), for: .acts)
+        let owner = try PostgresConnection(to: try PostgresAddress(server.url()), for: .transactions)
         _ = try owner.run("CREATE ROLE \(schema) LOGIN; CREATE SCHEMA \(schema) AUTHORIZATION \(schema)")
         let address = try PostgresAddress(server.url(user: schema, "schema=\(schema)"))
         try await withStore(at: address) { _ = try await $0.add("a", to: "704") }

@@ -59,7 +59,7 @@ import Testing
 
     @Test func `is an error that asks to try again, for transactions and look-ups`() async throws {
         let server = try PostgresServer()
-        let store = try await Store(PostgresDatabase(try PostgresAddress(server.url()), patience: .seconds(2)))
+        let store = try await Store(PostgresDatabase(try PostgresAddress(server.url()), waitTimeout: .seconds(2)))
         let customer = try await store.add("a", to: "1")
         #expect(try await store.lookUp(customer.id) == customer)
         try server.stop(.fast)
@@ -96,7 +96,7 @@ import Testing
 
     @Test func `that is short is a delay and no error`() async throws {
         let server = try PostgresServer()
-        let store = try await Store(PostgresDatabase(try PostgresAddress(server.url()), patience: patience))
+        let store = try await Store(PostgresDatabase(try PostgresAddress(server.url()), waitTimeout: waitTimeout))
         let customer = try await store.add("a", to: "1")
         #expect(try await store.lookUp(customer.id) == customer)
         try server.stop(.immediate)
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test func `during a commit leaves its result open, and asks to try again`() async throws {
-        let store = try await Store(PostgresDatabase(try freshAddress("connections=1"), patience: patience))
+        let store = try await Store(PostgresDatabase(try freshAddress("connections=1"), waitTimeout: waitTimeout))
         _ = try await store.database.write(locking: []) { session throws(StoreError) in
             // A deferred trigger runs inside COMMIT; this one ends its own connection there.
             try session.execute("CREATE TABLE fatal (id BIGINT)")

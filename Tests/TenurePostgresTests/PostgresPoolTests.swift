@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct `a pool of connections` {
     private func pool() throws -> PostgresPool {
-        PostgresPool(to: try freshAddress(), for: .acts, limit: 1, patience: patience)
+        PostgresPool(to: try freshAddress(), for: .transactions, limit: 1, waitTimeout: waitTimeout)
     }
 
     /// Takes a connection until `end` fires; returns once it has it.
@@ -56,7 +56,7 @@ import Testing
 
     @Test func `never has more connections than its limit`() async throws {
         let address = try freshAddress("application_name=limited")
-        let pool = PostgresPool(to: address, for: .acts, limit: 3, patience: patience)
+        let pool = PostgresPool(to: address, for: .transactions, limit: 3, waitTimeout: waitTimeout)
         let counts = try await withThrowingTaskGroup(of: Int64?.self) { group in
             for _ in 0..<60 {
                 group.addTask {
@@ -126,7 +126,7 @@ import Testing
         let process = try await pool.run { connection throws(PostgresFailure) in
             try connection.rows("SELECT pg_backend_pid()").first?.values.first
         }
-        let killer = try PostgresConnection(to: try freshAddress(), for: .acts)
+        let killer = try PostgresConnection(to: try freshAddress(), for: .transactions)
         _ = try killer.rows("SELECT pg_terminate_backend($1::int)", [process ?? .null])
         let next = try await pool.run { connection throws(PostgresFailure) in
             try connection.rows("SELECT pg_backend_pid()").first?.values.first
@@ -138,10 +138,10 @@ import Testing
     @Test func `keeps working with its connections if it can't get more`() async throws {
         let server = try PostgresServer.shared()
         let role = freshSchema()
-        let owner = try PostgresConnection(to: try PostgresAddress(server.url()), for: .acts)
+        let owner = try PostgresConnection(to: try PostgresAddress(server.url()), for: .transactions)
         _ = try owner.run("CREATE ROLE \(role) LOGIN")
         let address = try PostgresAddress(server.url(user: role))
-        let pool = PostgresPool(to: address, for: .acts, limit: 4, patience: patience)
+        let pool = PostgresPool(to: address, for: .transactions, limit: 4, waitTimeout: waitTimeout)
         let end = Signal()
         await occupy(pool, until: end)
         _ = try owner.run("ALTER ROLE \(role) NOLOGIN")

@@ -73,7 +73,7 @@ import Testing
             let customer = try await store.add("a", to: "704")
             #expect(try await store.lookUp(customer.id) == customer)
         }
-        let other = try PostgresConnection(to: address, for: .acts)
+        let other = try PostgresConnection(to: address, for: .transactions)
         #expect(!other.isDirect)
         let state = try other.rows(
             """
@@ -88,7 +88,7 @@ import Testing
         let pooler = try PgBouncer(before: try PostgresServer.shared(), mode: .statement, connections: 2)
         let address = try PostgresAddress(pooler.url("schema=\(freshSchema())"))
         let error = await #expect(throws: StoreError.self) {
-            try await Store(PostgresDatabase(address, patience: patience))
+            try await Store(PostgresDatabase(address, waitTimeout: waitTimeout))
         }
         #expect(error?.description.contains("pool_mode=statement") == true)
         #expect(error?.isRetryable == false)

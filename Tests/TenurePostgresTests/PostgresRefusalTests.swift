@@ -7,17 +7,17 @@ import Testing
 
 @Suite struct `a PostgreSQL server that can't be used` {
     private func refusal(
-        of url: String, patience: Duration = patience, _ location: SourceLocation = #_sourceLocation
+        of url: String, waitTimeout: Duration = waitTimeout, _ location: SourceLocation = #_sourceLocation
     ) async throws -> StoreError? {
         let address = try PostgresAddress(url)
         return await #expect(throws: StoreError.self, sourceLocation: location) {
-            try await Store(PostgresDatabase(address, patience: patience))
+            try await Store(PostgresDatabase(address, waitTimeout: waitTimeout))
         }
     }
 
     @Test func `rejects a wrong password, and the error doesn't repeat it`() async throws {
         let server = try PostgresServer(access: ["host all guarded 127.0.0.1/32 scram-sha-256"])
-        let owner = try PostgresConnection(to: try PostgresAddress(server.url()), for: .acts)
+        let owner = try PostgresConnection(to: try PostgresAddress(server.url()), for: .transactions)
         _ = try owner.run("CREATE ROLE guarded SUPERUSER LOGIN PASSWORD 'hunter3'")
         let url = server.url(user: "guarded:hunter2")
         let error = try await refusal(of: url)
@@ -36,14 +36,14 @@ import Testing
     @Test func `is unreachable if no process listens`() async throws {
         let server = try PostgresServer()
         try server.stop(.fast)
-        let error = try await refusal(of: server.url(), patience: .seconds(1))
+        let error = try await refusal(of: server.url(), waitTimeout: .seconds(1))
         #expect(error?.description.contains("Connection refused") == true)
         #expect(error?.description.contains("127.0.0.1:\(server.port)") == true)
         #expect(error?.isRetryable == true)
     }
 
     @Test func `is unreachable if its name is unknown`() async throws {
-        let error = try await refusal(of: "postgres://tenure@db.invalid/postgres", patience: .seconds(1))
+        let error = try await refusal(of: "postgres://tenure@db.invalid/postgres", waitTimeout: .seconds(1))
         guard case .unreachable? = error else {
             Issue.record("\(String(describing: error))")
             return
@@ -90,7 +90,7 @@ import Testing
     @Test func `that acknowledges early by default flushes our transactions`() async throws {
         let server = try PostgresServer(settings: ["synchronous_commit": "off"])
         let address = try PostgresAddress(server.url())
-        let connection = try PostgresConnection(to: address, for: .acts)
+        let connection = try PostgresConnection(to: address, for: .transactions)
         let level = try connection.transact(.writing(AdvisoryKeys([], schema: address.schema))) {
             () throws(PostgresFailure) in try connection.rows("SELECT current_setting('synchronous_commit')")
         }

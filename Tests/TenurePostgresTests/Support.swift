@@ -16,13 +16,13 @@ func freshAddress(_ options: String = "") throws -> PostgresAddress {
 }
 
 /// Long enough that no test fails on a slow machine that runs many tests at once.
-let patience: Duration = .seconds(120)
+let waitTimeout: Duration = .seconds(120)
 
 /// Calls `body` with a new store, and closes the store.
 func withStore<Value>(
     at address: PostgresAddress? = nil, _ body: (Store) async throws -> Value
 ) async throws -> Value {
-    let store = try await Store(PostgresDatabase(address ?? freshAddress(), patience: patience))
+    let store = try await Store(PostgresDatabase(address ?? freshAddress(), waitTimeout: waitTimeout))
     do {
         let value = try await body(store)
         try await store.close()
@@ -110,7 +110,7 @@ actor Log<Entry: Sendable> {
 
 /// Names and types of all columns, and all indexes.
 func shape(of address: PostgresAddress) throws -> [SQLRow] {
-    let connection = try PostgresConnection(to: address, for: .acts)
+    let connection = try PostgresConnection(to: address, for: .transactions)
     return try connection.rows(
         """
         SELECT table_name::text || '.' || column_name || ' ' || data_type || ' ' || is_nullable

@@ -11,7 +11,7 @@ final class PostgresConnection {
     /// The purpose of the connection.
     enum Role {
         /// Any transaction.
-        case acts
+        case transactions
         /// Looking up customers by number, which writes nothing.
         case lookups
     }
@@ -132,7 +132,7 @@ final class PostgresConnection {
             state: complaint.state, message: complaint.message, database: address.description)
         switch failure.remedy {
         case .reconnect: isLost = true
-        case .repeatAct: if failure.error != .busy { statementsAreStale = true }
+        case .repeatTransaction: if failure.error != .busy { statementsAreStale = true }
         case .none: break
         }
         return failure

@@ -7,7 +7,7 @@ struct PostgresFailure: Error {
         /// The connection is lost. The transaction may be repeated on another one.
         case reconnect
         /// Another transaction conflicted, or a plan is out of date. The same transaction may succeed immediately.
-        case repeatAct
+        case repeatTransaction
         case none
     }
 
@@ -24,10 +24,10 @@ struct PostgresFailure: Error {
     init(state: String, message: String, database: String) {
         let detail = message.trimmed
         switch state {
-        case "40001", "40P01": self.init(.busy, remedy: .repeatAct)
+        case "40001", "40P01": self.init(.busy, remedy: .repeatTransaction)
         // A plan for tables that changed, or a prepared statement that a pooler forgot or knows already.
         case "0A000" where detail.contains("cached plan"), "26000", "42P05":
-            self.init(.failed(detail), remedy: .repeatAct)
+            self.init(.failed(detail), remedy: .repeatTransaction)
         case "55P03", "57014": self.init(.busy)
         case "53100": self.init(.full)
         case "XX001", "XX002": self.init(.damaged(detail))

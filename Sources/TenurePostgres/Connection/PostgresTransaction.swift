@@ -76,7 +76,7 @@ extension PostgresConnection {
                 return try transactOnce(transaction, body)
             } catch {
                 attempt += 1
-                guard case .repeatAct = error.remedy, attempt < 12 else { throw error }
+                guard case .repeatTransaction = error.remedy, attempt < 12 else { throw error }
                 Thread.sleep(forTimeInterval: .random(in: 0...0.002) * Double(1 << min(attempt, 7)))
             }
         }

@@ -14,7 +14,7 @@ final class PostgresPool: @unchecked Sendable {
     private let role: PostgresConnection.Role
     private let limit: Int
     /// How long a job may wait for a connection.
-    private let patience: Duration
+    private let waitTimeout: Duration
     private let timer = DispatchQueue(label: "tenure.postgres.deadlines")
 
     private struct State {
@@ -36,11 +36,11 @@ final class PostgresPool: @unchecked Sendable {
     /// The maximum number of waiting jobs, as many as a busy service has requests. Further ones fail immediately.
     static let longestQueue = 10_000
 
-    init(to address: PostgresAddress, for role: PostgresConnection.Role, limit: Int, patience: Duration) {
+    init(to address: PostgresAddress, for role: PostgresConnection.Role, limit: Int, waitTimeout: Duration) {
         self.address = address
         self.role = role
         self.limit = limit
-        self.patience = patience
+        self.waitTimeout = waitTimeout
     }
 
     // MARK: Submitting jobs
@@ -59,7 +59,7 @@ final class PostgresPool: @unchecked Sendable {
             await withCheckedContinuation { continuation in
                 submit(
                     PostgresJob(
-                        deadline: .now + (limit ?? patience),
+                        deadline: .now + (limit ?? waitTimeout),
                         run: { connection throws(PostgresFailure) in
                             let value = try body(connection)
                             continuation.resume(returning: .success(value))
@@ -80,7 +80,7 @@ final class PostgresPool: @unchecked Sendable {
         fail: @escaping @Sendable (StoreError) -> Void
     ) {
         let number = withState { $0.queue.newNumber() }
-        submit(PostgresJob(deadline: .now + patience, run: run, fail: fail), as: number)
+        submit(PostgresJob(deadline: .now + waitTimeout, run: run, fail: fail), as: number)
     }
 
     private func submit(_ job: PostgresJob, as number: UInt64) {
@@ -135,7 +135,7 @@ final class PostgresPool: @unchecked Sendable {
     private func reason(in state: State) -> StoreError {
         if let outage = state.outage { return outage }
         if state.hasConnected { return .busy }
-        return .unreachable(database: address.description, detail: "no connection was made within \(patience)")
+        return .unreachable(database: address.description, detail: "no connection was made within \(waitTimeout)")
     }
 
     // MARK: Working
