@@ -34,8 +34,8 @@ import Testing
             migrator.registerMigration("v1") { try $0.execute(sql: "CREATE TABLE notes (id INTEGER PRIMARY KEY)") }
             try migrator.migrate(try DatabaseQueue(path: migrated))
             for (path, word) in [
-                (letter, "no database of SQLite"), (inner, "a folder"), (other, "of something else"),
-                (migrated, "of something else"),
+                (letter, "isn't an SQLite database"), (inner, "a folder"), (other, "another program's database"),
+                (migrated, "another program's database"),
             ] {
                 try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
                 let before = FileManager.default.contents(atPath: path)
