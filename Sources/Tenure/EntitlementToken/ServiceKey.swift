@@ -33,7 +33,7 @@ extension Tenure {
             let decoder = JSONDecoder()
             if let set = try? decoder.decode(JSONWebKeySet.self, from: Data(text.utf8)) {
                 guard let key = set.keys.first, set.keys.count == 1 else {
-                    throw .key("the set holds \(set.keys.count) keys, and one is pinned at a time")
+                    throw .key("the set has \(set.keys.count) keys; pin one of them")
                 }
                 try self.init(key)
             } else if let key = try? decoder.decode(JSONWebKey.self, from: Data(text.utf8)) {

@@ -128,7 +128,7 @@ package struct ServiceConnection: Sendable {
         do {
             return try JSONDecoder().decode(Answer.self, from: response.body)
         } catch {
-            throw .noAnswer("what it answers is not what this service would")
+            throw .noAnswer("its response isn't one of a Tenure service")
         }
     }
 }

@@ -143,7 +143,7 @@ public struct AppStoreVerifier: Sendable {
         of segments: JWSSegments, hashedTo digest: SHA256Digest, by chain: TrustedChain
     ) throws(Rejection) {
         guard case .p256(let key) = chain.key else {
-            throw Rejection(.unsupportedAlgorithm, "a JWS is signed with a P-256 key")
+            throw Rejection(.unsupportedAlgorithm, "a JWS must be signed with a P-256 key")
         }
         let bytes = try segments.decoded(segments.signature, as: "signature")
         // RFC 7518, section 3.4: the two numbers, 32 bytes each. OpenSSL's DER form is another spelling of them.

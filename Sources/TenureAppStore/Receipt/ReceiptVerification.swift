@@ -67,7 +67,7 @@ extension AppStoreVerifier {
 
     private func checkSignature(of signedData: SignedData, by chain: TrustedChain) throws(Rejection) {
         guard case .rsa(let key) = chain.key else {
-            throw Rejection(.unsupportedAlgorithm, "a receipt is signed with an RSA key")
+            throw Rejection(.unsupportedAlgorithm, "a receipt must be signed with an RSA key")
         }
         let isValid =
             switch signedData.digest {

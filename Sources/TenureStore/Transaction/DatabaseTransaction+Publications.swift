@@ -104,7 +104,7 @@ extension DatabaseTransaction {
                 .text(request.actor), SQLValue(request.author), SQLValue(request.reason), SQLValue(request.rehearsal),
                 SQLValue(counts.customers), SQLValue(counts.gaining), SQLValue(counts.losing),
             ])
-        guard let row else { throw .failed("a publication got no number") }
+        guard let row else { throw .failed("a publication was stored without a number") }
         return try row.integer(0)
     }
 
