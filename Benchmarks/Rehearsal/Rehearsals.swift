@@ -122,7 +122,7 @@ enum Rehearsals {
         let folder = FileManager.default.currentDirectoryPath + "/.build/bench-rehearsal"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let path = folder + "/\(count).sqlite"
-        print("a record of \(count) customers at \(path); filling it takes a while the first time")
+        print("a database of \(count) customers at \(path); filling it takes a while the first time")
         try await benchmark.fill(recordAt: path, to: count)
         return path
     }

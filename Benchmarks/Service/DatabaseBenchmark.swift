@@ -8,7 +8,7 @@ import TenureStore
 
 @testable import TenureServer
 
-/// The service for `record-durable-syncs` and `large-sync`: measures syncs that are stored and flushed, and the
+/// The service for `durable-syncs` and `large-sync`: measures syncs that are stored and flushed, and the
 /// verification of their artifacts alone.
 struct DatabaseBenchmark: Sendable {
     private let service: TenureService

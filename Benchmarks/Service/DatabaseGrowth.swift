@@ -1,8 +1,8 @@
 import Foundation
 
-/// `record-growth`: what a customer's answer costs with five million customers, against ten thousand.
+/// `database-growth`: what a customer's answer costs with five million customers, against ten thousand.
 enum DatabaseGrowth {
-    static let name = "record-growth"
+    static let name = "database-growth"
 
     static func measure() throws {
         try HTTPRatio.withServer(of: 10_000, named: "small") { small, _ in

@@ -6,13 +6,13 @@ import TenureJSON
 import TenureMint
 import TenureServer
 
-/// `record-durable-syncs`: syncs per second of 64 clients, each acknowledged after its flush, without what verifying the
-/// artifacts costs by itself, against bare INSERTs of the same bytes, 64 to a transaction, on the same disk.
+/// `durable-syncs`: syncs per second of 64 clients, each acknowledged after its flush, without what verifying
+/// the artifacts costs by itself, against bare INSERTs of the same bytes, 64 to a transaction, on the same disk.
 ///
 /// What verifying costs is the wall time that as many clients need for nothing else. The processor time of all cores is
 /// more, and subtracting it would flatter the ratio, so it's only printed beside it.
 enum DurableSyncs {
-    static let name = "record-durable-syncs"
+    static let name = "durable-syncs"
     private static let count = 4096
     private static let clients = 64
 

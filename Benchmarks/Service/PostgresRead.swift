@@ -1,9 +1,9 @@
 import Foundation
 
-/// `record-postgres-read`: requests per second of `GET /v1/customer` on PostgreSQL, against a route of the same server
+/// `postgres-read`: requests per second of `GET /v1/customer` on PostgreSQL, against a route of the same server
 /// that sends one bare prepared SELECT for each request, decodes nothing, and answers from memory.
 enum PostgresRead {
-    static let name = "record-postgres-read"
+    static let name = "postgres-read"
 
     static func measure() throws {
         try HTTPRatio.withServer(of: 100_000, named: "postgres", on: .postgres) { customers, select in

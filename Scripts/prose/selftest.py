@@ -46,11 +46,13 @@ class Checks(unittest.TestCase):
             ("let a = 1\n// Nobody.", 2), ('let a = "nobody"', 1), ('let a = #"nobody "quoted""#', 1),
             ('let a = """\n  one\n\n  nobody\n  """', 4), ("@Test func `nobody may`() {}", 1),
             ('let a = "\\(f("x")) is told" // fine', 1), ("/// One.\n/// Two, nobody.", 2), ("// The ledger.", 1),
-        ], ["let nobody = 1", "/// ```swift\n/// nobody()\n/// ```", "/// `nobody`"])
+            ("// Reads the record.", 1),
+        ], ["let nobody = 1", "// Records an ID.", "/// ```swift\n/// nobody()\n/// ```", "/// `nobody`"])
 
     def test_names(self):
         self.claims("Sources/X/x.swift", [
             ("\nlet adminDesk = 1", 2), ('let a = "SELECT act FROM artifacts"', 1), ("struct Patience {}", 1),
+            ("let announcer = 1", 1),
         ], ["let active = actor", 'let a = "an act"', "// `Desk`"])
 
     def test_spelling(self):

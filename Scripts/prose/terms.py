@@ -29,7 +29,7 @@ WORDS = [
     (r"settlements?", "next steps"),
     (r"certificate keys?", "signing key"),
     (r"acts? of support", "grant or revocation"),
-    (r"(?:the|its|a) record's?", "database"),
+    (r"(?:the|its|a) record(?:'s)?", "database"),
     (r"ledgers?", "database, or history"),
     (r"desks?", "handlers or routes"),
     (r"recollections?", "stored state"),
@@ -54,14 +54,17 @@ NAMES = {
     "ledger": "DatabaseTransaction", "desk": "handlers", "shelf": "PolicyCache", "book": "ActivePolicy",
     "board": "CustomerState", "recollection": "StoredState", "arrival": "SyncArtifact",
     "arrivals": "SyncArtifact", "bond": "LinkedArtifacts", "bonds": "LinkedArtifacts",
-    "membership": "LinkedArtifacts", "amendment": "CustomerUpdate", "announced": "SentEntitlements",
+    "membership": "LinkedArtifacts", "amendment": "CustomerUpdate", "announced": "SentEntitlements, or compared",
+    "announce": "compareEntitlements, or register", "announcer": "WebhookScheduler", "announcement": "EntitlementChange",
+    "announcements": "EntitlementChange",
     "visit": "unbound customer", "visitor": "unbound customer", "finder": "unbound customer",
     "world": "AppStoreState", "act": "operation, or grant and revocation", "acts": "operations",
     "particulars": "parameters", "particular": "parameter", "asker": "DeviceRequest",
     "courier": "NotificationSender", "founding": "JournalHeader", "judge": "evaluator", "judging": "evaluating",
     "slack": "tolerance", "patience": "timeout, or RetryPolicy", "spoilt": "corrupted", "trouble": "fault",
     "settlement": "nextSteps", "settlements": "nextSteps", "honour": "honor", "honours": "honors",
-    "favour": "favor", "colour": "color", "behaviour": "behavior", "licence": "license", "catalogue": "catalog",
+    "parting": "splitting", "favour": "favor", "colour": "color", "behaviour": "behavior", "licence": "license",
+    "catalogue": "catalog",
 }
 
 # `record` is left out: as a verb and for one entry it stays.

@@ -52,8 +52,8 @@ package actor LocalAppStore {
         clock(state.now)
     }
 
-    /// Performs one operation. Its notifications are sent, and everything is saved, before this returns.
-    /// Returns the notifications that it caused. Throws a `AppStoreStateError` or an `OperationMistake` if the operation isn't
+    /// Performs one operation. Its notifications are sent, and everything is saved, before this returns. Returns the
+    /// notifications that it caused. Throws an `AppStoreStateError` or an `OperationMistake` if the operation isn't
     /// possible; then nothing has changed. Throws a `JournalError` if it couldn't be saved.
     @discardableResult
     package func perform(_ operation: AppStoreOperation) async throws -> [StoreNotification] {

@@ -13,8 +13,8 @@ extension Tenure {
         public let outcome: Decision.Outcome
         /// When a granted right ends. Nil if it is permanent.
         public let until: Date?
-        /// The answer, its reason and the next step, as text for the customer or your support. In English, with titles in
-        /// the first of `Options.languages` that the policy has.
+        /// The answer, its reason and the next step, as text for the customer or your support. In English, with titles
+        /// in the first of `Options.languages` that the policy has.
         public let sentence: String
         /// The deciding reason first, then the facts that support it.
         public let reasons: [Reason]
@@ -36,7 +36,7 @@ extension Tenure {
 
         /// Codes of reasons that only the device has. The others are `TenureCore`'s.
         public enum DeviceReason: String, Sendable, Hashable, CaseIterable {
-            /// Nothing that was asked has answered yet.
+            /// No source has responded yet.
             case notAnswered
             /// The last good answer is kept until there is a new one.
             case kept
@@ -121,7 +121,7 @@ extension Tenure.Answer {
             nextSteps: nextSteps)
     }
 
-    /// A right that was proved before, and holds although nothing confirmed it today.
+    /// A right that was proved at an earlier start and isn't confirmed again yet.
     static func kept(_ entitlement: String, title: String?, until: Date?) -> Self {
         // Not "permanently": the doubt in which it may have been given isn't known here.
         let length = until.map { " \($0.inWords(asEndOfDay: true))" } ?? ""
@@ -131,7 +131,7 @@ extension Tenure.Answer {
             reasons: [Reason(DeviceReason.kept.rawValue)])
     }
 
-    /// The same with another outcome: what is only known from before is no denial.
+    /// The same answer with another outcome, because knowledge from an earlier start isn't enough for a denial.
     func demoted(because device: DeviceReason, title: String?) -> Self {
         .unanswered(
             entitlement, title: title, because: device, keeping: reasons,

@@ -34,7 +34,7 @@ extension Tenure {
         }
     }
 
-    /// A policy that holds from the start, and where a newer one comes from.
+    /// A policy for the start, and the source of newer ones.
     struct LoadedPolicy: Sendable {
         let policy: Policy
         /// Nil if there is no newer one to look for.

@@ -1,12 +1,12 @@
 import TenureJSON
 
-/// Why one artifact of a sync did not count.
+/// The reason why one artifact of a sync was rejected.
 public struct ArtifactProblem: Sendable, Hashable, Decodable {
-    /// Its place in the request: `appTransaction`, `receipt`, `transactions[3]`, `renewalInfos[0]`, `persona`.
+    /// The position in the request: `appTransaction`, `receipt`, `transactions[3]`, `renewalInfos[0]` or `persona`.
     public let artifact: String
-    /// Stable: the code of a rejection, or of `Relation`.
+    /// A stable code: that of a rejection, or of `Relation`.
     public let code: String
-    /// For people; never a part of the artifact.
+    /// A message for people. It contains no part of the artifact.
     public let detail: String
 
     public init(artifact: String, code: String, detail: String) {
@@ -19,17 +19,17 @@ public struct ArtifactProblem: Sendable, Hashable, Decodable {
         case artifact, code, detail
     }
 
-    /// Why a verified artifact does not count beside the others. The other codes are the verifier's.
+    /// The reason why a verified artifact doesn't count together with the others. The verifier has further codes.
     public enum Relation: String, Sendable, Hashable, CaseIterable {
-        /// Signed in another environment than the artifact that leads this sync, or under another authority.
+        /// It is from another environment or authority than the leading artifact of the sync.
         case wrongEnvironment
-        /// Nothing signed says that it belongs to the same customer.
+        /// No signed field shows that it belongs to the same customer.
         case unrelated
-        /// Renewal info without a verified transaction of its subscription.
+        /// It is renewal info without a verified transaction of the same subscription.
         case noTransaction
-        /// A persona beside production's artifacts, where the customer who came counts alone.
+        /// It is a persona with artifacts from Production, where personas aren't allowed.
         case personaRefused
-        /// Not one that this service made for this app.
+        /// It is a persona that this service didn't create for this app.
         case personaUnknown
         case personaExpired
         case personaRevoked

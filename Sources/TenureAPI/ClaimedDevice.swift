@@ -2,11 +2,11 @@ package import Foundation
 import TenureCore
 import TenureJSON
 
-/// The device that a client says it is; only what was signed for it makes it true.
+/// The device IDs that a client claims. Only artifacts that were signed for the device prove the claim.
 package struct ClaimedDevice: Sendable {
-    /// `AppStore.deviceVerificationID`, which StoreKit 2's artifacts are signed for.
+    /// The value of `AppStore.deviceVerificationID`. StoreKit 2's artifacts are signed for it.
     package let verificationID: UUID?
-    /// What a receipt's hash was made with: `identifierForVendor`, on macOS the MAC address.
+    /// The device ID in the receipt's hash: `identifierForVendor`, or the MAC address on macOS.
     package let identifier: [UInt8]?
 
     package init(of request: SyncRequest) throws(Problem) {

@@ -1,14 +1,14 @@
 public import Foundation
 import TenureJSON
 
-/// The content catalog and the customer's download links, in answer to `GET /v1/content`.
+/// The content catalog and the customer's download links: the response to `GET /v1/content`.
 public struct ContentResponse: Sendable, Hashable, Decodable {
-    /// Where a version of an asset pack can be downloaded.
+    /// The download links of one version of an asset pack.
     public struct Links: Sendable, Hashable, Decodable {
-        /// URLs, which may be relative to the service's own.
+        /// The URL of the manifest, as of the archive. URLs may be relative to the service's URL.
         public let manifest: String
         public let archive: String
-        /// When both stop working.
+        /// When both links expire.
         public let expiresAt: Date
 
         public init(manifest: String, archive: String, expiresAt: Date) {
@@ -29,9 +29,9 @@ public struct ContentResponse: Sendable, Hashable, Decodable {
         }
     }
 
-    /// A compact JWS, to be verified with the app's pinned keys.
+    /// The signed catalog, a compact JWS. Apps verify it with their pinned keys.
     public let catalog: String
-    /// By name: each pack that the customer may use, in the version for the app that asked.
+    /// The links by pack name: each pack that the customer may use, in the version for the requesting app.
     public let packs: [String: Links]
 
     public init(catalog: String, packs: [String: Links]) {

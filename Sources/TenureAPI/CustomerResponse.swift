@@ -4,27 +4,27 @@ import TenureJSON
 
 /// What the service reports about a customer: the response to `POST /v1/sync` and `GET /v1/customer`.
 public struct CustomerResponse: Sendable, Hashable, Decodable {
-    /// Opaque. Where nothing was bound to the device that asked, that of a record of the sent artifacts alone.
+    /// The customer's ID, an opaque string. If the proof isn't bound to the device, the ID of these artifacts alone.
     public let id: String
-    /// Whether the proof was tied to the device that sent it. Otherwise anybody may have sent a copy of it.
+    /// Whether the proof is bound to the device that sent it. Otherwise, anyone may have sent a copy of it.
     public let bound: Bool
     public let environment: AppStoreEnvironment
-    /// Signed under a test authority in Apple's place.
+    /// Whether a test authority signed the artifacts instead of Apple.
     public let isTest: Bool
     /// The name of the persona that replaced the customer in a test environment. Such a response proves nothing in
     /// production.
     public let persona: String?
     public let entitlements: [String: EntitlementResponse]
     public let purchases: [PurchaseResponse]
-    /// Whether those are all that the customer has.
+    /// Whether `purchases` contains all of the customer's purchases.
     public let purchasesAreComplete: Bool
-    /// A compact JWS, in answer to a sync with proof that is bound to the device.
+    /// The entitlement token, a compact JWS. Only in the response to a sync with proof that is bound to the device.
     public let entitlementToken: String?
-    /// What vouches for the key that signed it.
+    /// The statements that vouch for the key that signed the token.
     public let signingKey: SigningKeyResponse?
     /// In answer to a sync.
     public let accessToken: AccessTokenResponse?
-    /// What was sent and did not count; the rest did.
+    /// The rejected artifacts. All others count.
     public let problems: [ArtifactProblem]
 
     enum CodingKeys: String, CodingKey {
@@ -49,7 +49,7 @@ public struct CustomerResponse: Sendable, Hashable, Decodable {
     }
 }
 
-/// A token for `Authorization: Bearer …`. It opens the interface; it proves nothing to anybody else.
+/// A token for `Authorization: Bearer …`. It gives access to the service's API, and proves nothing to other parties.
 public struct AccessTokenResponse: Sendable, Hashable, Decodable {
     public let value: String
     public let expiresAt: Date
@@ -70,7 +70,7 @@ public struct AccessTokenResponse: Sendable, Hashable, Decodable {
     }
 }
 
-/// What the service writes of a customer.
+/// The service's response about a customer.
 package struct CustomerAnswer {
     package let id: String
     package let bound: Bool
@@ -85,7 +85,7 @@ package struct CustomerAnswer {
     package var signingKey: SigningKeyResponse?
     package var accessToken: AccessTokenResponse?
     package var problems: [ArtifactProblem] = []
-    /// The reader's languages, for the titles in sentences. Empty: the first that the policy gives.
+    /// The reader's languages, for the titles in sentences. If empty, the policy's first language is used.
     package var languages: [String] = []
 
     package init(
@@ -123,7 +123,7 @@ extension JSONWriter {
         }
         key(Key.entitlements)
         beginObject()
-        // What the proofs say is a reason of most entitlements.
+        // Most entitlements have the same reasons from the proofs.
         var told = ToldReasons()
         for index in customer.decisions.indices {
             key(customer.decisions[index].entitlement)

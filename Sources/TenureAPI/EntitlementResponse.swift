@@ -2,18 +2,18 @@ public import Foundation
 public import TenureCore
 import TenureJSON
 
-/// The answer for one entitlement.
+/// The decision for one entitlement.
 public struct EntitlementResponse: Sendable, Hashable, Decodable {
     public let outcome: Decision.Outcome
-    /// When a granted right ends; nil: permanent.
+    /// When a granted right ends; nil if it is permanent.
     public let until: Date?
     public let reasons: [ReasonResponse]
-    /// For people.
+    /// A sentence for people.
     public let sentence: String
     /// What would resolve an undetermined decision. Names that this version doesn't know are left out.
     public let nextSteps: [NextStep]
 
-    /// `entitlement` occurs only where no key names the entitlement, as in the output of the command.
+    /// `entitlement` is present only if no JSON key names the entitlement, as in the output of `tenure decide`.
     enum CodingKeys: String, CodingKey {
         case entitlement, outcome, until, reasons, sentence, nextSteps
     }
@@ -21,7 +21,7 @@ public struct EntitlementResponse: Sendable, Hashable, Decodable {
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         let outcome = try fields.decode(String.self, forKey: .outcome)
-        // What a later service may say beside yes and no is no yes.
+        // A later service may have further outcomes. They don't count as granted.
         self.outcome = Decision.Outcome(rawValue: outcome) ?? .undetermined
         until = try fields.instantIfPresent(.until)
         reasons = try fields.decode([ReasonResponse].self, forKey: .reasons)
@@ -32,7 +32,7 @@ public struct EntitlementResponse: Sendable, Hashable, Decodable {
     }
 }
 
-/// A stable code with the facts of that one reason.
+/// A reason: a stable code with its facts.
 public struct ReasonResponse: Sendable, Hashable, Decodable {
     public enum Fact: Sendable, Hashable {
         /// A name, a version, or an instant as in RFC 3339.
@@ -63,7 +63,7 @@ public struct ReasonResponse: Sendable, Hashable, Decodable {
             } else if let names = try? fields.decode([String].self, forKey: name) {
                 facts[name.stringValue] = .names(names)
             }
-            // A fact of another shape is one that this release does not know.
+            // This release doesn't know facts of other types.
         }
         self.facts = facts
     }
@@ -73,8 +73,8 @@ extension JSONWriter {
     /// Writes a decision with its reasons.
     ///
     /// - Parameters:
-    ///   - namesEntitlement: whether to write the entitlement's name, which is the key of the decision elsewhere.
-    ///   - languages: those of the reader, for the titles in the sentence.
+    ///   - namesEntitlement: Whether to write the entitlement's name. Elsewhere, it is the key of the decision.
+    ///   - languages: The reader's languages, for the titles in the sentence.
     package mutating func value(_ decision: Decision, namesEntitlement: Bool, in languages: [String] = []) {
         var told = ToldReasons()
         value(decision, namesEntitlement: namesEntitlement, in: languages, told: &told)
@@ -131,7 +131,7 @@ extension JSONWriter {
     }
 }
 
-/// The places of a customer's reasons that are already written, to copy their bytes.
+/// The positions of reasons that are already written, to copy their bytes.
 struct ToldReasons {
     private var places: [(reason: Reason, place: Range<Int>)] = []
 

@@ -1,21 +1,21 @@
 import TenureJSON
 
-/// What went wrong with a request, as `application/problem+json` (RFC 9457).
+/// A failed request, as `application/problem+json` (RFC 9457).
 public struct Problem: Error, Sendable, Hashable, Decodable {
     public static let mediaType = "application/problem+json"
 
     public let code: Code
-    /// One sentence with the facts; lower case, without a final period.
+    /// A message of one sentence, in lowercase and without a final period.
     public let detail: String
-    /// What was wrong with each artifact, where that is why.
+    /// The rejected artifacts, if they are the reason.
     public let problems: [ArtifactProblem]
     /// A stable name of the conflict with stored data, if the code alone isn't specific.
     public let reason: String?
-    /// What a refused publication would have done, by the rehearsal that found it.
+    /// The ID of the rehearsal that shows what a refused publication would have changed.
     public let rehearsal: String?
-    /// Seconds after which the same request may succeed.
+    /// The seconds after which the same request may succeed.
     public let retryAfter: Int?
-    /// What is left of a trial, where that is why.
+    /// The rest of a trial, if the trial is the reason.
     public let trial: TrialResponse?
 
     public init(

@@ -1,5 +1,5 @@
 extension Problem {
-    /// Stable: programs may compare it. The one table of codes, HTTP statuses and titles.
+    /// The stable code of a problem, which programs may compare, with its HTTP status and title.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         case malformedRequest
         case notAuthenticated
@@ -27,17 +27,17 @@ extension Problem {
 
         private var row: (status: Int, title: String) {
             switch self {
-            case .malformedRequest: (400, "The request cannot be read")
+            case .malformedRequest: (400, "The request is invalid")
             case .notAuthenticated: (401, "A valid access token or key is missing")
-            case .notBound: (403, "The proof is not bound to a device")
+            case .notBound: (403, "The proof isn't bound to a device")
             case .trialOver: (403, "The trial is over")
             case .forbidden: (403, "This key may not do this")
             case .invalidLink: (403, "The link is invalid or expired")
             case .notEntitled: (403, "The customer isn't entitled to this")
             case .notFound: (404, "There is nothing here")
-            case .methodNotAllowed: (405, "This path does not take this method")
+            case .methodNotAllowed: (405, "This path doesn't support this method")
             case .conflict: (409, "Stored data doesn't allow this")
-            case .preconditionFailed: (412, "The file isn't the one that was asked for")
+            case .preconditionFailed: (412, "The file isn't the requested one")
             case .tooLarge: (413, "The request is too large")
             case .unsupportedMediaType: (415, "The request must be JSON")
             case .rangeNotSatisfiable: (416, "The file doesn't have this range")
@@ -45,7 +45,7 @@ extension Problem {
             case .tooManyRequests: (429, "Too many requests")
             case .tooManyUnknownSigners: (503, "Too many unknown signers")
             case .busy: (503, "The service is busy")
-            case .misconfigured: (503, "The service is not set up for this")
+            case .misconfigured: (503, "The service isn't configured for this")
             case .internalError: (500, "The service failed")
             }
         }

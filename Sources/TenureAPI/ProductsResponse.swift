@@ -1,17 +1,18 @@
 package import TenureCore
 import TenureJSON
 
-/// The app's products and what they grant: the response to `GET /v1/products`. So an app contains no product IDs.
+/// The app's products and what they grant: the response to `GET /v1/products`. With it, apps need no built-in product
+/// IDs.
 public struct ProductsResponse: Sendable, Hashable, Decodable {
     public struct Product: Sendable, Hashable, Decodable {
         public let id: String
-        /// What a purchase of it grants.
+        /// The entitlements that a purchase of the product grants.
         public let grants: [Grant]
     }
 
     public struct Grant: Sendable, Hashable, Decodable {
         public let entitlement: String
-        /// How long a non-renewing purchase runs, as in ISO 8601 (`P3M`).
+        /// The length of a non-renewing purchase in ISO 8601, such as `P3M`.
         public let length: String?
 
         enum CodingKeys: String, CodingKey {
@@ -22,7 +23,7 @@ public struct ProductsResponse: Sendable, Hashable, Decodable {
 
     public struct Entitlement: Sendable, Hashable, Decodable {
         public let name: String
-        /// In the order of the policy.
+        /// The entitlements, in the order of the policy.
         public let products: [String]
         public let trial: Trial?
     }

@@ -2,12 +2,12 @@ public import Foundation
 package import TenureCore
 import TenureJSON
 
-/// One purchase, in Apple's names.
+/// One purchase, with Apple's field names.
 public struct PurchaseResponse: Sendable, Hashable, Decodable {
     public let transactionID: String
     public let originalTransactionID: String
     public let productID: String
-    /// Apple's name of the product's type, such as `Non-Consumable`; nil where an old receipt does not say.
+    /// Apple's name of the product's type, such as `Non-Consumable`; nil if an old receipt doesn't contain it.
     public let type: String?
     public let purchaseDate: Date?
     public let expiresDate: Date?
@@ -39,7 +39,7 @@ public struct PurchaseResponse: Sendable, Hashable, Decodable {
 }
 
 extension JSONWriter {
-    /// What does not apply is left out, as Apple does.
+    /// Fields that don't apply are left out, as in Apple's payloads.
     package mutating func value(_ purchase: Purchase) {
         typealias Key = PurchaseResponse.CodingKeys
         beginObject()

@@ -1,6 +1,6 @@
 import TenureJSON
 
-/// The `typ` of each compact JWS of a service's keys, so that none passes for another.
+/// The `typ` of each kind of compact JWS, so that one kind isn't accepted as another.
 package enum SignedType {
     package static let entitlementToken = "tenure-entitlement+jwt"
     /// A signing key vouches for the one after it.
@@ -11,9 +11,9 @@ package enum SignedType {
     package static let revocations = "tenure-revocations+jwt"
 }
 
-/// Bounds of what vouches for a signing key, kept by who writes it and by who reads it.
+/// The limits of statements about signing keys. The service and the client apply the same ones.
 package enum SigningKeyBounds {
-    /// Keys in a chain: the oldest that an app may have pinned, the one in use, and all between them.
+    /// The maximum number of keys in a chain, from the oldest one that an app may have pinned to the one in use.
     package static let longestChain = 16
     /// Bytes of one statement about a key.
     package static let largestStatement = 1024
@@ -23,7 +23,8 @@ package enum SigningKeyBounds {
     package static let largestRevocations = 16 * 1024
 }
 
-/// What vouches for the key that signed an entitlement token. It travels beside the token, which must fit into headers.
+/// The statements that vouch for the key that signed an entitlement token. They are separate from the token, because it
+/// must fit in an HTTP header.
 public struct SigningKeyResponse: Sendable, Hashable, Codable {
     /// Statements by which older keys vouch for newer ones, oldest first. The last is about the key in use.
     public var chain: [String]?

@@ -1,23 +1,24 @@
 /// The body of `POST /v1/sync`: signed artifacts from the App Store, unchanged. Unknown fields are ignored.
 public struct SyncRequest: Sendable, Hashable, Codable {
-    /// `AppTransaction.shared`, as `jwsRepresentation`.
+    /// The `jwsRepresentation` of `AppTransaction.shared`.
     public var appTransaction: String?
-    /// `jwsRepresentation` of each. There, even empty: that is all the customer has.
+    /// The `jwsRepresentation` of each transaction. If it isn't nil, these are all of the customer's transactions, even
+    /// if it is empty.
     public var transactions: [String]?
-    /// Each counts beside a transaction of its subscription.
+    /// Renewal infos. Each counts only together with a transaction of its subscription.
     public var renewalInfos: [String]?
     /// The contents of `appStoreReceiptURL`, in Base64.
     public var receipt: String?
-    /// `AppStore.deviceVerificationID`. What was signed for that device counts as bound.
+    /// The value of `AppStore.deviceVerificationID`. Artifacts that were signed for this device count as bound.
     public var deviceVerificationID: String?
-    /// `UIDevice.identifierForVendor` as a UUID, on a Mac the MAC address in hexadecimal: what the receipt's hash was
-    /// made with. Helps to tie the receipt to the app transaction.
+    /// The device ID in the receipt's hash: `UIDevice.identifierForVendor` as a UUID, or the MAC address in hexadecimal
+    /// on a Mac. It helps to link the receipt to the app transaction.
     public var deviceIdentifier: String?
-    /// The token of `tenure persona create`: replaces the customer. It counts only beside Sandbox and Xcode
+    /// A token of `tenure persona create`, which replaces the customer. It counts only with Sandbox and Xcode
     /// artifacts.
     public var persona: String?
-    /// Made by the device for this request alone. The entitlement token repeats it, so that it cannot be an older one that
-    /// somebody kept. At most 64 bytes in UTF-8.
+    /// A random value that the device creates for this request, at most 64 bytes in UTF-8. The entitlement token
+    /// repeats it, which proves that the token isn't an older one.
     public var nonce: String?
 
     public init(

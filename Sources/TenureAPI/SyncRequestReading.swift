@@ -4,29 +4,29 @@ extension SyncRequest {
     /// In UTF-8.
     private static let longestNonce = 64
 
-    /// Reads a body. Unknown fields are ignored; a wrong shape gives a problem that names the field, and more than
-    /// `most` of a list one that says so.
+    /// Reads a body. Unknown fields are ignored. Throws a problem that names a field with a wrong type, or a list with
+    /// more than `most` entries.
     package init(
         reading body: Data, most: (transactions: Int, renewalInfos: Int)
     ) throws(Problem) {
         do {
             self = try JSONDecoder().decode(SyncRequest.self, from: body)
         } catch let DecodingError.typeMismatch(_, context), let DecodingError.valueNotFound(_, context) {
-            throw Problem(.malformedRequest, "`\(context.codingPath.text)` has the wrong shape")
+            throw Problem(.malformedRequest, "`\(context.codingPath.text)` has the wrong type")
         } catch {
-            throw Problem(.malformedRequest, "the body is no JSON object")
+            throw Problem(.malformedRequest, "the body must be a JSON object")
         }
         if let count = transactions?.count, count > most.transactions {
             throw Problem(
-                .tooLarge, "`transactions` holds \(count) entries, and at most \(most.transactions) are taken")
+                .tooLarge, "`transactions` has \(count) entries; send at most \(most.transactions)")
         }
         if let count = renewalInfos?.count, count > most.renewalInfos {
             throw Problem(
-                .tooLarge, "`renewalInfos` holds \(count) entries, and at most \(most.renewalInfos) are taken")
+                .tooLarge, "`renewalInfos` has \(count) entries; send at most \(most.renewalInfos)")
         }
         if let nonce, nonce.utf8.count > Self.longestNonce {
             throw Problem(
-                .malformedRequest, "`nonce` has \(nonce.utf8.count) bytes, and at most \(Self.longestNonce) are signed")
+                .malformedRequest, "`nonce` has \(nonce.utf8.count) bytes; send at most \(Self.longestNonce)")
         }
     }
 }

@@ -8,7 +8,7 @@ extension KeyedDecodingContainer {
         let text = try decode(String.self, forKey: key)
         guard let date = Date(rfc3339: text) else {
             throw DecodingError.dataCorruptedError(
-                forKey: key, in: self, debugDescription: "`\(text)` is no instant as in RFC 3339")
+                forKey: key, in: self, debugDescription: "`\(text)` isn't an instant as in RFC 3339")
         }
         return date
     }

@@ -1,15 +1,15 @@
 public import Foundation
 import TenureJSON
 
-/// What a customer may still use of a trial, in answer to `POST /v1/trials/{entitlement}/sessions`.
+/// The rest of a customer's trial: the response to `POST /v1/trials/{entitlement}/sessions`.
 public struct TrialResponse: Sendable, Hashable, Decodable {
     public let entitlement: String
-    /// The customer has it: nothing is counted.
+    /// Whether the customer has the entitlement, so that no session is counted.
     public let isOwner: Bool
-    /// How many sessions the trial has, and how many are left after this one; nil for a trial of days.
+    /// The number of sessions of the trial, and how many are left after this one; nil for a trial of days.
     public let sessions: Int?
     public let sessionsLeft: Int?
-    /// When this session, or the trial of days, is over; nil for an owner.
+    /// When this session or the trial of days ends; nil for an owner.
     public let ends: Date?
 
     public init(
@@ -36,9 +36,9 @@ public struct TrialResponse: Sendable, Hashable, Decodable {
     }
 }
 
-/// What an app sends to begin a session.
+/// The request to begin a session.
 public struct TrialRequest: Sendable, Hashable, Codable {
-    /// Made by the app, a new one for each session: the same one again counts once. At most 64 characters.
+    /// The session's ID, at most 64 characters. The app creates one for each session. A repeated ID counts once.
     public var id: String
 
     public init(id: String) {

@@ -89,7 +89,8 @@ package struct ContentCatalog: Sendable, Hashable {
         for pack in packs {
             guard Self.isName(pack.name) else {
                 throw .invalidCatalog(
-                    "`\(pack.name.escapedForDisplay)` is no name of a pack: 1 to 64 of the characters a–z, 0–9 and `-`")
+                    "`\(pack.name.escapedForDisplay)` isn't a valid name of a pack: 1 to 64 of the characters a–z, 0–9 and `-`"
+                )
             }
             guard !pack.versions.isEmpty, pack.versions.count <= Self.mostVersions else {
                 throw .invalidCatalog("`\(pack.name)` must have 1 to \(Self.mostVersions) versions")

@@ -76,7 +76,7 @@ package struct EmbeddedContent: Sendable, Hashable {
         }
         for pack in packs {
             guard ContentCatalog.isName(pack.name) else {
-                throw .invalidEmbeddedContent("`\(pack.name.escapedForDisplay)` is no name of a pack")
+                throw .invalidEmbeddedContent("`\(pack.name.escapedForDisplay)` isn't a valid name of a pack")
             }
             guard pack.files.count <= PackManifest.mostFiles else {
                 throw .invalidEmbeddedContent("`\(pack.name)` has more than \(PackManifest.mostFiles) files")

@@ -2,52 +2,52 @@ import Foundation
 import TenureCore
 import TenureStore
 
-/// Looks up customers by number: the question that is asked for every request.
+/// Looks up customers by number, which every request needs.
 ///
-/// One statement in a transaction of its own, on connections that do nothing else, so that no writer is waited for. What
-/// is asked while a transaction is under way shares the next one.
+/// It uses separate connections, so that it doesn't wait for writers. Look-ups that arrive while a transaction is
+/// running share the next transaction, which has one statement.
 final class CustomerLookups: @unchecked Sendable {
     // Sound: `waiting` and `rounds` are touched between `lock.lock()` and `lock.unlock()` only.
     private let lock = NSLock()
     private var waiting: [Lookup] = []
-    /// How many connections are at work, or about to be.
+    /// The number of connections that are working, or about to.
     private var rounds = 0
     private let pool: PostgresPool
 
     private struct Lookup: Sendable {
         let id: Int64
         let continuation: CheckedContinuation<Result<Found, StoreError>, Never>
-        /// How often the connection broke under it.
+        /// How often the connection was lost during this look-up.
         var losses = 0
     }
 
     private enum Found: Sendable {
-        case nobody
+        case notFound
         case customer(Customer)
-        /// The customer turned out to be another.
+        /// The customer was merged into another.
         case another(Int64)
     }
 
     private static let connections = 2
     private static let largestGroup = 64
-    /// A chain is as long as the merges by which it came about; a damaged one must not run in a circle.
+    /// The longest chain of merges. The limit ends a damaged chain that runs in a circle.
     private static let longestChain = 100
 
-    init(at address: PostgresAddress, patience: Duration) {
-        pool = Self.newPool(at: address, patience: patience)
+    init(at address: PostgresAddress, waitTimeout: Duration) {
+        pool = Self.newPool(at: address, waitTimeout: waitTimeout)
     }
 
-    static func newPool(at address: PostgresAddress, patience: Duration) -> PostgresPool {
-        PostgresPool(to: address, for: .lookups, limit: connections, patience: patience)
+    static func newPool(at address: PostgresAddress, waitTimeout: Duration) -> PostgresPool {
+        PostgresPool(to: address, for: .lookups, limit: connections, waitTimeout: waitTimeout)
     }
 
     func customer(_ id: Int64) async throws(StoreError) -> Customer? {
         var id = id
         for _ in 0..<Self.longestChain {
             switch try await find(id) {
-            case .nobody: return nil
+            case .notFound: return nil
             case .customer(let customer): return customer
-            // One who is merged into themselves was erased.
+            // A customer that is merged into itself was erased.
             case .another(id): return nil
             case .another(let other): id = other
             }
@@ -78,7 +78,7 @@ final class CustomerLookups: @unchecked Sendable {
             fail: { error in self.fail(with: error) })
     }
 
-    /// The next group; where nothing waits, this connection's round is over.
+    /// The next group. If it is empty, this connection's work is done.
     private func next() -> [Lookup] {
         lock.lock()
         defer { lock.unlock() }
@@ -118,7 +118,8 @@ final class CustomerLookups: @unchecked Sendable {
         }
     }
 
-    /// Nothing was changed, so that it may be asked again; but whom every connection breaks under gets an answer.
+    /// Repeats look-ups after a lost connection, because they changed nothing. A look-up that loses several connections
+    /// fails.
     private func repeatOrFail(_ group: [Lookup], after error: StoreError) {
         var again: [Lookup] = []
         for var lookup in group {
@@ -137,7 +138,7 @@ final class CustomerLookups: @unchecked Sendable {
     private static let findOne = "SELECT \(Customer.columns) FROM customers WHERE id = $1"
     private static let findMany = "SELECT \(Customer.columns) FROM customers WHERE id = ANY($1)"
 
-    /// In the order of `ids`.
+    /// Finds the customers, in the order of `ids`.
     private static func find(
         _ ids: [Int64], on connection: PostgresConnection
     ) throws(PostgresFailure) -> [Result<Found, StoreError>] {
@@ -151,10 +152,10 @@ final class CustomerLookups: @unchecked Sendable {
             guard let id = answer.integer(row, 0) else { continue }
             found[id] = Result { () throws(StoreError) in try read(id, in: row, of: answer) }
         }
-        return ids.map { found[$0] ?? .success(.nobody) }
+        return ids.map { found[$0] ?? .success(.notFound) }
     }
 
-    /// Straight from libpq's memory, which stays as it is for as long as the answer is held.
+    /// Reads a customer from libpq's memory, which is valid as long as the answer.
     private static func read(_ id: Int64, in row: Int, of answer: PostgresAnswer) throws(StoreError) -> Found {
         if let other = answer.integer(row, 5) { return .another(other) }
         guard let code = answer.integer(row, 1).flatMap({ UInt8(exactly: $0) }), let realm = Realm(code: code) else {
@@ -162,7 +163,7 @@ final class CustomerLookups: @unchecked Sendable {
         }
         guard let publicID = answer.bytes(row, 2), let createdAt = answer.integer(row, 3),
             let facts = answer.bytes(row, 4)
-        else { throw .damaged("a row of a customer does not hold what was written") }
+        else { throw .damaged("a row of a customer has invalid values") }
         return .customer(
             Customer(
                 id: id, realm: realm, publicID: String(decoding: publicID, as: UTF8.self),

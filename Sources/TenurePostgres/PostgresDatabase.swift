@@ -1,23 +1,23 @@
 package import TenureStore
 
-/// The record in PostgreSQL: for several processes beside one database.
+/// A PostgreSQL database, which several processes may use.
 ///
-/// Acts go through a pool of connections, and are flushed on the server before they return. Looking up a customer has
-/// connections of its own.
+/// Transactions use a pool of connections. The server flushes them before they return. Looking up a customer uses
+/// separate connections.
 package struct PostgresDatabase: Database {
     package let id: [UInt8]
     private let address: PostgresAddress
     private let pool: PostgresPool
     private let lookups: CustomerLookups
 
-    /// Connects, makes the schema where there is none, and brings it up to date.
+    /// Connects, creates the schema if it's missing, and migrates it.
     ///
-    /// - Parameter patience: how long an act may wait for a connection, be it that all are taken or that the server is
-    ///   away; so that a short restart of the server is a delay and no error.
-    package init(_ address: PostgresAddress, patience: Duration = .seconds(3)) async throws(StoreError) {
+    /// - Parameter waitTimeout: How long a transaction may wait for a connection. It bridges a short restart of the
+    ///   server.
+    package init(_ address: PostgresAddress, waitTimeout: Duration = .seconds(3)) async throws(StoreError) {
         self.address = address
-        pool = PostgresPool(to: address, for: .acts, limit: address.connections, patience: patience)
-        lookups = CustomerLookups(at: address, patience: patience)
+        pool = PostgresPool(to: address, for: .transactions, limit: address.connections, waitTimeout: waitTimeout)
+        lookups = CustomerLookups(at: address, waitTimeout: waitTimeout)
         do {
             id = try await pool.run { connection throws(PostgresFailure) in
                 try connection.migrate()
@@ -48,8 +48,8 @@ package struct PostgresDatabase: Database {
         }
     }
 
-    /// With as many connections as the store looks customers up on.
-    func newPoolForLookups() -> PostgresPool { CustomerLookups.newPool(at: address, patience: .seconds(3)) }
+    /// A pool with as many connections as the one for look-ups.
+    func newPoolForLookups() -> PostgresPool { CustomerLookups.newPool(at: address, waitTimeout: .seconds(3)) }
 
     package func close() async throws(StoreError) {
         await pool.close()

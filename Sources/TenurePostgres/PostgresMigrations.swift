@@ -2,12 +2,12 @@ import Foundation
 import TenureStore
 
 extension PostgresConnection {
-    /// Makes the schema where there is none and brings it up to date, in one transaction: all of it, or nothing.
+    /// Creates the schema if it's missing and migrates it, in one transaction.
     ///
-    /// Of several processes that start at once, one does it, and the others wait for it.
+    /// If several processes start at the same time, one migrates, and the others wait for it.
     func migrate(_ migrations: [Migration] = Migration.all) throws(PostgresFailure) {
         let timeout = answerTimeout
-        // A long table takes its time.
+        // Migrating a long table may take hours.
         answerTimeout = .seconds(24 * 3600)
         defer { answerTimeout = timeout }
         let lock = AdvisoryKeys.number("migrations", address.schema, "")
@@ -18,7 +18,7 @@ extension PostgresConnection {
     }
 
     private func makeSchema() throws(PostgresFailure) {
-        // Not by `IF NOT EXISTS` alone, which asks for the right to make one even where it is there.
+        // `IF NOT EXISTS` alone needs the privilege to create schemas even if the schema exists.
         let isThere = try rows("SELECT 1 FROM pg_namespace WHERE nspname = $1", [.text(address.schema)])
         if isThere.isEmpty { try run("CREATE SCHEMA IF NOT EXISTS \"\(address.schema)\"") }
         let table = try rows(

@@ -2,8 +2,8 @@ package import Foundation
 package import TenureAppStore
 import TenureCore
 
-/// Rehearses a comparison over a file of artifacts: verifies each line on all cores, gathers the lines of each customer,
-/// and decides for each customer once.
+/// Rehearses a comparison over a file of artifacts: verifies each line on all cores, gathers the lines of each
+/// customer, and decides for each customer once.
 ///
 /// The result is the same in any order of lines. Memory is bounded: many customers go to files in a temporary folder.
 /// Only the accounts that share an `id` stay in memory.
@@ -141,7 +141,7 @@ package struct EvidenceRehearsal: Sendable {
         try Self.dissolve(joins.anonymous, in: folder)
         let stages = GatheringStage.allCases
         for (number, stage) in stages.enumerated() {
-            // Weaker names first, so that a record has moved to its last bucket before that bucket is decided.
+            // Weaker names first, so that an entry has moved to its last bucket before that bucket is decided.
             var left = SpillFolder.buckets(of: stage)
             let known = joins
             func next() -> BucketContents? {

@@ -161,9 +161,9 @@ extension TenureService {
         if let content { services.append(ContentWatch(folder: content.folder, logger: logger)) }
         if let links = content?.s3 { services.append(S3SecretReloading(links: links, logger: logger)) }
         if let webhooks = try configuration.webhookServices(
-            announcer, store: store, metrics: metrics, logger: logger)
+            webhookScheduler, store: store, metrics: metrics, logger: logger)
         {
-            services += [webhooks.announcements, webhooks.deliveries]
+            services += [webhooks.entitlementChanges, webhooks.deliveries]
         }
         return services + (try appStoreServices(logger: logger))
     }

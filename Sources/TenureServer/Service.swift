@@ -15,7 +15,7 @@ struct TenureService: Sendable {
     let accessTokenKey: AccessTokenKey
     let signingKeys: SigningKeys
     /// Nil without webhooks.
-    let announcer: WebhookScheduler?
+    let webhookScheduler: WebhookScheduler?
     /// Nil if the service delivers no content.
     let content: ContentDelivery?
     /// Nil without TLS.
@@ -44,7 +44,7 @@ struct TenureService: Sendable {
         try await configuration.registerWebhooks(in: database)
         policies = try await ActivePolicy(
             configuration.policy, in: database, at: configuration.now(), staleness: configuration.policyStaleness)
-        announcer = configuration.webhooks.isEmpty ? nil : WebhookScheduler(policies, configuration.webhookTerms)
+        webhookScheduler = configuration.webhooks.isEmpty ? nil : WebhookScheduler(policies, configuration.webhookTerms)
         signingKeys = try SigningKeys(
             folder: configuration.folderOfKeys, creating: try await !Self.hasCustomers(database),
             tokenLife: configuration.terms.entitlementToken, staleness: configuration.signingKeyStaleness,
@@ -75,7 +75,7 @@ struct TenureService: Sendable {
         SyncService(
             verifier: try configuration.verifier(), store: store, policies: policies, signingKeys: signingKeys,
             accessTokenKey: accessTokenKey, terms: configuration.terms, bundleID: configuration.policy.app.bundleID,
-            announcer: announcer, deviceLimit: configuration.deviceLimit,
+            webhookScheduler: webhookScheduler, deviceLimit: configuration.deviceLimit,
             asksAppStore: configuration.appStore != nil, personas: personas)
     }
 
@@ -95,7 +95,7 @@ struct TenureService: Sendable {
         guard let client = try appStoreClient(logger: logger) else { return nil }
         let histories = HistoryBackfill(client: client, store: store, policies: policies, now: configuration.now)
         let receiver = NotificationService(
-            verifier: client.verifier, store: store, policies: policies, announcer: announcer,
+            verifier: client.verifier, store: store, policies: policies, webhookScheduler: webhookScheduler,
             metrics: metrics)
         return AppStoreJobs(
             histories: histories.runner(idle: configuration.appStoreIdle, logger: logger),
@@ -135,7 +135,7 @@ struct TenureService: Sendable {
             metrics: metrics, lookUp: store.database.lookUpNow)
         let notifications = NotificationRoute(
             service: NotificationService(
-                verifier: sync.verifier, store: store, policies: policies, announcer: announcer,
+                verifier: sync.verifier, store: store, policies: policies, webhookScheduler: webhookScheduler,
                 metrics: metrics),
             now: configuration.now)
         let trials = TrialRoute(

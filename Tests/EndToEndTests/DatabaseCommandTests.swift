@@ -82,7 +82,7 @@ import Testing
         let check = try await Command.run(["database", "check", "--database", copy] + testBed.trust)
         #expect(check.status == 0, "\(check.output)")
         let again = try await testBed.databaseCommand("backup", copy)
-        #expect(again.status == 1 && again.errors.contains("is there already"))
+        #expect(again.status == 1 && again.errors.contains("exists already"))
         #expect(try await testBed.databaseCommand("backup", copy, "--force").status == 0)
     }
 
@@ -100,7 +100,8 @@ import Testing
         let stopped = try await testBed.databaseCommand("rebuild")
         #expect(stopped.status == 1 && stopped.output.contains("it stays as it is"))
         #expect(
-            try await testBed.databaseCommand("migrate", "--to", testBed.database).errors.contains("the target is the source"))
+            try await testBed.databaseCommand("migrate", "--to", testBed.database).errors.contains(
+                "the target is the source"))
         let nowhere = try await testBed.databaseCommand("dump", "--database", "postgres://tenure@127.0.0.1:1/none")
         #expect(nowhere.status == 1 && nowhere.errors.contains("can't be reached"), "\(nowhere.errors)")
     }
@@ -111,7 +112,7 @@ import Testing
         let inner = testBed.folder.url("inner").path
         try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: true)
         let before = try FileManager.default.contentsOfDirectory(atPath: testBed.folder.path).sorted()
-        for (path, word) in [(letter, "is no database of SQLite"), (inner, "is a folder")] {
+        for (path, word) in [(letter, "isn't an SQLite database"), (inner, "is a folder")] {
             var commands = ["check", "rebuild", "dump"].map { ["database", $0, "--database", path] }
             commands.append(["database", "backup", "--database", path, testBed.folder.url("copy").path])
             commands.append(["database", "migrate", "--database", path, "--to", testBed.folder.url("new").path])

@@ -164,7 +164,8 @@ import Testing
                 #expect(
                     try await Command.run(["database", "rebuild", "--database", testBed.database] + testBed.trust)
                         .status == 0)
-                #expect(try await testBed.databaseCommand("backup", testBed.folder.url("copy-\(round)").path).status == 0)
+                #expect(
+                    try await testBed.databaseCommand("backup", testBed.folder.url("copy-\(round)").path).status == 0)
             }
         }
         #expect(await load.refusals.isEmpty)

@@ -65,7 +65,8 @@ import Testing
         #expect(truncate(cut, 40_960) == 0)
         let before = try await testBed.databaseCommand("dump").output
         for (path, words) in [
-            (letter, "no database of SQLite"), (cut, "can't be restored"), (testBed.database, "is the database itself"),
+            (letter, "isn't an SQLite database"), (cut, "can't be restored"),
+            (testBed.database, "is the database itself"),
             (testBed.folder.url("none").path, "there is no backup"),
         ] {
             let result = try await testBed.databaseCommand("restore", path)

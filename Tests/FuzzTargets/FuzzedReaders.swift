@@ -5,10 +5,10 @@ import TenureStore
 
 /// Readers of untrusted bytes. Each traps if what it read doesn't survive being written.
 public enum FuzzedReaders {
-    /// What the record holds of a customer.
+    /// The facts of a customer, as the database stores them.
     public static func facts(_ input: [UInt8]) {
         guard let facts = try? CustomerFacts(decoding: input) else { return }
-        // By their bytes: a date that is no number is not equal to itself.
+        // By their bytes: a date that isn't a number is not equal to itself.
         let written = facts.encoded
         guard let again = try? CustomerFacts(decoding: written), again.encoded == written else {
             fatalError("facts do not survive being written")

@@ -15,9 +15,9 @@ import TenureJSON
 
     @testable import TenureServer
 
-    /// What the service reads of strangers: the readers themselves, without sockets and without a record.
+    /// The service's readers of untrusted bytes, without sockets and without a database.
     ///
-    /// Each ends in a trap where an invariant does not hold.
+    /// Each traps if an invariant doesn't hold.
     struct FuzzedService: Sendable {
         private let verifier: AppStoreVerifier
         private let now: Date

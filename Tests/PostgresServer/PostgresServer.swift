@@ -82,7 +82,7 @@ package final class PostgresServer: Sendable {
         try tools.startServer(in: folder)
     }
 
-    /// Restarts it as a standby without a primary server, which takes no writes.
+    /// Restarts it as a standby without a primary server, which accepts no writes.
     package func becomeStandby() throws {
         try stop(.fast)
         let mark = folder + "/data/standby.signal"

@@ -16,7 +16,7 @@ extension StoreClause {
                 let unbound = try await store.recordUnbound(
                     Identity(unboundLedBy: .app, naming: named, showing: "hash"), naming: [named],
                     in: Sample.production, at: Sample.now, Sample.shown("1"))
-                let shown = try unwrap(unbound, "a record")
+                let shown = try unwrap(unbound, "an unbound customer")
                 return shown.unbound
             }
             let unbound = try await show("1")

@@ -117,15 +117,15 @@ extension StoreClause {
                 try expect(unbound == nil, "no unbound customer is created")
                 try expect(
                     try await store.write(at: .distantFuture) { try $0.claimJob(.history, lease: 1) } == nil, "no work")
-                let due = try await store.announceDue(at: .distantFuture, limit: 100) { _ in nil }
+                let due = try await store.compareDueCustomers(at: .distantFuture, limit: 100) { _ in nil }
                 try expect(due == 0, "no comparison of entitlements includes them")
                 try expect(
                     try await store.read { try $0.survey(after: 0, limit: 100) }.isEmpty, "no survey includes them")
                 try expect(
                     try await store.read { try $0.customers(after: 0, limit: 100) }.isEmpty, "no list includes them")
-                let told = try await store.read { try $0.messages(.since(.distantPast), limit: 100) }
+                let sent = try await store.read { try $0.messages(.since(.distantPast), limit: 100) }
                     .map(\.message).filter { $0.publicID == large.customer.publicID }
-                try expect(told.map(\.type) == ["customer.erased"], "only the erasure is sent: \(told)")
+                try expect(sent.map(\.type) == ["customer.erased"], "only the erasure is sent: \(sent)")
                 let rows = try await counted.rows()
                 try expect((rows["outbox"] ?? 0) > 1, "some messages are still stored: \(rows)")
                 let replayed = try await store.write(at: Sample.now) { try $0.replay(.since(.distantPast)) }
@@ -159,7 +159,8 @@ extension StoreClause {
         },
     ]
 
-    /// Changes by support and messages about large customers. Slow work is done before the transaction that writes rows.
+    /// Changes by support and messages about large customers. Slow work is done before the transaction that writes
+    /// rows.
     static let largeCustomers: [StoreClause] = [
         StoreClause("support can change a large customer like any other, in one short transaction") { store in
             let counted = store.counted
@@ -223,16 +224,17 @@ extension StoreClause {
                 let compare: @Sendable (Customer) -> EntitlementChange? = { [large] customer in
                     // Comparing a large customer takes long, so it isn't done within a transaction.
                     guard !large.contains(customer.id) || !counted.counts.isWriting else { return nil }
-                    return .told(
-                        [Sample.granted], SentEntitlements(rights: [entitlement: .init(until: nil)]), nextLook: nil)
+                    return .reported(
+                        [Sample.granted], SentEntitlements(rights: [entitlement: .init(until: nil)]),
+                        nextComparison: nil)
                 }
                 if kind == "all" {
                     try await counted.write(at: Sample.now, locking: [.endpoints]) {
-                        try $0.announce(to: [Endpoint(name: "all")], under: "b")
+                        try $0.register([Endpoint(name: "all")], under: "b")
                     }
-                    while try await counted.announceAll(at: Sample.now, limit: 100, compare) {}
+                    while try await counted.compareAllCustomers(at: Sample.now, limit: 100, compare) {}
                 } else {
-                    try expect(try await counted.announceDue(at: Sample.now, limit: 100, compare) == 2, "both")
+                    try expect(try await counted.compareDueCustomers(at: Sample.now, limit: 100, compare) == 2, "both")
                 }
                 for write in counted.counts.writes {
                     try expect(write.statements <= 20 * ordinary.statements, "\(kind): \(write.statements) statements")
@@ -247,8 +249,8 @@ extension StoreClause {
                         rows.customer.sentEntitlements == SentEntitlements(rights: [entitlement: .init(until: nil)]),
                         "\(kind): the sent entitlements are stored")
                 }
-                let told = try await store.read { try $0.messages(.since(.distantPast), limit: 100) }
-                try expect(told.count == (round == 0 ? 44 : 46), "\(kind): one message for each: \(told.count)")
+                let sent = try await store.read { try $0.messages(.since(.distantPast), limit: 100) }
+                try expect(sent.count == (round == 0 ? 44 : 46), "\(kind): one message for each: \(sent.count)")
             }
         },
     ]

@@ -144,7 +144,8 @@ extension StoreClause {
             let unbound = Identity(unboundLedBy: .app, naming: names[0], showing: "x")
             let shown = try unwrap(
                 try await store.recordUnbound(
-                    unbound, naming: names, in: Sample.production, at: Sample.now, Sample.shown("c")), "a record")
+                    unbound, naming: names, in: Sample.production, at: Sample.now, Sample.shown("c")),
+                "an unbound customer")
             try expect(shown.unbound.facts.isUnbound && shown.unbound.id != owner.id, "a separate customer")
             try expect(shown.customers.map(\.id) == [owner.id, other.id], "both")
             let named = try await store.read { try $0.customers(namedBy: shown.unbound.id) }
@@ -181,7 +182,7 @@ extension StoreClause {
                 try unwrap(
                     try await store.recordUnbound(
                         unbound, naming: [Identity(.appTransactionID, "1")], in: Sample.production, at: Sample.now,
-                        Sample.shown("c")), "a record")
+                        Sample.shown("c")), "an unbound customer")
             }
             let shown = try await show()
             _ = try await store.change(.revoke(entitlement: "everything"), on: shown.unbound)

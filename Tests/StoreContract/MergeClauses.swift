@@ -113,7 +113,7 @@ extension Store {
         }.0
     }
 
-    /// - Parameter size: the announced size of the update. Large updates are written in pieces.
+    /// - Parameter size: the size of the update. Large updates are written in pieces.
     fileprivate func change(naming identities: [Identity], size: Int) async throws -> Customer {
         try await update(identities, in: Sample.production, at: Sample.now, adding: size) {
             (CustomerUpdate(of: $0), ())

@@ -6,7 +6,7 @@ extension StoreClause {
     static let outbox: [StoreClause] = [
         StoreClause("without endpoints no messages are stored") { store in
             _ = try await store.update {
-                $0.entitlementChange = .told([Sample.granted], SentEntitlements(), nextLook: nil)
+                $0.entitlementChange = .reported([Sample.granted], SentEntitlements(), nextComparison: nil)
             }
             _ = try await store.write(at: Sample.now, locking: [.policies]) { try $0.record(policy: [1], sha256: [1]) }
             try expect(try await store.outbox().isEmpty, "an empty outbox")
@@ -18,7 +18,7 @@ extension StoreClause {
             try await store.listen(Endpoint(name: "all"), Endpoint(name: "merges", kinds: [.customerMerged]))
             let customer = try await store.update {
                 $0.identify(by: [Identity(.userID, "u2"), Identity(.userID, "u1")])
-                $0.entitlementChange = .told([Sample.granted], SentEntitlements(), nextLook: nil)
+                $0.entitlementChange = .reported([Sample.granted], SentEntitlements(), nextComparison: nil)
             }
             let outbox = try await store.outbox()
             let message = try unwrap(outbox.first?.message, "a message")
@@ -66,29 +66,31 @@ extension StoreClause {
             try await store.listen()
             try await store.listen(Endpoint(name: "ours"))
             _ = try await store.update {
-                $0.entitlementChange = .told([Sample.granted], SentEntitlements(), nextLook: nil)
+                $0.entitlementChange = .reported([Sample.granted], SentEntitlements(), nextComparison: nil)
             }
             try expect(try await store.outbox().first?.deliveries.map(\.endpoint) == ["ours", "theirs"], "both")
             try expect(
                 try await store.write(at: Sample.now, locking: [.endpoints]) {
-                    try $0.keep([Endpoint(name: "theirs")])
+                    try $0.sendHeartbeats(of: [Endpoint(name: "theirs")])
                 }, "it is there")
         },
         StoreClause("an endpoint without a recent heartbeat is removed, and its waiting messages are counted") {
             store in
             try await store.listen(Endpoint(name: "gone"), Endpoint(name: "stays"))
             _ = try await store.update {
-                $0.entitlementChange = .told([Sample.granted], SentEntitlements(), nextLook: nil)
+                $0.entitlementChange = .reported([Sample.granted], SentEntitlements(), nextComparison: nil)
             }
             let later = Sample.now.addingTimeInterval(600)
             let before = try await store.read { try $0.endpoints() }
             try expect(before.map(\.name) == ["gone", "stays"], "both")
             try expect(
-                try await store.write(at: later, locking: [.endpoints]) { try $0.keep([Endpoint(name: "stays")]) },
+                try await store.write(at: later, locking: [.endpoints]) {
+                    try $0.sendHeartbeats(of: [Endpoint(name: "stays")])
+                },
                 "it is there")
             let since = Sample.now.addingTimeInterval(1)
             try expect(
-                try await store.forget(before, at: later) == [ForgottenEndpoint(name: "gone", waiting: 1)],
+                try await store.removeEndpoints(before, at: later) == [RemovedEndpoint(name: "gone", waiting: 1)],
                 "one endpoint with its message; the other had a heartbeat")
             try expect(try await store.claim("gone", at: 1e6).isEmpty, "its messages are dropped")
             let kept = try unwrap(try await store.claim("stays", at: 1e6).first, "the other's message stays")
@@ -96,25 +98,26 @@ extension StoreClause {
             try expect(
                 try await store.pruneMessages(before: since, limit: 10) == 1, "and the delivered message is removed")
             try expect(
-                try await !store.write(at: later, locking: [.endpoints], { try $0.keep([Endpoint(name: "gone")]) }),
+                try await !store.write(
+                    at: later, locking: [.endpoints], { try $0.sendHeartbeats(of: [Endpoint(name: "gone")]) }),
                 "the removed endpoint must be added again")
         },
         StoreClause(
             "after the last endpoint is removed no changes are stored, and a new endpoint compares all customers"
         ) { store in
             try await store.listen(Endpoint(name: "all"))
-            while try await store.announceAll(at: Sample.now, limit: 100, { Seen().compare($0) }) {}
-            _ = try await store.forget(try await store.read { try $0.endpoints() }, at: Sample.now)
+            while try await store.compareAllCustomers(at: Sample.now, limit: 100, { Seen().compare($0) }) {}
+            _ = try await store.removeEndpoints(try await store.read { try $0.endpoints() }, at: Sample.now)
             let customer = try await store.update { $0.completePurchases() }
             try expect(try await store.due(at: .distantFuture).isEmpty, "no customer is due")
             try await store.listen(Endpoint(name: "all"))
             let seen = Seen()
-            while try await store.announceAll(at: Sample.now, limit: 100, { seen.compare($0) }) {}
+            while try await store.compareAllCustomers(at: Sample.now, limit: 100, { seen.compare($0) }) {}
             try expect(seen.customers.map(\.id) == [customer.id], "all customers")
         },
     ]
 
-    static let announcements: [StoreClause] = [
+    static let entitlementChanges: [StoreClause] = [
         StoreClause("a customer who changed without a comparison is compared once") { store in
             try await store.listen(Endpoint(name: "all"))
             let customer = try await store.update { $0.completePurchases() }
@@ -130,22 +133,23 @@ extension StoreClause {
         },
         StoreClause("a customer with an end date is compared at that date") { store in
             try await store.listen(Endpoint(name: "all"))
-            let told = SentEntitlements(rights: ["everything": .init(until: Sample.now.addingTimeInterval(60))])
+            let sent = SentEntitlements(rights: ["everything": .init(until: Sample.now.addingTimeInterval(60))])
             let end = Sample.now.addingTimeInterval(60)
-            let customer = try await store.update { $0.entitlementChange = .told([], told, nextLook: end) }
+            let customer = try await store.update { $0.entitlementChange = .reported([], sent, nextComparison: end) }
             try expect(try await store.due(at: Sample.now.addingTimeInterval(59)).isEmpty, "not before")
             let due = try await store.due(at: end)
             try expect(
-                due.map(\.id) == [customer.id] && due.first?.sentEntitlements == told,
+                due.map(\.id) == [customer.id] && due.first?.sentEntitlements == sent,
                 "at the end, with the sent entitlements")
         },
         StoreClause("a change that a comparison finds is one message") { store in
             try await store.listen(Endpoint(name: "all"))
             _ = try await store.update { $0.completePurchases() }
             for _ in 0..<2 {
-                _ = try await store.announceDue(at: Sample.now, limit: 10) { customer in
-                    let told = SentEntitlements(rights: ["everything": .init(until: nil)])
-                    return .told(customer.sentEntitlements == told ? [] : [Sample.granted], told, nextLook: nil)
+                _ = try await store.compareDueCustomers(at: Sample.now, limit: 10) { customer in
+                    let sent = SentEntitlements(rights: ["everything": .init(until: nil)])
+                    return .reported(
+                        customer.sentEntitlements == sent ? [] : [Sample.granted], sent, nextComparison: nil)
                 }
             }
             try expect(try await store.outbox().map(\.message.type) == ["entitlement.granted"], "once")
@@ -153,10 +157,10 @@ extension StoreClause {
         StoreClause("a customer who can't be decided is compared again a minute later") { store in
             try await store.listen(Endpoint(name: "all"))
             _ = try await store.update { $0.completePurchases() }
-            try expect(try await store.announceDue(at: Sample.now, limit: 10) { _ in nil } == 1, "one")
-            try expect(try await store.announceDue(at: Sample.now, limit: 10) { _ in nil } == 0, "not at once")
+            try expect(try await store.compareDueCustomers(at: Sample.now, limit: 10) { _ in nil } == 1, "one")
+            try expect(try await store.compareDueCustomers(at: Sample.now, limit: 10) { _ in nil } == 0, "not at once")
             let later = Sample.now.addingTimeInterval(61)
-            try expect(try await store.announceDue(at: later, limit: 10) { _ in nil } == 1, "a minute later")
+            try expect(try await store.compareDueCustomers(at: later, limit: 10) { _ in nil } == 1, "a minute later")
         },
         StoreClause("new endpoint settings compare all customers once, except unbound ones") { store in
             for number in 0..<5 { _ = try await store.update(String(number)) { _ in } }
@@ -165,10 +169,10 @@ extension StoreClause {
             }
             for (terms, expected) in [("a", 5), ("a", 0), ("b", 5)] {
                 try await store.write(at: Sample.now, locking: [.endpoints]) {
-                    try $0.announce(to: [Endpoint(name: "all")], under: terms)
+                    try $0.register([Endpoint(name: "all")], under: terms)
                 }
                 let seen = Seen()
-                while try await store.announceAll(at: Sample.now, limit: 2, { seen.compare($0) }) {}
+                while try await store.compareAllCustomers(at: Sample.now, limit: 2, { seen.compare($0) }) {}
                 try expect(seen.customers.count == expected, "\(expected), not \(seen.customers.count)")
             }
         },
@@ -178,7 +182,7 @@ extension StoreClause {
         StoreClause("a claimed delivery isn't claimed again until its lease ends") { store in
             try await store.listen(Endpoint(name: "a"), Endpoint(name: "b"))
             _ = try await store.update {
-                $0.entitlementChange = .told([Sample.granted], SentEntitlements(), nextLook: nil)
+                $0.entitlementChange = .reported([Sample.granted], SentEntitlements(), nextComparison: nil)
             }
             let first = try await store.claim("a")
             try expect(first.map(\.attempt) == [1] && first.first?.queuedAt == Sample.now, "a first attempt")
@@ -204,8 +208,8 @@ extension StoreClause {
             for id in ["1", "1", "2"] {
                 _ = try await store.update(id) {
                     // Other entitlements each time, so that each update is a message.
-                    let told = SentEntitlements(rights: [UUID().uuidString: .init(until: nil)])
-                    $0.entitlementChange = .told([Sample.granted], told, nextLook: nil)
+                    let sent = SentEntitlements(rights: [UUID().uuidString: .init(until: nil)])
+                    $0.entitlementChange = .reported([Sample.granted], sent, nextComparison: nil)
                 }
             }
             let first = try await store.claim("a")
@@ -227,7 +231,7 @@ extension StoreClause {
         StoreClause("delivered and abandoned messages can be replayed, also to new endpoints") { store in
             try await store.listen(Endpoint(name: "a"))
             _ = try await store.update {
-                $0.entitlementChange = .told([Sample.granted], SentEntitlements(), nextLook: nil)
+                $0.entitlementChange = .reported([Sample.granted], SentEntitlements(), nextComparison: nil)
             }
             let delivery = try unwrap(try await store.claim("a").first, "a delivery")
             try await store.write(at: Sample.now) {
@@ -254,7 +258,7 @@ extension StoreClause {
         StoreClause("messages without waiting deliveries are removed after a time") { store in
             try await store.listen(Endpoint(name: "a"))
             _ = try await store.update {
-                $0.entitlementChange = .told([Sample.granted], SentEntitlements(), nextLook: nil)
+                $0.entitlementChange = .reported([Sample.granted], SentEntitlements(), nextComparison: nil)
             }
             let later = Sample.now.addingTimeInterval(1)
             try expect(try await store.pruneMessages(before: later, limit: 10) == 0, "its delivery waits")
@@ -268,7 +272,7 @@ extension StoreClause {
             try await store.listen(Endpoint(name: "a"))
             for number in 0..<40 {
                 _ = try await store.update(String(number)) {
-                    $0.entitlementChange = .told([Sample.granted], SentEntitlements(), nextLook: nil)
+                    $0.entitlementChange = .reported([Sample.granted], SentEntitlements(), nextComparison: nil)
                 }
             }
             let taken = try await withThrowingTaskGroup(of: [Int64].self) { group in
@@ -309,13 +313,13 @@ private final class Seen: @unchecked Sendable {
         lock.lock()
         defer { lock.unlock() }
         seen.append(customer)
-        return .told([], customer.sentEntitlements ?? SentEntitlements(), nextLook: nil)
+        return .reported([], customer.sentEntitlements ?? SentEntitlements(), nextComparison: nil)
     }
 }
 
 extension Store {
     func listen(_ endpoints: Endpoint...) async throws {
-        try await write(at: Sample.now, locking: [.endpoints]) { try $0.announce(to: endpoints, under: "terms") }
+        try await write(at: Sample.now, locking: [.endpoints]) { try $0.register(endpoints, under: "terms") }
     }
 
     fileprivate func outbox() async throws -> [(message: StoredMessage, deliveries: [StoredDelivery])] {
@@ -328,7 +332,7 @@ extension Store {
 
     fileprivate func due(at instant: Date) async throws -> [Customer] {
         let seen = Seen()
-        _ = try await announceDue(at: instant, limit: 100) { seen.compare($0) }
+        _ = try await compareDueCustomers(at: instant, limit: 100) { seen.compare($0) }
         return seen.customers
     }
 }

@@ -39,7 +39,7 @@ extension StoreClause {
                 }.isEmpty, "replaced")
             let known = try await store.read { try $0.personas() }
             try expect(
-                known.map { $0.isGood(at: Sample.now) } == [false, true, true], "the former one isn't valid anymore")
+                known.map { $0.isValid(at: Sample.now) } == [false, true, true], "the former one isn't valid anymore")
         },
         StoreClause("the name of a revoked or expired persona can be used again") { store in
             _ = try await store.write(at: Sample.now, locking: [.personas]) {

@@ -317,22 +317,23 @@ extension StoreClause {
                 try $0.start(with: [1], sha256: [1])
             }
             try await store.write(at: Sample.now, locking: [.endpoints]) {
-                try $0.announce(to: [Endpoint(name: "all")], under: "terms")
+                try $0.register([Endpoint(name: "all")], under: "terms")
             }
             let customer = try await store.update {
-                $0.entitlementChange = .told([], SentEntitlements(), nextLook: nil)
+                $0.entitlementChange = .reported([], SentEntitlements(), nextComparison: nil)
             }
-            while try await store.announceAll(at: Sample.now, limit: 10, { _ in nil }) {}
+            while try await store.compareAllCustomers(at: Sample.now, limit: 10, { _ in nil }) {}
             let published = try await store.publish([2], after: start)
             let seen = Seen()
             let compare: @Sendable (Customer) -> EntitlementChange? = { customer in
                 seen.add(customer.id)
-                return .told([], SentEntitlements(), nextLook: nil)
+                return .reported([], SentEntitlements(), nextComparison: nil)
             }
             try expect(
-                try await store.announceAll(at: Sample.now, limit: 10, under: start.id, compare), "more is left")
+                try await store.compareAllCustomers(at: Sample.now, limit: 10, under: start.id, compare), "more is left"
+            )
             try expect(seen.all.isEmpty, "no customer is compared under the former policy")
-            while try await store.announceAll(at: Sample.now, limit: 10, under: published.id, compare) {}
+            while try await store.compareAllCustomers(at: Sample.now, limit: 10, under: published.id, compare) {}
             try expect(seen.all.contains(customer.id), "all customers under the new one")
         },
     ]

@@ -12,7 +12,7 @@ package struct StoreClause: Sendable, CustomStringConvertible {
 
     package static let all: [StoreClause] =
         customers + merges + undoneMerges + transaction + promises + support + policies + outbox + endpoints
-        + announcements + deliveries + notifications + trials + devices + concurrency + changes + links
+        + entitlementChanges + deliveries + notifications + trials + devices + concurrency + changes + links
         + shuffledChanges
         + erasure + jobs + accounts + unboundCustomers + returns + personas + publications + largeUpdates + pieces
         + unbound

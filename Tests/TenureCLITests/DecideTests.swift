@@ -27,7 +27,7 @@ import Testing
         #expect(try outcome(nothing) == "undetermined")
     }
 
-    @Test func `titles are in the language that is asked for, otherwise in the first of the policy`() async throws {
+    @Test func `titles are in the requested language, otherwise in the first of the policy`() async throws {
         let testBed = try await TestBed()
         let titled = try testBed.folder.write(
             TestBed.policy + "\n    title: { en: Everything, de: Alles }\n", to: "titled.yaml")
@@ -62,7 +62,7 @@ import Testing
         #expect(try await outcome(testBed.decide("--at", "2017-05-01T00:00:00Z", app, yearly)) == "denied")
     }
 
-    @Test func `what is rejected counts for nothing and is named`() async throws {
+    @Test func `rejected artifacts are named and don't count`() async throws {
         let testBed = try await TestBed()
         let foreign = try await testBed.mint(
             "app-transaction", "bundleId=com.example.other", "originalApplicationVersion=37")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct InspectTests {
     @Test(arguments: ["app-transaction", "transaction", "renewal-info", "notification", "receipt"])
-    func `what is minted is recognized, and verified where its authority is trusted`(kind: String) async throws {
+    func `minted artifacts are recognized, and verified if their authority is trusted`(kind: String) async throws {
         let testBed = try await TestBed()
         let file = try await testBed.mint(kind)
         let trusted = try await Command.run("inspect", "--json", "--trust", testBed.authority, file)
@@ -80,7 +80,7 @@ import Testing
         #expect(try result.json()["kind"] as? String == "verifyReceipt")
     }
 
-    @Test func `nothing in an artifact writes where it likes on a terminal`() async throws {
+    @Test func `control characters in an artifact are shown as escapes`() async throws {
         let testBed = try await TestBed()
         let file = try await testBed.mint("transaction")
         let parts = try String(contentsOfFile: file, encoding: .utf8).split(separator: ".").map(String.init)
@@ -126,7 +126,7 @@ import Testing
         #expect(try await Command.run("inspect", file).output.contains("a199999_ms"))
     }
 
-    @Test func `what cannot be read gets one line that says so`() async throws {
+    @Test func `an unreadable file is reported in one line`() async throws {
         let folder = try Folder()
         let large = folder.url("large")
         try Data().write(to: large)

@@ -76,7 +76,7 @@ import Testing
         ["--map", "Day=date"], ["--releases", "x.csv", "--map", "Day"], ["--releases", "x.csv", "--map", "Day=color"],
         ["--json", "--format", "sarif"], ["--format", "xml"], ["--at", "soon"],
     ])
-    func `what cannot be meant is wrong usage`(_ arguments: [String]) async throws {
+    func `options that contradict each other are wrong usage`(_ arguments: [String]) async throws {
         #expect(try await Command.run(["policy", "check", policy] + arguments).status == 64)
     }
 

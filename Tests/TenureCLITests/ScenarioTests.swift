@@ -48,11 +48,11 @@ private let examples = URL(fileURLWithPath: #filePath)
     let file = try folder.write("scenario: Broken\nbegins: soon\n", to: "broken.yaml")
     let result = try await Command.run("scenario", "run", file)
     #expect(result.status == 1)
-    #expect(result.errors.contains("\(file):2:9: `soon` is no date"))
+    #expect(result.errors.contains("\(file):2:9: `soon` isn't a date"))
     #expect(result.errors.contains("\(file):1:1: `app` is missing"))
 }
 
-@Test func `a store runs, lets things happen, and goes on where it was left`() async throws {
+@Test func `a store runs, has events, and continues after a restart`() async throws {
     let folder = try Folder()
     let store = folder.url("store").path
     let arguments = ["local-store", "run", "--folder", store, "--port", "0"]

@@ -24,5 +24,5 @@ import Testing
         "12345678_1234-1234-1234-123456789012", " 2345678-1234-1234-1234-123456789012",
         "+1345678-1234-1234-1234-123456789012", "éééééééééééééééééé",
     ])
-    func `anything else is no UUID`(text: String) { #expect(UUID(digits: text) == nil) }
+    func `anything else isn't a UUID`(text: String) { #expect(UUID(digits: text) == nil) }
 }

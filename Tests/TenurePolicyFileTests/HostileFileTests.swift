@@ -65,11 +65,11 @@ import Testing
                 == "policy.yaml:1:1: the file has 1048577 bytes; a file read here has no more than 1048576")
     }
 
-    @Test func `bytes that are no UTF-8 are refused at their place`() {
+    @Test func `bytes that aren't UTF-8 are refused at their place`() {
         #expect(
             refusal([0x61, 0x3A, 0x0A, 0x62, 0xFF, 0x63])
-                == "policy.yaml:2:2: these bytes are no UTF-8; save the file as UTF-8")
-        #expect(refusal([0xC0, 0x80]) == "policy.yaml:1:1: these bytes are no UTF-8; save the file as UTF-8")
+                == "policy.yaml:2:2: these bytes aren't UTF-8; save the file as UTF-8")
+        #expect(refusal([0xC0, 0x80]) == "policy.yaml:1:1: these bytes aren't UTF-8; save the file as UTF-8")
     }
 
     @Test func `a thousand repeated keys are refused soon`() {

@@ -49,24 +49,24 @@ import Testing
             """
         #expect(
             mistakes(text) == """
-                policy.yaml:1:51: `828838134` is no whole number; write it without quotes, such as `appleID: 828838134`
+                policy.yaml:1:51: `828838134` isn't a whole number; write it without quotes, such as `appleID: 828838134`
                 policy.yaml:4:12: `payed` is unknown here; did you mean `paid`?
-                policy.yaml:8:7: `iPadOS` is no platform that the App Store reports; write `iOS`
+                policy.yaml:8:7: `iPadOS` isn't a platform that the App Store reports; write `iOS`
                 policy.yaml:9:14: on iOS the App Store reports the build (CFBundleVersion), never the marketing version (CFBundleShortVersionString): `version` would prove nothing; write `build`
                 policy.yaml:9:34: `2015-06-10` is a day, and it begins at another instant in each time zone; write the instant with its zone, such as `2015-06-10T18:00:00Z`
                 policy.yaml:10:16: on macOS the App Store reports the marketing version (CFBundleShortVersionString), never the build (CFBundleVersion): `build` would prove nothing; write `version`
                 policy.yaml:10:33: `2015-06-12T18:00:00` has no time zone; write `2015-06-12T18:00:00Z` for UTC, or an offset such as `2015-06-12T18:00:00+02:00`
                 policy.yaml:11:13: `soon` does not say where the era begins; write `{ build: "120", at: 2015-06-10T18:00:00Z }`, or `new` where the platform began in this era
-                policy.yaml:12:25: `-24` is no length of time; write a number with its unit (`w`, `d`, `h`, `m`, `s`), such as `-24h`
+                policy.yaml:12:25: `-24` isn't a length of time; write a number with its unit (`w`, `d`, `h`, `m`, `s`), such as `-24h`
                 policy.yaml:13:1: `buildNumber` is unknown here; did you mean `buildNumbers`?
                 policy.yaml:16:5: `product` is unknown here; did you mean `products`?
                 policy.yaml:17:5: `honours` is unknown here; did you mean `honors`?
                 policy.yaml:18:5: a trial counts sessions or days; keep one of `sessions` and `days`
                 policy.yaml:20:15: `com.example.calculator.yearly` isn't a list; write `products: [com.example.calculator.everything]`
                 policy.yaml:22:9: there is no era `payed`; write one of `paid`, `freemium`
-                policy.yaml:22:28: `1Y` is no length in the calendar; write one such as `P1Y`, `P3M`, `P2W` or `P10D`
+                policy.yaml:22:28: `1Y` isn't a calendar period; write one such as `P1Y`, `P3M`, `P2W` or `P10D`
                 policy.yaml:23:9: `era` is missing; write `era: paid`
-                policy.yaml:23:24: `June` is no date; write one such as `2015-06-10` or `2015-06-10T18:00:00Z`
+                policy.yaml:23:24: `June` isn't a date; write one such as `2015-06-10` or `2015-06-10T18:00:00Z`
                 policy.yaml:24:3: `cloud` is written twice, first in line 19; keep one
                 policy.yaml:25:10: `favourCustomer` is unknown here; did you mean `favorCustomer`?
                 policy.yaml:26:20: `allow` is unknown here; write `{ allow: 72h }` or `deny`
@@ -99,7 +99,7 @@ import Testing
         #expect(
             mistakes(text) == """
                 policy.yaml:5:5: `name` is missing; write `name: paid`
-                policy.yaml:5:44: `one` is no version the App Store would order; write numbers separated by periods, such as `"120"`
+                policy.yaml:5:44: `one` isn't a version that the App Store can order; write numbers separated by periods, such as `"120"`
                 policy.yaml:6:5: `paid` has no beginning; add `begins` with a build or version, an instant, or both for each platform
                 policy.yaml:6:11: `paid` names two eras; give each its own name, such as `paidAgain`
                 policy.yaml:14:33: `1.9` is lower than `2.0`, where `late` begins; correct one of them
@@ -131,7 +131,7 @@ import Testing
             """
         ),
     ])
-    func `a file that is no policy says what is missing`(_ text: String, _ expected: String) {
+    func `a file that isn't a policy says what is missing`(_ text: String, _ expected: String) {
         #expect(mistakes(text) == expected)
     }
 
@@ -157,7 +157,7 @@ import Testing
                 policy.yaml:5:12: `Everything` has no language; write a text for each language, such as `title: { en: Everything }`
                 policy.yaml:7:31: the title is empty; write what customers call it
                 policy.yaml:7:42: `de_AT` is not a language tag; write `de-AT`
-                policy.yaml:8:31: `2015` is no text; put it in quotes: `"2015"`
+                policy.yaml:8:31: `2015` isn't text; put it in quotes: `"2015"`
                 policy.yaml:8:41: the title has the invisible character U+202E; remove it
                 policy.yaml:9:18: the title has no text; write one, such as `{ en: Everything }`
                 policy.yaml:10:18: `titel` is unknown here; did you mean `title`?
@@ -170,10 +170,11 @@ import Testing
     private static let header =
         "app: { bundleID: com.example.calculator }\nentitlements: { everything: { honors: [paid] } }\n"
 
-    @Test func `an unsaid promise about build numbers is asked for, unless the release list could not be read`() {
+    @Test func `a policy must state whether build numbers restarted, unless the release list could not be read`() {
         let eras = "eras: [{ name: paid, model: paid }, { name: free, model: free, begins: { iOS: { build: 120 } } }]\n"
         #expect(
-            mistakes(Self.header + eras).hasPrefix("policy.yaml:1:1: whether build numbers on iOS ever began again"))
+            mistakes(Self.header + eras).hasPrefix(
+                "policy.yaml:1:1: the policy doesn't state whether build numbers on iOS"))
         #expect(
             mistakes(Self.header + eras + "releases: builds.csv") == """
                 policy.yaml:4:11: the release list `builds.csv` cannot be read (no other file can be read from here); write its path relative to this file, or the releases themselves
@@ -260,11 +261,11 @@ import Testing
             mistakes(text, csv: rows) == """
                 policy.yaml:5:19: `owners` is unknown here; did you mean `owner`?
                 builds.csv:1:1: the column `version` is missing: on macOS the App Store reports the marketing version (CFBundleShortVersionString); add it
-                builds.csv:3:1: `iPadOS` is no platform that the App Store reports; write `iOS`
-                builds.csv:3:11: `2014-04-31` is no date; write one such as `2015-06-10` or `2015-06-10T18:00:00Z`
-                builds.csv:3:22: `gratis` is no model; write `paid` or `free`
+                builds.csv:3:1: `iPadOS` isn't a platform that the App Store reports; write `iOS`
+                builds.csv:3:11: `2014-04-31` isn't a date; write one such as `2015-06-10` or `2015-06-10T18:00:00Z`
+                builds.csv:3:22: `gratis` isn't a model; write `paid` or `free`
                 builds.csv:4:1: this release has no `build`: on iOS the App Store reports the build (CFBundleVersion); write it
-                builds.csv:5:5: `1.x` is no version the App Store would order; write numbers separated by periods
+                builds.csv:5:5: `1.x` isn't a version that the App Store can order; write numbers separated by periods
                 builds.csv:7:24: this row has 5 cells under 4 columns; put texts with commas in quotes
                 """)
     }
@@ -283,7 +284,7 @@ import Testing
         ("a: \u{0}", "policy.yaml:1:4: the control character U+0000 isn't allowed here; remove it"),
         (
             "a: [1, 2",
-            "policy.yaml:1:9: this is no YAML (did not find expected ',' or ']' while parsing a flow sequence); check the indentation, brackets and quotes before it"
+            "policy.yaml:1:9: this isn't YAML (did not find expected ',' or ']' while parsing a flow sequence); check the indentation, brackets and quotes before it"
         ),
     ])
     func `invalid YAML is reported in plain words`(_ text: String, _ expected: String) {
@@ -348,7 +349,7 @@ import Testing
                 policy.yaml:5:5: `reason` is missing; write `reason: the price fell in each storefront on its own day`
                 policy.yaml:6:44: the reason is empty; write why the finding is intended
                 policy.yaml:7:5: `no-apple-id` isn't possible here; write keys and values, such as `code: changeover-wide`
-                policy.yaml:8:13: `7` is no text; put it in quotes: `"7"`
+                policy.yaml:8:13: `7` isn't text; put it in quotes: `"7"`
                 policy.yaml:8:46: `until` is unknown here; write one of `code`, `at` or `reason`
                 """)
         let list = "acknowledge: all\n" + text.split(separator: "\n").prefix(3).joined(separator: "\n")

@@ -24,7 +24,7 @@ import Testing
         ).run()
     }
 
-    @Test func `a case that does not hold says what was expected and what was decided`() throws {
+    @Test func `a failed case shows what was expected and what was decided`() throws {
         let results = try run(
             """
             now: 2015-07-01
@@ -75,8 +75,8 @@ import Testing
             error?.description == """
                 cases.yaml:3:29: `rising` is unknown here; write `increasing` or `restarted`
                 cases.yaml:5:12: `originalVersion` is unknown here; did you mean `originalAppVersion`?
-                cases.yaml:5:57: `2014-31-01` is no date; write one such as `2015-06-10` or `2015-06-10T18:00:00Z`
-                cases.yaml:5:87: `MacOS` is no platform; did you mean `macOS`?
+                cases.yaml:5:57: `2014-31-01` isn't a date; write one such as `2015-06-10` or `2015-06-10T18:00:00Z`
+                cases.yaml:5:87: `MacOS` isn't a platform; did you mean `macOS`?
                 cases.yaml:6:22: `product` is unknown here; did you mean `productID`?
                 cases.yaml:7:27: `grant` is unknown here; did you mean `granted`?
                 cases.yaml:8:5: `now` is missing here and at the top; write `now: 2015-07-01`

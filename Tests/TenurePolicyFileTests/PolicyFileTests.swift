@@ -14,7 +14,7 @@ import Testing
         try PolicyFile.read(try example("policy.yaml"), named: "policy.yaml") { try example($0) }
     }
 
-    @Test func `the example of the design reads as it says`() throws {
+    @Test func `the example file is read as its comments describe`() throws {
         let policy = try calculator()
         let change = try #require(Date(rfc3339: "2015-06-10T18:00:00Z"))
         #expect(policy.app == Policy.App(bundleID: "com.example.calculator", appleID: 828_838_134))
@@ -169,7 +169,7 @@ import Testing
     @Test(arguments: [
         "", "24", "h", "1h1d", "1h1h", "P", "PT", "P1H", "P1Y", "1.5h", "--1h", "9999999999s", "1 h", "24H", "PT1D",
     ])
-    func `what is no length of time`(_ text: String) {
+    func `rejects what isn't a length of time`(_ text: String) {
         #expect(Duration.seconds(text) == nil)
     }
 
@@ -190,7 +190,7 @@ import Testing
         "２015-06-10T18:00Z",
         "2015-06-10T18:00:00+2:00",
     ])
-    func `what is no instant`(_ text: String) {
+    func `rejects what isn't an instant`(_ text: String) {
         #expect(Date(rfc3339: text) == nil)
     }
 

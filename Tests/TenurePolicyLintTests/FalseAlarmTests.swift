@@ -199,7 +199,7 @@ import Testing
         #expect(found.first?.severity == .error)
         #expect(
             found.first?.message
-                == "the Apple ID was `828838134` and is no longer said: production artifacts are matched by bundle id alone"
+                == "the Apple ID was `828838134` and is missing now: production artifacts are matched by bundle ID alone"
         )
         #expect(found.first?.fix == "write `appleID: 828838134`")
         #expect(try codes(against: [(", appleID: 828838134", "")]) == [])

@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: LintRule.all.map(\.code))
-    func `no rule speaks more gravely than it says, and none without a fix`(_ code: String) throws {
+    func `no rule reports a higher severity than it declares, and each has a fix`(_ code: String) throws {
         for finding in try LintFiles(of: code, .triggers).findings {
             let rule = try #require(LintRule.named(finding.code), "\(finding.code)")
             #expect(finding.severity <= rule.severity, "\(finding)")

@@ -72,7 +72,7 @@ import Testing
 
     /// Random customers near the differences of the policies: each one who loses a right must be in a reported class.
     @Test(arguments: edits.indices)
-    func `no customer loses a right that is not told of, in either direction`(_ index: Int) throws {
+    func `every loss of a right is reported, in either direction`(_ index: Int) throws {
         let base = try Self.policy([])
         let edited = try Self.policy(Self.edits[index])
         var random = SeededRandom(seed: UInt64(index) + 1)

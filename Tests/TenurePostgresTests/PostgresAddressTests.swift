@@ -4,8 +4,8 @@ import Testing
 
 @testable import TenurePostgres
 
-@Suite struct `the address of a record in PostgreSQL` {
-    @Test func `has options of ours beside libpq's`() throws {
+@Suite struct `the address of a PostgreSQL database` {
+    @Test func `has options for Tenure in addition to libpq's`() throws {
         let address = try PostgresAddress(
             "postgres://me:secret@db.example.com:5433/shop?sslmode=require&schema=calculator&connections=4")
         #expect(address.schema == "calculator")
@@ -20,8 +20,8 @@ import Testing
 
     @Test(arguments: [
         ("postgres://db/shop?schema=pg_catalog", "schema=pg_catalog"),
-        ("postgres://db/shop?schema=a%22b", "no name"),
-        ("postgres://db/shop?schema=", "no name"),
+        ("postgres://db/shop?schema=a%22b", "isn't a valid name"),
+        ("postgres://db/shop?schema=", "isn't a valid name"),
         ("postgres://db/shop?connections=0", "connections=0"),
         ("postgres://db/shop?connections=many", "connections=many"),
         ("postgres://db/shop?allow_fsync_off=perhaps", "neither `true` nor `false`"),

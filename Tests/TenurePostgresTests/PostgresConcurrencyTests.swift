@@ -7,8 +7,8 @@ import Testing
 
 @testable import TenurePostgres
 
-@Suite struct `acts at once in PostgreSQL` {
-    @Test func `that stand in each other's way are repeated`() async throws {
+@Suite struct `concurrent transactions in PostgreSQL` {
+    @Test func `that conflict are repeated`() async throws {
         try await withStore { store in
             _ = try await store.database.write(locking: []) { session throws(StoreError) in
                 try session.execute("INSERT INTO progress (name, value) VALUES ('a', ''), ('b', '')")
@@ -31,7 +31,7 @@ import Testing
                 }
                 try await group.waitForAll()
             }
-            // Once each, and again for whoever the server chose, be it more than once.
+            // Once each, and at least once more for the one that the server aborted.
             #expect(runs.value >= 3)
             let values = try await store.database.read { session throws(StoreError) in
                 try session.rows("SELECT value FROM progress").map { row throws(StoreError) in try row.text(0) }
@@ -43,14 +43,14 @@ import Testing
     @Test func `of two processes on the same customers make no customer twice`() async throws {
         let address = try freshAddress("connections=6")
         let stores = [
-            try await Store(PostgresDatabase(address, patience: patience)),
-            try await Store(PostgresDatabase(address, patience: patience)),
+            try await Store(PostgresDatabase(address, waitTimeout: waitTimeout)),
+            try await Store(PostgresDatabase(address, waitTimeout: waitTimeout)),
         ]
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<120 {
                 for (index, store) in stores.enumerated() {
                     group.addTask {
-                        // Two names in either order, some shared with another act.
+                        // Two identities in either order, some shared with another transaction.
                         let identities = [
                             Identity(.appTransactionID, "\(number % 12)"),
                             Identity(.originalTransactionID, "p\(number % 12)"),

@@ -9,7 +9,7 @@ import Testing
     private let connection: PostgresConnection
 
     init() throws {
-        connection = try PostgresConnection(to: try freshAddress(), for: .acts)
+        connection = try PostgresConnection(to: try freshAddress(), for: .transactions)
     }
 
     @Test func `returns every value as it was sent`() throws {
@@ -40,7 +40,7 @@ import Testing
         ("10000::numeric", .integer(10_000)), ("1::smallint", .integer(1)), ("'a'::varchar", .text("a")),
         ("0.5::real", .real(0.5)),
     ])
-    func `reads what SQLite would call a number or a text`(expression: String, value: SQLValue) throws {
+    func `reads types that SQLite returns as a number or a text`(expression: String, value: SQLValue) throws {
         let sql = "SELECT \(expression) FROM (VALUES (12345678901232::BIGINT), (1), (1)) AS t (n) GROUP BY ()"
         #expect(try connection.rows(sql).first?.values == [value])
     }
@@ -48,7 +48,7 @@ import Testing
     @Test(arguments: [
         "now()", "ARRAY[1]", "'{}'::json", "0.5::numeric", "'NaN'::numeric", "9223372036854775808::numeric",
     ])
-    func `refuses what it cannot read exactly`(expression: String) {
+    func `throws for values that it can't read exactly`(expression: String) {
         #expect(throws: PostgresFailure.self) { try connection.rows("SELECT \(expression)") }
         #expect(connection.isIdle)
     }
@@ -60,7 +60,7 @@ import Testing
         #expect(kept == 256)
     }
 
-    @Test func `survives that its statements are forgotten, or their tables change`() throws {
+    @Test func `recovers after its statements were deallocated, or their tables changed`() throws {
         _ = try connection.run("CREATE TEMPORARY TABLE v (i BIGINT); INSERT INTO v VALUES (1)")
         let read = { (session: any DatabaseSession) throws(StoreError) in try session.rows("SELECT * FROM v") }
         #expect(try connection.transact(.reading, read) == [SQLRow([1])])
@@ -70,7 +70,7 @@ import Testing
         #expect(try connection.transact(.reading, read) == [SQLRow([1, .null])])
     }
 
-    @Test func `says nothing of its own and speaks UTF-8, whatever the server is set to`() throws {
+    @Test func `uses its own settings and UTF-8, whatever the server's settings are`() throws {
         let settings = try connection.transact(.writing(AdvisoryKeys([], schema: "t"))) {
             () throws(PostgresFailure) in
             try connection.rows(
@@ -82,8 +82,8 @@ import Testing
         #expect(settings.first?.values == ["UTF8", "on", "tenure", "error"])
     }
 
-    @Test func `that the server ended is lost, and says so`() throws {
-        let other = try PostgresConnection(to: connection.address, for: .acts)
+    @Test func `that the server ended is lost, with an error that asks to try again`() throws {
+        let other = try PostgresConnection(to: connection.address, for: .transactions)
         let process = try #require(try other.rows("SELECT pg_backend_pid()").first?.integer(0))
         _ = try connection.rows("SELECT pg_terminate_backend($1::int)", [.integer(process)])
         let failure = #expect(throws: PostgresFailure.self) { try other.rows("SELECT 1") }
@@ -92,15 +92,15 @@ import Testing
         #expect(!other.isIdle)
     }
 
-    @Test func `that gets no answer is lost`() throws {
+    @Test func `that gets no response in time is lost`() throws {
         connection.answerTimeout = .milliseconds(100)
         let failure = #expect(throws: PostgresFailure.self) { try connection.rows("SELECT pg_sleep(60)") }
         #expect(failure?.error.isRetryable == true)
         #expect(connection.isLost)
     }
 
-    @Test func `waits for no lock for ever`() throws {
-        let other = try PostgresConnection(to: connection.address, for: .acts)
+    @Test func `doesn't wait for a lock forever`() throws {
+        let other = try PostgresConnection(to: connection.address, for: .transactions)
         _ = try other.run("SET lock_timeout = '50ms'")
         _ = try connection.run("BEGIN; SELECT pg_advisory_xact_lock(1234567)")
         let failure = #expect(throws: PostgresFailure.self) { try other.run("SELECT pg_advisory_lock(1234567)") }

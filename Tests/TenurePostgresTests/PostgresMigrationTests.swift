@@ -5,12 +5,12 @@ import Testing
 
 @testable import TenurePostgres
 
-@Suite struct `the shape of a PostgreSQL record` {
+@Suite struct `the schema of a PostgreSQL database` {
     @Test(arguments: 0..<Migration.all.count)
-    func `comes from every earlier one, with its data`(version: Int) async throws {
+    func `is migrated from every earlier one, with its data`(version: Int) async throws {
         let address = try freshAddress()
         if version > 0 {
-            let connection = try PostgresConnection(to: address, for: .acts)
+            let connection = try PostgresConnection(to: address, for: .transactions)
             try connection.migrate(Array(Migration.all.prefix(version)))
             _ = try connection.execute(
                 "INSERT INTO \(address.schema).customers (id, realm, public_id, created_at, facts) VALUES (7, 0, 'cus_a', 1000, $1)",
@@ -28,7 +28,7 @@ import Testing
     @Test func `of a newer release is refused`() async throws {
         let address = try freshAddress()
         try await withStore(at: address) { _ in }
-        _ = try PostgresConnection(to: address, for: .acts)
+        _ = try PostgresConnection(to: address, for: .transactions)
             .execute("INSERT INTO \(address.schema).migrations VALUES ('999 later', 0)")
         let error = await #expect(throws: StoreError.self) { try await Store(PostgresDatabase(address)) }
         guard case .newerDatabase? = error else {
@@ -49,7 +49,7 @@ import Testing
 
     @Test func `a migration that fails leaves nothing`() throws {
         let address = try freshAddress()
-        let connection = try PostgresConnection(to: address, for: .acts)
+        let connection = try PostgresConnection(to: address, for: .transactions)
         _ = try connection.run("CREATE SCHEMA \(address.schema); CREATE TABLE \(address.schema).events (id BIGINT)")
         #expect(throws: PostgresFailure.self) { try connection.migrate() }
         let tables = try connection.rows(
@@ -57,7 +57,7 @@ import Testing
         #expect(tables == [SQLRow([.text("events")])])
     }
 
-    // As SQLite does, where ranges of texts are asked for.
+    // Queries for ranges of texts need the same order as in SQLite.
     @Test func `orders texts by their bytes, whatever the language of the database`() async throws {
         try await withStore { store in
             let names = try await store.database.write(locking: []) { session throws(StoreError) in
@@ -70,11 +70,11 @@ import Testing
         }
     }
 
-    // A role that may use a schema need not be one that may make schemas.
-    @Test func `needs no right to make a schema that is there`() async throws {
+    // A role that may use a schema may not have the privilege to create schemas.
+    @Test func `needs no privilege to create a schema that exists`() async throws {
         let schema = freshSchema()
         let server = try PostgresServer.shared()
-        let owner = try PostgresConnection(to: try PostgresAddress(server.url()), for: .acts)
+        let owner = try PostgresConnection(to: try PostgresAddress(server.url()), for: .transactions)
         _ = try owner.run("CREATE ROLE \(schema) LOGIN; CREATE SCHEMA \(schema) AUTHORIZATION \(schema)")
         let address = try PostgresAddress(server.url(user: schema, "schema=\(schema)"))
         try await withStore(at: address) { _ = try await $0.add("a", to: "704") }

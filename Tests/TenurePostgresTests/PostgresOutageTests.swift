@@ -57,9 +57,9 @@ import Testing
         try await store.close()
     }
 
-    @Test func `is an error that asks to try again, for acts and look-ups`() async throws {
+    @Test func `is an error that asks to try again, for transactions and look-ups`() async throws {
         let server = try PostgresServer()
-        let store = try await Store(PostgresDatabase(try PostgresAddress(server.url()), patience: .seconds(2)))
+        let store = try await Store(PostgresDatabase(try PostgresAddress(server.url()), waitTimeout: .seconds(2)))
         let customer = try await store.add("a", to: "1")
         #expect(try await store.lookUp(customer.id) == customer)
         try server.stop(.fast)
@@ -96,20 +96,20 @@ import Testing
 
     @Test func `that is short is a delay and no error`() async throws {
         let server = try PostgresServer()
-        let store = try await Store(PostgresDatabase(try PostgresAddress(server.url()), patience: patience))
+        let store = try await Store(PostgresDatabase(try PostgresAddress(server.url()), waitTimeout: waitTimeout))
         let customer = try await store.add("a", to: "1")
         #expect(try await store.lookUp(customer.id) == customer)
         try server.stop(.immediate)
-        async let act = store.add("b", to: "2")
+        async let addition = store.add("b", to: "2")
         async let lookup = store.lookUp(customer.id)
         try server.start()
         #expect(try await lookup == customer)
-        #expect(try await store.lookUp(try await act.id) != nil)
+        #expect(try await store.lookUp(try await addition.id) != nil)
         try await store.close()
     }
 
-    @Test func `while an act commits leaves it open, and asks to try again`() async throws {
-        let store = try await Store(PostgresDatabase(try freshAddress("connections=1"), patience: patience))
+    @Test func `during a commit leaves its result open, and asks to try again`() async throws {
+        let store = try await Store(PostgresDatabase(try freshAddress("connections=1"), waitTimeout: waitTimeout))
         _ = try await store.database.write(locking: []) { session throws(StoreError) in
             // A deferred trigger runs inside COMMIT; this one ends its own connection there.
             try session.execute("CREATE TABLE fatal (id BIGINT)")
@@ -132,13 +132,13 @@ import Testing
             }
         }
         #expect(error?.isRetryable == true)
-        #expect(error?.description.contains("whether the act was kept") == true)
+        #expect(error?.description.contains("may have been committed or not") == true)
         #expect(runs.value == 1)
         _ = try await store.add("a", to: "1")
         try await store.close()
     }
 
-    @Test func `under an act before it commits repeats it`() async throws {
+    @Test func `during a transaction, before its commit, repeats it`() async throws {
         try await withStore { store in
             let runs = Counter()
             try await store.database.write(locking: [.progress("a")]) { session throws(StoreError) in

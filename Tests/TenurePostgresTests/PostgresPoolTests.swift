@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct `a pool of connections` {
     private func pool() throws -> PostgresPool {
-        PostgresPool(to: try freshAddress(), for: .acts, limit: 1, patience: patience)
+        PostgresPool(to: try freshAddress(), for: .transactions, limit: 1, waitTimeout: waitTimeout)
     }
 
     /// Takes a connection until `end` fires; returns once it has it.
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `says that it is busy to those who wait too long`() async throws {
+    @Test func `reports that it is busy to jobs that wait too long`() async throws {
         let pool = try pool()
         let end = Signal()
         await occupy(pool, until: end)
@@ -34,7 +34,7 @@ import Testing
         await pool.close()
     }
 
-    @Test func `serves in the order of asking`() async throws {
+    @Test func `runs jobs in the order in which they were submitted`() async throws {
         let pool = try pool()
         let (end, log) = (Signal(), Log<Int>())
         await occupy(pool, until: end)
@@ -56,7 +56,7 @@ import Testing
 
     @Test func `never has more connections than its limit`() async throws {
         let address = try freshAddress("application_name=limited")
-        let pool = PostgresPool(to: address, for: .acts, limit: 3, patience: patience)
+        let pool = PostgresPool(to: address, for: .transactions, limit: 3, waitTimeout: waitTimeout)
         let counts = try await withThrowingTaskGroup(of: Int64?.self) { group in
             for _ in 0..<60 {
                 group.addTask {
@@ -75,13 +75,13 @@ import Testing
         await pool.close()
     }
 
-    @Test func `lets go of those who no longer wait`() async throws {
+    @Test func `drops jobs of canceled tasks`() async throws {
         let pool = try pool()
         let end = Signal()
         await occupy(pool, until: end)
         let waiting = (0..<10).map { _ in
             Task {
-                try await pool.run { _ throws(PostgresFailure) in Issue.record("ran though nobody waits") }
+                try await pool.run { _ throws(PostgresFailure) in Issue.record("ran after it was canceled") }
             }
         }
         for task in waiting { task.cancel() }
@@ -97,7 +97,7 @@ import Testing
         await pool.close()
     }
 
-    @Test func `finishes what it took when it closes, and takes nothing more`() async throws {
+    @Test func `completes accepted jobs when it closes, and accepts no more`() async throws {
         let pool = try pool()
         let (end, log) = (Signal(), Log<Bool>())
         await occupy(pool, until: end)
@@ -121,12 +121,12 @@ import Testing
         #expect(await log.entries == [true])
     }
 
-    @Test func `replaces a connection that broke, and repeats what broke with it`() async throws {
+    @Test func `replaces a broken connection, and repeats the interrupted job`() async throws {
         let pool = try pool()
         let process = try await pool.run { connection throws(PostgresFailure) in
             try connection.rows("SELECT pg_backend_pid()").first?.values.first
         }
-        let killer = try PostgresConnection(to: try freshAddress(), for: .acts)
+        let killer = try PostgresConnection(to: try freshAddress(), for: .transactions)
         _ = try killer.rows("SELECT pg_terminate_backend($1::int)", [process ?? .null])
         let next = try await pool.run { connection throws(PostgresFailure) in
             try connection.rows("SELECT pg_backend_pid()").first?.values.first
@@ -135,13 +135,13 @@ import Testing
         await pool.close()
     }
 
-    @Test func `keeps working with the connections that it has where it gets no more`() async throws {
+    @Test func `keeps working with its connections if it can't get more`() async throws {
         let server = try PostgresServer.shared()
         let role = freshSchema()
-        let owner = try PostgresConnection(to: try PostgresAddress(server.url()), for: .acts)
+        let owner = try PostgresConnection(to: try PostgresAddress(server.url()), for: .transactions)
         _ = try owner.run("CREATE ROLE \(role) LOGIN")
         let address = try PostgresAddress(server.url(user: role))
-        let pool = PostgresPool(to: address, for: .acts, limit: 4, patience: patience)
+        let pool = PostgresPool(to: address, for: .transactions, limit: 4, waitTimeout: waitTimeout)
         let end = Signal()
         await occupy(pool, until: end)
         _ = try owner.run("ALTER ROLE \(role) NOLOGIN")

@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: [(PgBouncer.Mode.transaction, 2), (.session, 12)])
-    func `keeps two apps apart that share its connections`(mode: PgBouncer.Mode, connections: Int) async throws {
+    func `separates two apps that share its connections`(mode: PgBouncer.Mode, connections: Int) async throws {
         let server = try PostgresServer()
         let pooler = try PgBouncer(before: server, mode: mode, connections: connections)
         let apps = [App(name: "a"), App(name: "b")]
@@ -65,7 +65,7 @@ import Testing
         for app in apps { try await app.check(on: server, customers: 200) }
     }
 
-    @Test func `leaves no setting and no statement on the connections that others use`() async throws {
+    @Test func `keeps no setting and no statement on the connections that others use`() async throws {
         let server = try PostgresServer()
         let pooler = try PgBouncer(before: server, mode: .transaction, connections: 1)
         let address = try PostgresAddress(pooler.url("schema=\(freshSchema())"))
@@ -73,7 +73,7 @@ import Testing
             let customer = try await store.add("a", to: "704")
             #expect(try await store.lookUp(customer.id) == customer)
         }
-        let other = try PostgresConnection(to: address, for: .acts)
+        let other = try PostgresConnection(to: address, for: .transactions)
         #expect(!other.isDirect)
         let state = try other.rows(
             """
@@ -84,18 +84,18 @@ import Testing
         #expect(state.first?.values == ["\"$user\", public", "0", "on", "on", "off", 0, 0])
     }
 
-    @Test func `in statement mode is refused by its name`() async throws {
+    @Test func `in statement mode is refused with the setting to change`() async throws {
         let pooler = try PgBouncer(before: try PostgresServer.shared(), mode: .statement, connections: 2)
         let address = try PostgresAddress(pooler.url("schema=\(freshSchema())"))
         let error = await #expect(throws: StoreError.self) {
-            try await Store(PostgresDatabase(address, patience: patience))
+            try await Store(PostgresDatabase(address, waitTimeout: waitTimeout))
         }
         #expect(error?.description.contains("pool_mode=statement") == true)
         #expect(error?.isRetryable == false)
     }
 
     // `ALTER DATABASE … SET` and another client's `SET` behind the same pooler have the same effect.
-    @Test func `whose connections are read-only by default takes writes`() async throws {
+    @Test func `with connections that are read-only by default accepts writes`() async throws {
         let server = try PostgresServer(settings: ["default_transaction_read_only": "on"])
         let pooler = try PgBouncer(before: server, mode: .transaction, connections: 2)
         try await withStore(at: try PostgresAddress(pooler.url())) { store in

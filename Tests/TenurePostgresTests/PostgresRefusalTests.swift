@@ -5,19 +5,19 @@ import Testing
 
 @testable import TenurePostgres
 
-@Suite struct `PostgreSQL that cannot keep the record` {
+@Suite struct `a PostgreSQL server that can't be used` {
     private func refusal(
-        of url: String, patience: Duration = patience, _ location: SourceLocation = #_sourceLocation
+        of url: String, waitTimeout: Duration = waitTimeout, _ location: SourceLocation = #_sourceLocation
     ) async throws -> StoreError? {
         let address = try PostgresAddress(url)
         return await #expect(throws: StoreError.self, sourceLocation: location) {
-            try await Store(PostgresDatabase(address, patience: patience))
+            try await Store(PostgresDatabase(address, waitTimeout: waitTimeout))
         }
     }
 
-    @Test func `is said to know no such password, without repeating it`() async throws {
+    @Test func `rejects a wrong password, and the error doesn't repeat it`() async throws {
         let server = try PostgresServer(access: ["host all guarded 127.0.0.1/32 scram-sha-256"])
-        let owner = try PostgresConnection(to: try PostgresAddress(server.url()), for: .acts)
+        let owner = try PostgresConnection(to: try PostgresAddress(server.url()), for: .transactions)
         _ = try owner.run("CREATE ROLE guarded SUPERUSER LOGIN PASSWORD 'hunter3'")
         let url = server.url(user: "guarded:hunter2")
         let error = try await refusal(of: url)
@@ -27,37 +27,37 @@ import Testing
         try await withStore(at: try PostgresAddress(server.url(user: "guarded:hunter3"))) { _ in }
     }
 
-    @Test func `is said to have no such database`() async throws {
+    @Test func `reports a missing database`() async throws {
         let error = try await refusal(of: try PostgresServer.shared().url(database: "nowhere"))
         #expect(error?.description.contains("database \"nowhere\" does not exist") == true)
         #expect(error?.isRetryable == false)
     }
 
-    @Test func `is said to be away where nobody listens`() async throws {
+    @Test func `is unreachable if no process listens`() async throws {
         let server = try PostgresServer()
         try server.stop(.fast)
-        let error = try await refusal(of: server.url(), patience: .seconds(1))
+        let error = try await refusal(of: server.url(), waitTimeout: .seconds(1))
         #expect(error?.description.contains("Connection refused") == true)
         #expect(error?.description.contains("127.0.0.1:\(server.port)") == true)
         #expect(error?.isRetryable == true)
     }
 
-    @Test func `is said to be away where its name is unknown`() async throws {
-        let error = try await refusal(of: "postgres://tenure@db.invalid/postgres", patience: .seconds(1))
+    @Test func `is unreachable if its name is unknown`() async throws {
+        let error = try await refusal(of: "postgres://tenure@db.invalid/postgres", waitTimeout: .seconds(1))
         guard case .unreachable? = error else {
             Issue.record("\(String(describing: error))")
             return
         }
     }
 
-    @Test func `is said to speak no TLS where the URL requires it`() async throws {
+    @Test func `without TLS is an error if the URL requires it`() async throws {
         let error = try await refusal(of: try PostgresServer.shared().url("sslmode=require"))
         #expect(error?.description.contains("does not support SSL") == true)
         #expect(error?.isRetryable == false)
     }
 
     @Test(.enabled(if: TestCertificate.canBeMade))
-    func `may require TLS, and is checked by its certificate`() async throws {
+    func `may require TLS, and its certificate is verified`() async throws {
         let folder = NSTemporaryDirectory() + "tenure-tls-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `is refused where it does not flush, unless the URL allows it`() async throws {
+    @Test func `is refused if it doesn't flush, unless the URL allows it`() async throws {
         let server = try PostgresServer(settings: ["fsync": "off"])
         let error = try await refusal(of: server.url())
         #expect(error?.description.contains("fsync") == true)
@@ -87,24 +87,24 @@ import Testing
         try await withStore(at: try PostgresAddress(server.url("allow_fsync_off=true"))) { _ in }
     }
 
-    @Test func `that acknowledges early is told not to`() async throws {
+    @Test func `that acknowledges early by default flushes our transactions`() async throws {
         let server = try PostgresServer(settings: ["synchronous_commit": "off"])
         let address = try PostgresAddress(server.url())
-        let connection = try PostgresConnection(to: address, for: .acts)
+        let connection = try PostgresConnection(to: address, for: .transactions)
         let level = try connection.transact(.writing(AdvisoryKeys([], schema: address.schema))) {
             () throws(PostgresFailure) in try connection.rows("SELECT current_setting('synchronous_commit')")
         }
         #expect(level.first?.values == ["on"])
     }
 
-    @Test func `that takes no writes is said to`() async throws {
+    @Test func `that accepts no writes is reported`() async throws {
         let server = try PostgresServer(settings: ["wal_level": "replica"])
         try server.becomeStandby()
         let error = try await refusal(of: server.url())
-        #expect(error?.description.contains("takes no writes") == true)
+        #expect(error?.description.contains("accepts no writes") == true)
     }
 
-    @Test func `that is full is said to be full`() {
+    @Test func `with a full disk is reported as full`() {
         let failure = PostgresFailure(state: "53100", message: "could not extend file", database: "db")
         #expect(failure.error == .full)
         #expect(failure.error.isRetryable)

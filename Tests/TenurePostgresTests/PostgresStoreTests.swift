@@ -7,7 +7,7 @@ import Testing
 
 @testable import TenurePostgres
 
-@Suite struct `the record in PostgreSQL` {
+@Suite struct `the PostgreSQL database` {
     @Test(arguments: StoreClause.all)
     func `keeps the contract of every store`(clause: StoreClause) async throws {
         try await withStore { try await clause.check($0) }
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `several records share a database`() async throws {
+    @Test func `several schemas share a database`() async throws {
         try await withStore { one in
             try await withStore { other in
                 #expect(one.databaseID != other.databaseID)
@@ -71,8 +71,8 @@ import Testing
                 for number in 0..<2000 {
                     group.addTask {
                         let id = known[number % known.count]
-                        let (found, nobody) = (try await store.lookUp(id), try await store.lookUp(-id))
-                        #expect(found?.id == id && nobody == nil)
+                        let (found, missing) = (try await store.lookUp(id), try await store.lookUp(-id))
+                        #expect(found?.id == id && missing == nil)
                     }
                 }
                 try await group.waitForAll()
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `an act that throws leaves nothing, and its connection serves the next`() async throws {
+    @Test func `a transaction that throws leaves nothing, and its connection serves the next`() async throws {
         struct Found: Error {}
         let address = try freshAddress("connections=1")
         try await withStore(at: address) { store in
@@ -111,7 +111,7 @@ import Testing
                 let error = await #expect(throws: StoreError.self) {
                     try await store.database.write(locking: [.progress("a")]) { session throws(StoreError) in
                         try session.execute("INSERT INTO progress (name, value) VALUES ('a', 'b')")
-                        // Swallowed, and the act fails all the same: PostgreSQL ended it.
+                        // The caller ignores the error. The transaction still fails, because PostgreSQL ended it.
                         _ = try? session.execute(sql)
                     }
                 }
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func `a read sees one state, whatever others write meanwhile`() async throws {
+    @Test func `a read sees one state, whatever others write in the meantime`() async throws {
         try await withStore { store in
             _ = try await store.add("a", to: "1")
             let (hasRead, hasWritten) = (Signal(), Signal())
@@ -143,7 +143,7 @@ import Testing
                 hasWritten.wait()
                 return [before, try session.row("SELECT count(*) FROM customers")?.integer(0)]
             }
-            // On a thread that may wait.
+            // On a thread that may block.
             try await store.write { _ in hasRead.wait() }
             _ = try await store.add("b", to: "2")
             hasWritten.fire()

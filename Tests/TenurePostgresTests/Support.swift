@@ -9,20 +9,20 @@ import TenureStore
 /// A name that no other test has.
 func freshSchema() -> String { "t_" + UUID().uuidString.replacing("-", with: "").lowercased() }
 
-/// An address on the shared server, with a schema of its own.
+/// An address on the shared server, with its own schema.
 func freshAddress(_ options: String = "") throws -> PostgresAddress {
     let more = options.isEmpty ? "" : "&" + options
     return try PostgresAddress(try PostgresServer.shared().url("schema=\(freshSchema())\(more)"))
 }
 
-/// However slow a machine is that runs many tests at once, none fails for it.
-let patience: Duration = .seconds(120)
+/// Long enough that no test fails on a slow machine that runs many tests at once.
+let waitTimeout: Duration = .seconds(120)
 
-/// Runs on a store of its own, and closes it.
+/// Calls `body` with a new store, and closes the store.
 func withStore<Value>(
     at address: PostgresAddress? = nil, _ body: (Store) async throws -> Value
 ) async throws -> Value {
-    let store = try await Store(PostgresDatabase(address ?? freshAddress(), patience: patience))
+    let store = try await Store(PostgresDatabase(address ?? freshAddress(), waitTimeout: waitTimeout))
     do {
         let value = try await body(store)
         try await store.close()
@@ -44,8 +44,8 @@ extension Store {
     }
 }
 
-/// Something that happens once, and threads that wait for it. For bodies of transactions, which run on threads that may
-/// wait.
+/// An event that happens once, and on which threads can wait. For bodies of transactions, which run on threads that may
+/// block.
 final class Signal: @unchecked Sendable {
     // Sound: `hasFired` is touched between locking and unlocking the condition only.
     private let condition = NSCondition()
@@ -110,7 +110,7 @@ actor Log<Entry: Sendable> {
 
 /// Names and types of all columns, and all indexes.
 func shape(of address: PostgresAddress) throws -> [SQLRow] {
-    let connection = try PostgresConnection(to: address, for: .acts)
+    let connection = try PostgresConnection(to: address, for: .transactions)
     return try connection.rows(
         """
         SELECT table_name::text || '.' || column_name || ' ' || data_type || ' ' || is_nullable

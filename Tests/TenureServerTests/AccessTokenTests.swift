@@ -12,7 +12,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `access tokens` {
-    @Test func `open their own record, and nothing else does`() async throws {
+    @Test func `give access to one customer's data, and nothing else does`() async throws {
         try await withService { client in
             let answer = try await client.sync(
                 SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `end`() async throws {
+    @Test func `expire`() async throws {
         try await withFolder { folder in
             let token = try await withService(in: folder) { client in
                 try #require(
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `of another service or record open nothing`() async throws {
+    @Test func `of another service or database give no access`() async throws {
         try await withFolder { one in
             try await withFolder { two in
                 let request = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction))
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `of an environment that is no longer accepted open nothing`() async throws {
+    @Test func `of an environment that is no longer accepted give no access`() async throws {
         try await withFolder { folder in
             let token = try await withService(in: folder) { client in
                 try #require(

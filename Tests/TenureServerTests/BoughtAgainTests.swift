@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `gets it back where support joins what two devices saw`() async throws {
+    @Test func `gets it back if support merges the customers of two devices`() async throws {
         try await withAdminClient { admin, _ in
             let (id, elsewhere) = ("704000000000000021", UUID())
             // One device saw no refund, and no ID.

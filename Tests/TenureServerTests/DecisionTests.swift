@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `a purchase gives what it says, until it is refunded`() async throws {
+    @Test func `a purchase grants its entitlements until it is refunded`() async throws {
         try await withService { client in
             let id = "704000000000000002"
             let appTransaction = try Calculator.minter().newcomer(id)
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `transactions alone are enough, and say nothing of eras`() async throws {
+    @Test func `transactions alone are enough, but prove no era`() async throws {
         try await withService { client in
             let answer = try await client.sync(SyncRequest(transactions: [try Calculator.minter().text(.transaction)]))
             #expect(answer.entitlements["everything"]?.reasons.first?.code == "product")

@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `a nonce is repeated, and one that no device makes is refused`() async throws {
+    @Test func `have the request's nonce, and a nonce that no device makes is refused`() async throws {
         try await withService { client in
             let answer = try await client.sync(try Self.owner(nonce: "5c1b7c0e \"ü\""))
             let jws = try OpenedJWS(try #require(answer.entitlementToken))
@@ -91,7 +91,7 @@ import Testing
             let refused = try await client.post(
                 #"{"transactions": [], "nonce": "\#(String(repeating: "n", count: 65))"}"#)
             #expect(refused.status == .badRequest)
-            #expect(String(buffer: refused.body).contains("`nonce` has 65 bytes, and at most 64 are signed"))
+            #expect(String(buffer: refused.body).contains("`nonce` has 65 bytes; send at most 64"))
         }
     }
 

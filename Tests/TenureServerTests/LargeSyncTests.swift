@@ -114,7 +114,7 @@ import Testing
     }
 
     /// The work of a sync beside its own entries does not grow with what is known.
-    @Test func `of a list asks as much of a customer of thousands of purchases as of one of none`() async throws {
+    @Test func `of a list costs the same for thousands of stored purchases as for none`() async throws {
         try await withCounts { client, store in
             var statements: [Int] = []
             for known in [0, 1200] {
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func `that breaks off leaves a consistent record, and is completed by the next one`() async throws {
+    @Test func `that is interrupted leaves a consistent database, and is completed by the next one`() async throws {
         for request in [try Self.transactions(150), try Self.receipt(200)] {
             let device = request.transactions == nil ? nil : Calculator.device
             try await withCounts { client, store in
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test func `is durable once it is answered`() async throws {
+    @Test func `is durable once the response is sent`() async throws {
         try await withFolder { folder in
             let request = try Self.receipt(300)
             _ = try await withService(in: folder) { try await $0.sync(request) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `message codes` {
+@Suite struct `message authentication codes` {
     @Test(arguments: [0, 1, 32, 63, 64, 65, 200])
     func `are HMAC-SHA256, whatever the length of key and message`(size: Int) {
         let key = SymmetricKey(data: (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) })

@@ -11,7 +11,7 @@ import Testing
 @testable import TenureServer
 
 /// Apple sends a notification again after a status other than 200 to 206, and may stop permanently below 500.
-@Suite struct `a notification is answered` {
+@Suite struct `the response to a notification` {
     private static func jws(_ minter: JWSMinter = Calculator.minter()) throws -> String {
         try minter.notification("TEST", uuid: UUID().uuidString)
     }
@@ -22,7 +22,7 @@ import Testing
         try await withService(change) { client in try client.problem(try await client.notify(jws)) }
     }
 
-    @Test(arguments: JWSDefect.allCases) func `without success if it is corrupted`(defect: JWSDefect) async throws {
+    @Test(arguments: JWSDefect.allCases) func `is an error if it is corrupted`(defect: JWSDefect) async throws {
         let jws = String(decoding: try Calculator.minter().mint(.notification, with: defect), as: UTF8.self)
         try await withService { client in
             let response = try await client.notify(jws)
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `with a permanent error if it is forged or another app's`() async throws {
+    @Test func `is a permanent error if it is forged or another app's`() async throws {
         let forger = try TestAuthority()
         let forged = try Self.jws(JWSMinter(authority: forger, signedAt: Calculator.now))
         let foreign = try Self.jws(Calculator.minter(bundleID: "com.example.abacus"))
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `with a permanent error if its content is another app's or of another environment`() async throws {
+    @Test func `is a permanent error if its content is of another app or environment`() async throws {
         let theirs = SimulatedPurchase(
             id: "1", original: "1", product: Calculator.everything, type: .nonConsumable, purchased: Calculator.now)
         for minter in [Calculator.minter(bundleID: "com.example.abacus"), Calculator.minter(.sandbox)] {
@@ -59,12 +59,12 @@ import Testing
         }
     }
 
-    @Test func `to come again where the service's clock is behind`() async throws {
+    @Test func `asks for it again if the service's clock is behind`() async throws {
         let jws = try Self.jws(Calculator.minter(signed: Calculator.now.addingTimeInterval(86_400)))
         #expect(try await problem(jws).code == .misconfigured)
     }
 
-    @Test func `to come again where the service is set up for another id of the app`() async throws {
+    @Test func `asks for it again if the service is configured with another Apple ID`() async throws {
         let problem = try await problem(Self.jws()) {
             $0.app = AppIdentity(bundleID: "com.example.calculator", appAppleID: 1)
         }
@@ -72,12 +72,12 @@ import Testing
         #expect(problem.detail.contains("Apple ID"))
     }
 
-    @Test func `to come again where its environment is not accepted`() async throws {
+    @Test func `asks for it again if its environment isn't accepted`() async throws {
         let problem = try await problem(Self.jws()) { $0.anchors[.production] = nil }
         #expect(problem.code == .misconfigured)
     }
 
-    @Test func `to come again where too many unknown signers came`() async throws {
+    @Test func `asks for it again after too many unknown signers`() async throws {
         // Nothing is left for checking a signer who was not seen before, though it be Apple.
         let sound = Array(try Self.jws().utf8)
         try await withServiceTestBed { testBed in
@@ -86,7 +86,7 @@ import Testing
                 budget: ChainCache.Budget(burst: 0, perSecond: 0))
             let service = NotificationService(
                 verifier: AppStoreVerifier(app: testBed.service.configuration.app, cache: cache),
-                store: testBed.service.store, policies: testBed.service.policies, announcer: nil,
+                store: testBed.service.store, policies: testBed.service.policies, webhookScheduler: nil,
                 metrics: ServiceMetrics())
             let problem = await #expect(throws: Problem.self) {
                 try await service.receive(sound, now: Calculator.now, logger: Calculator.logger)
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `to come again where the record does not answer`() async throws {
+    @Test func `asks for it again if the database doesn't respond`() async throws {
         let jws = try Self.jws()
         try await withServiceTestBed { testBed in
             try await testBed.service.store.close()
@@ -106,11 +106,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{", "invalid JSON"), ("[]", "no JSON"), ("{}", "`signedPayload` is missing"),
-        (#"{"signedPayload":7}"#, "no JSON"),
+        ("{", "invalid JSON"), ("[]", "must be a JSON object"), ("{}", "`signedPayload` is missing"),
+        (#"{"signedPayload":7}"#, "must be a JSON object"),
         (#"{"notification_type":"DID_RENEW","password":"x"}"#, "version 1"), ("", "invalid JSON"),
     ])
-    func `with a clear error if it isn't a notification`(body: String, word: String) async throws {
+    func `is a clear error if it isn't a notification`(body: String, word: String) async throws {
         try await withService { client in
             let problem = try client.problem(try await client.notify(body: body))
             #expect(problem.code == .malformedRequest)
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `clearly where it is too large or no JSON`() async throws {
+    @Test func `is a clear error if it is too large or isn't JSON`() async throws {
         try await withService { client in
             let large = #"{"signedPayload":"\#(String(repeating: "A", count: 600_000))"}"#
             #expect(try client.problem(try await client.notify(body: large)).code == .tooLarge)

@@ -43,7 +43,7 @@ import Testing
 
     // MARK: What is kept
 
-    @Test func `are kept byte by byte, once, and known when they come again`() async throws {
+    @Test func `are stored as they came, once, and recognized when they are repeated`() async throws {
         try await withServiceTestBed { testBed in
             let jws = try Self.minter().notification("SUBSCRIBED", "INITIAL_BUY", uuid: "u1", of: Self.period(start: 1))
             for status in ["kept", "known", "known"] {
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `make a customer whom a later sync finds`() async throws {
+    @Test func `create a customer that a later sync finds`() async throws {
         try await withServiceTestBed { testBed in
             _ = try await testBed.client.notify(
                 try Self.minter().notification("ONE_TIME_CHARGE", uuid: "u1", of: Self.bought()))
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `record the app account token, which finds nothing`() async throws {
+    @Test func `store the app account token, which identifies no customer`() async throws {
         try await withServiceTestBed { testBed in
             var first = Self.bought("1")
             var second = Self.bought("2")

@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `need not be sent twice`() async throws {
+    @Test func `are sent only if they changed`() async throws {
         try await withService { client in
             let tag = try #require(try await client.get("/v1/products").headers[.eTag])
             for known in [tag, "W/\(tag)", "\"x\", \(tag)", "*"] {

@@ -8,8 +8,8 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `what belongs together` {
-    @Test func `a bad artifact among good ones is named, and the rest counts`() async throws {
+@Suite struct `artifacts in one sync` {
+    @Test func `a rejected artifact is named, and the others count`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let bad = String(decoding: try minter.mint(.transaction, with: .flippedSignatureBit), as: UTF8.self)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `nothing verified is a problem that lists them all`() async throws {
+    @Test func `if none can be verified, the problem lists all of them`() async throws {
         try await withService { client in
             let other = try Calculator.minter(bundleID: "com.example.other").text(.appTransaction)
             let problem = try await client.refused(SyncRequest(appTransaction: other, transactions: ["x"]))
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `a stranger's transaction does not count`() async throws {
+    @Test func `another customer's transaction doesn't count`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let answer = try await client.sync(
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `the same device ties a transaction without an id, a claimed one does not`() async throws {
+    @Test func `a transaction without an ID counts only if it was signed for the same device`() async throws {
         let minter = Calculator.minter()
         let request = SyncRequest(
             appTransaction: try minter.newcomer(),
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `what the record knows of a subscription ties its renewals`() async throws {
+    @Test func `a stored subscription links its renewals to the customer`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let id = "704000000000000002"
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func `lone transactions of several accounts are one account's only`() async throws {
+    @Test func `of transactions of several accounts, only one account's count`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let answer = try await client.sync(
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test func `environments do not mix in one sync`() async throws {
+    @Test func `environments don't mix`() async throws {
         try await withService { client in
             let answer = try await client.sync(
                 SyncRequest(
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func `renewal info alone identifies no customer`() async throws {
+    @Test func `renewal info alone doesn't identify a customer`() async throws {
         try await withService { client in
             let problem = try await client.refused(
                 SyncRequest(renewalInfos: [try Calculator.minter().text(.renewalInfo)]))
@@ -212,7 +212,7 @@ import Testing
         }
     }
 
-    @Test func `purchases sent first and the app transaction later are one customer`() async throws {
+    @Test func `purchases and a later app transaction make one customer`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let id = "704000000000000001"

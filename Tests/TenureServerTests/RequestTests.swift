@@ -20,7 +20,7 @@ import Testing
         (#"{"appTransaction": "x", "deviceVerificationID": "me"}"#, "deviceVerificationID"),
         ("\u{0}\u{1}", "invalid JSON"), (String(repeating: "[", count: 100_000), "nested deeper"),
     ])
-    func `of a wrong shape name the field`(body: String, named: String) async throws {
+    func `that are invalid are refused with the place of the error`(body: String, named: String) async throws {
         try await withService { client in
             let problem = try client.problem(try await client.post(body))
             #expect(problem.code == .malformedRequest)
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: ["/", "/v1/customers", "/v1/customer/1", "/../etc/passwd", "/%00", "/.well-known/jwks.json/x"])
-    func `for what is not there give a problem`(path: String) async throws {
+    func `for an unknown path get a problem`(path: String) async throws {
         try await withService { client in
             let response = try await client.get(path)
             let problem = try client.problem(response)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `for health are answered`() async throws {
+    @Test func `for health get a response`() async throws {
         try await withService { client in
             for path in ["/health/live", "/health/ready"] {
                 let response = try await client.get(path)
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `are answered with what must not be kept`() async throws {
+    @Test func `get responses that must not be cached`() async throws {
         try await withService { client in
             let response = try await client.send(
                 SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))

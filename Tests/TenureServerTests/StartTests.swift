@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `beyond loopback needs what protects it`() throws {
+    @Test func `beyond loopback needs real trust anchors, an admin key and TLS`() throws {
         var configuration = try Calculator.configuration("/tmp")
         for host in ["127.0.0.1", "::1", "localhost", "127.8.8.8"] {
             configuration.host = host
@@ -128,7 +128,7 @@ import Testing
         #expect(configuration.mistakes.first == .noEnvironment)
     }
 
-    @Test func `says in one line what is wrong`() async throws {
+    @Test func `reports in one line what is wrong`() async throws {
         let nowhere = try Calculator.configuration("/no/such/folder")
         let error = await #expect(throws: ServiceError.self) { try await TenureService(nowhere) }
         #expect(error?.description.contains("/no/such/folder/record.sqlite") == true)
@@ -142,7 +142,7 @@ import Testing
         #expect(unreadable?.description.contains("/no/such/policy.yaml") == true)
     }
 
-    @Test func `on a port in use says so`() async throws {
+    @Test func `on a port in use reports that`() async throws {
         try await withFolder { folder in
             let application = try await buildApplication(
                 configuration: try Calculator.configuration(folder), logger: Calculator.logger)

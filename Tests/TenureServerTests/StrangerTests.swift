@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `found proof is kept for its owner, and says not that it is all`() async throws {
+    @Test func `unbound proof is kept for its owner, and doesn't count as complete`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let id = "704000000000000002"
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `a transaction made for the device binds too, without an entitlement token`() async throws {
+    @Test func `a transaction signed for the device binds too, without an entitlement token`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let owner = try await client.sync(SyncRequest(appTransaction: try minter.text(.appTransaction)))

@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `cannot be used by who found somebody's proof`() async throws {
+    @Test func `can't be used with another customer's proof`() async throws {
         try await withService(policy: try Self.policy()) { client in
             let found = try await client.sync(try Self.newcomer(), from: nil)
             let token = try #require(found.accessToken).value
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `refuse what they do not understand`() async throws {
+    @Test func `refuse invalid requests`() async throws {
         try await withService(policy: try Self.policy()) { client in
             let token = try #require(try await client.sync(try Self.newcomer()).accessToken).value
             #expect(try client.problem(try await client.postSession("a", token: "x")).code == .notAuthenticated)

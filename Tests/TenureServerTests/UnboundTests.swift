@@ -34,7 +34,7 @@ import Testing
             refunded ? ["revocationDate": .instant(Calculator.now.addingTimeInterval(-2 * day))] : [:])
     }
 
-    @Test func `that listed all purchases once leaves the next list open`() async throws {
+    @Test func `with all purchases doesn't make a later list complete`() async throws {
         try await withService { client in
             let app = try Self.minter(daysAgo: 5).newcomer()
             let complete = try await client.sync(SyncRequest(appTransaction: app, transactions: []), from: nil)

@@ -119,7 +119,8 @@ extension Date {
 
     // Between the first and the last of a month, and before the last 64, none is kept: under eras that begin with months
     // they decide nothing that those don't.
-    @Test(arguments: 0..<40) func `are few where thousands were signed, and decide like them`(seed: UInt64) throws {
+    @Test(arguments: 0..<40) func `are few for thousands of artifacts, and decide like all of them`(seed: UInt64) throws
+    {
         var signings = Signings(seed)
         let proofs = signings.proofs(4000, revocations: Int(seed % 4), withinDays: 365)
         var facts = CustomerFacts()

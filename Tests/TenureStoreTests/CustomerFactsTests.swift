@@ -5,13 +5,13 @@ import Testing
 
 @testable import TenureStore
 
-@Suite struct `what the record proves of a customer` {
+@Suite struct `a customer's facts` {
     @Test(arguments: 0..<200) func `reads as it was written`(seed: UInt64) throws {
         let facts = CustomerFacts.random(seed)
         #expect(try CustomerFacts(decoding: facts.encoded) == facts)
     }
 
-    @Test func `is an error where it is cut off, and where something is left over`() throws {
+    @Test func `is an error if bytes are missing or left over`() throws {
         let bytes = CustomerFacts.random(7).encoded
         for count in bytes.indices {
             #expect(throws: StoreError.self, "cut at \(count)") { try CustomerFacts(decoding: Array(bytes[..<count])) }
@@ -19,7 +19,7 @@ import Testing
         #expect(throws: StoreError.self) { try CustomerFacts(decoding: bytes + [0]) }
     }
 
-    @Test func `is never a crash, whatever the bytes`() {
+    @Test func `never crashes for any bytes`() {
         var random = SeededRandom(seed: 42)
         let sound = CustomerFacts.random(3).encoded
         for _ in 0..<20_000 {
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `does not reserve memory that a false length asks for`() {
+    @Test func `doesn't reserve memory for a false length`() {
         // A list of 2^62 entries in nine bytes.
         let bytes: [UInt8] = [1, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x40]
         #expect(throws: StoreError.self) { try CustomerFacts(decoding: bytes) }

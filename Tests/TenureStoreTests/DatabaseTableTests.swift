@@ -4,8 +4,8 @@ import Testing
 
 @testable import TenureStore
 
-@Suite struct `the tables of the record` {
-    @Test func `are those that a record has, each after all it refers to`() throws {
+@Suite struct `the tables of the database` {
+    @Test func `are those of a new database, each after all it refers to`() throws {
         try withFolder { folder in
             _ = try SQLiteDatabase(path: folder + "/record.sqlite")
             let queue = try DatabaseQueue(path: folder + "/record.sqlite")

@@ -5,18 +5,18 @@ import Testing
 
 @testable import TenureStore
 
-@Suite struct `telling of an erasure` {
-    @Test func `names the customer by the public id alone, so that it can outlive them`() async throws {
+@Suite struct `a message about an erasure` {
+    @Test func `has only the customer's public ID, so that it can outlive their data`() async throws {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
             try await store.write(at: .now, locking: [.endpoints]) {
-                try $0.announce(to: [Endpoint(name: "app")], under: "terms")
+                try $0.register([Endpoint(name: "app")], under: "terms")
             }
             let (customer, _) = try await store.update(
                 [Identity(.appTransactionID, "704"), Identity(.userID, "u1")], in: Realm(.production), at: .now
             ) { (CustomerUpdate(of: $0), ()) }
             try await store.database.write(locking: []) { session throws(StoreError) in
-                try DatabaseTransaction(session).tell(Message(.customerErased, [:]), of: customer)
+                try DatabaseTransaction(session).queue(Message(.customerErased, [:]), about: customer)
                 try session.execute("DELETE FROM identities")
                 try session.execute("DELETE FROM customers")
             }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenureStore
 
-@Suite struct `what is proven of a customer` {
+@Suite struct `joined facts about a customer` {
     private static let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 1 : 100
 
     /// A fact that an update adds, from few values, so that signing instants often agree.
@@ -59,7 +59,7 @@ import Testing
         return facts
     }
 
-    @Test func `is the same in any order, in any groups, and however often it is said`() {
+    @Test func `are the same in any order and grouping, and with repetitions`() {
         var random = SeededRandom(seed: 41)
         for round in 0..<3_000 * Self.effort {
             let words = (0..<Int.random(in: 1...9, using: &random)).map { _ in Word(using: &random) }

@@ -6,13 +6,13 @@ import Testing
 
 @testable import TenureStore
 
-@Suite struct `updates that are written in pieces` {
+@Suite struct `updates in several transactions` {
     private struct Broken: Error {}
 
     private static let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 1 : 20
 
     @Test(arguments: 1...6)
-    func `leave the same rows as single transactions, with interruptions and other updates in between`(
+    func `leave the same rows as one transaction, also with interruptions and other updates in between`(
         seed: Int
     ) async throws {
         try await withStores { pieces, whole in
@@ -38,7 +38,8 @@ import Testing
         }
     }
 
-    /// Performs the operation, perhaps after interrupted attempts. The other one runs once, between two pieces if possible.
+    /// Performs the operation, perhaps after interrupted attempts. The other one runs once, between two pieces if
+    /// possible.
     private func perform(
         _ operation: RandomOperation, beside other: RandomOperation, in store: Store, at now: Date,
         _ random: inout SeededRandom
@@ -78,7 +79,7 @@ import Testing
                 try $0.record(policy: [1], sha256: [1])
             }
             try await store.write(at: Date(timeIntervalSince1970: 1_699_000_000), locking: [.endpoints]) {
-                try $0.announce(to: [Endpoint(name: "one"), Endpoint(name: "two")], under: "terms")
+                try $0.register([Endpoint(name: "one"), Endpoint(name: "two")], under: "terms")
             }
         }
         try await body(pieces, whole)
@@ -385,7 +386,7 @@ private actor Asked {
     }
 }
 
-/// All rows of a record, without what is random or depends on how often something was tried.
+/// All rows of a database, without what is random or depends on how often something was tried.
 private struct Lines {
     private var counts: [String: Int] = [:]
 

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `replaces nothing unless told to`() async throws {
+    @Test func `replaces a file only with the option`() async throws {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
             try await fill(store, 0..<3)

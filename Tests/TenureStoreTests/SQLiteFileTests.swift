@@ -4,7 +4,7 @@ import Testing
 
 @testable import TenureStore
 
-@Suite struct `what lies where a record should` {
+@Suite struct `the file at the path of a database` {
     private static func mode(_ path: String) throws -> Int? {
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
@@ -34,8 +34,8 @@ import Testing
             migrator.registerMigration("v1") { try $0.execute(sql: "CREATE TABLE notes (id INTEGER PRIMARY KEY)") }
             try migrator.migrate(try DatabaseQueue(path: migrated))
             for (path, word) in [
-                (letter, "no database of SQLite"), (inner, "a folder"), (other, "of something else"),
-                (migrated, "of something else"),
+                (letter, "isn't an SQLite database"), (inner, "a folder"), (other, "another program's database"),
+                (migrated, "another program's database"),
             ] {
                 try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
                 let before = FileManager.default.contents(atPath: path)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `holds no record where none was made`() async throws {
+    @Test func `doesn't exist before it is created`() async throws {
         try await withFolder { folder in
             let path = folder + "/a %41 “record”?.sqlite"
             #expect(SQLiteDatabase.objection(to: path) == nil, "it can be made")

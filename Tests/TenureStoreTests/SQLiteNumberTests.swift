@@ -5,12 +5,12 @@ import Testing
 @testable import TenureStore
 
 /// The number in the header that tells copies of a database apart.
-@Suite struct `the number of a database` {
+@Suite struct `the random number of an SQLite database` {
     private func number(_ path: String) throws -> Int32? {
         try DatabaseQueue(path: path).read { try Int32.fetchOne($0, sql: "PRAGMA user_version") }
     }
 
-    @Test func `is new in each backup, and the database keeps its own`() async throws {
+    @Test func `is new in each backup, and stays the same in the original`() async throws {
         try await withFolder { folder in
             let path = folder + "/record.sqlite"
             let store = try Store(SQLiteDatabase(path: path))
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `tells a backup apart that is copied over the open database`() async throws {
+    @Test func `detects a backup that is copied over the open database`() async throws {
         try await withFolder { folder in
             let path = folder + "/record.sqlite"
             let store = try Store(SQLiteDatabase(path: path))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TenureStore
 
-@Suite struct `the record in SQLite` {
+@Suite struct `the SQLite database` {
     @Test(arguments: StoreClause.all)
     func `keeps the contract of every store`(clause: StoreClause) async throws {
         try await withFolder { folder in

@@ -4,8 +4,8 @@ import Testing
 
 @testable import TenureStore
 
-@Suite struct `acts that share a flush` {
-    @Test func `one that fails leaves the others whole`() async throws {
+@Suite struct `transactions that share one flush to disk` {
+    @Test func `a transaction that fails doesn't affect the others`() async throws {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `share one while the disk is busy`() async throws {
+    @Test func `transactions that arrive during a flush share the next one`() async throws {
         try await withFolder { folder in
             let database = try SQLiteDatabase(path: folder + "/record.sqlite")
             let store = Store(database)
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `a write to a closed record is an error`() async throws {
+    @Test func `a write to a closed database is an error`() async throws {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
             try await store.close()

@@ -96,7 +96,7 @@ package struct ControlInterface: Sendable {
             return Self.refusal("send `application/json`", .unsupportedMediaType)
         }
         guard let question = DeviceQuestion(rawValue: name) else {
-            return Self.refusal("there is no question `\(name)`", .notFound)
+            return Self.refusal("there is no request `\(name)`", .notFound)
         }
         let bytes = Array(try await request.body.collect(upTo: 1 << 20).readableBytesView)
         guard case .object(let body)? = try? JSONValue(parsing: bytes) else {

@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureCore
 
 extension AppStoreState {
-    /// Performs an operation. Throws a `AppStoreStateError` or an `OperationMistake`; then nothing has changed.
+    /// Performs an operation. Throws an `AppStoreStateError` or an `OperationMistake`; then nothing has changed.
     package mutating func perform(_ operation: AppStoreOperation) throws {
         try operation.checkCompleteness()
         let app = operation[.app]

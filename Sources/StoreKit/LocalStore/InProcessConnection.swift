@@ -15,7 +15,7 @@ import TenureJSON
 
         func ask(_ question: Question, _ body: JSONObject) async throws(ConnectionFailure) -> JSONObject {
             guard let known = DeviceQuestion(rawValue: question.rawValue) else {
-                throw .refused(code: "badRequest", detail: "there is no question `\(question.rawValue)`")
+                throw .refused(code: "badRequest", detail: "there is no request `\(question.rawValue)`")
             }
             do throws(DeviceRefusal) {
                 return try await interface.answer(known, body)

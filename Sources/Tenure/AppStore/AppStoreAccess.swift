@@ -1,31 +1,32 @@
 package import Foundation
 package import TenureCore
 
-/// What the client asks of the App Store on the device.
+/// The client's access to the App Store on the device.
 ///
-/// Calls may wait, throw, show a sign-in or return unverified results. One file calls StoreKit. Tests use a store that does
-/// all of that on command.
+/// Calls may wait, throw, show a sign-in or return unverified results. One file calls StoreKit. Tests use a store that
+/// does all of that on command.
 package protocol AppStoreAccess: Sendable {
-    /// How this copy of the app came onto the device: known without asking the store.
+    /// How this copy of the app was installed, which is known without StoreKit.
     var distribution: Tenure.Distribution { get }
-    /// Whether test authorities replace Apple: on Linux, and in development builds. Never in a build that customers buy.
+    /// Whether test authorities replace Apple: on Linux, and in development builds. Never in a build that customers
+    /// buy.
     var isRehearsal: Bool { get }
-    /// `CFBundleIdentifier`; nil where there is no bundle.
+    /// `CFBundleIdentifier`; nil without a bundle.
     var bundleID: String? { get }
     /// `AppStore.deviceVerificationID`.
     var deviceVerificationID: UUID? { get }
-    /// What a receipt's hash is made with: `identifierForVendor`, on a Mac the MAC address in hexadecimal. Read only for a
-    /// receipt that is sent and carries such a hash.
+    /// What a receipt's hash is made with: `identifierForVendor`, on a Mac the MAC address in hexadecimal. Read only
+    /// for a receipt that is sent and carries such a hash.
     var deviceIdentifier: String? { get async }
     /// The file at `appStoreReceiptURL`; nil if it doesn't exist.
     var receipt: Data? { get }
 
     /// `AppTransaction.shared`: what the device has, or gets without a sign-in.
     func appTransaction() async throws -> StoreResult<StoreAppTransaction>
-    /// All that `Transaction.all` lists: refunded and expired ones too.
+    /// All transactions of `Transaction.all`, including refunded and expired ones.
     ///
-    /// Throws where the store does not answer, which an empty list alone does not tell: then `productIDs`, which the app
-    /// sells, are asked for as well.
+    /// Throws where the store does not answer, which an empty list alone does not tell: then `productIDs`, which the
+    /// app sells, are asked for as well.
     func transactions(productIDs: [String]) async throws -> [StoreResult<StoreTransaction>]
     /// The state of the subscriptions among `transactions`.
     func renewals(of transactions: [StoreTransaction]) async throws -> [StoreResult<StoreRenewal>]
@@ -33,7 +34,7 @@ package protocol AppStoreAccess: Sendable {
     func unfinished() async throws -> [StoreTransaction]
     /// `Transaction.updates`, until the task is canceled.
     func updates() -> AsyncStream<StoreResult<StoreTransaction>>
-    /// Tells the store that a transaction was dealt with.
+    /// Finishes a transaction.
     func finish(_ transactionID: String) async throws
 
     /// `AppStore.sync()`: may show a sign-in. Only ever on a tap.
@@ -42,10 +43,10 @@ package protocol AppStoreAccess: Sendable {
     func refreshAppTransaction() async throws -> StoreResult<StoreAppTransaction>
 }
 
-/// What StoreKit said, and whether it verified it.
+/// A result of StoreKit, verified or not.
 package enum StoreResult<Value: Sendable>: Sendable {
     case verified(Value)
-    /// It proves nothing, not even that there is nothing.
+    /// It proves nothing, not even that a purchase is missing.
     case unverified(reason: String)
 
     package var value: Value? {

@@ -2,12 +2,12 @@ import TenureCore
 
 /// What was read from the App Store since the app started.
 struct AppStoreSnapshot: Sendable {
-    /// As it was signed, for the service.
+    /// The signed app transaction, for the service.
     var appTransaction: StoreAppTransaction?
     /// All transactions that count, for the service; nil if the list is incomplete.
     var transactions: [StoreTransaction]?
     var renewals: [StoreRenewal] = []
-    /// Whether the state of the subscriptions was read, where there are any.
+    /// Whether the state of all subscriptions was read.
     var knowsRenewals = false
     var steps: [Tenure.AppStoreStep] = []
 
@@ -15,7 +15,8 @@ struct AppStoreSnapshot: Sendable {
     var knowsPurchases: Bool { transactions != nil && knowsRenewals }
 
     var failed: Bool {
-        // The local state is written again, and the policy is fetched once a day. Reading the App Store again helps neither.
+        // The local state is written again, and the policy is fetched once a day. Reading the App Store again helps
+        // neither.
         steps.contains { if case .failed = $0.outcome { ![.localState, .policy].contains($0.name) } else { false } }
     }
 

@@ -37,7 +37,7 @@ extension Tenure.Distribution {
 }
 
 #if !os(Linux)
-    /// Where the legacy receipt lies. The property is deprecated since StoreKit 2 has all but a few of its facts.
+    /// The path of the legacy receipt. The property is deprecated, because StoreKit 2 has nearly all of its fields.
     enum ReceiptFile {
         static var url: URL? { (Bundle.main as any ReceiptLocating).appStoreReceiptURL }
     }
@@ -49,7 +49,7 @@ extension Tenure.Distribution {
     extension Bundle: ReceiptLocating {}
 #endif
 
-/// The identifier of this device that the hash of a receipt is made with.
+/// The identifier of this device in the hash of a receipt.
 enum DeviceIdentifier {
     static var ofReceipts: String? {
         get async {

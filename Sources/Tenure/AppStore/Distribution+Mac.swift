@@ -39,7 +39,7 @@ extension Tenure.Distribution {
             guard SecStaticCodeCreateWithPath(bundle.bundleURL as CFURL, [], &code) == errSecSuccess, let code,
                 SecRequirementCreateWithString(marker, [], &requirement) == errSecSuccess
             else { return false }
-            // Hashing everything in the app would take too long at launch, and who signed it is all that matters here.
+            // Only the signer matters here. Hashing everything in the app would take too long at launch.
             let flags = SecCSFlags(rawValue: kSecCSBasicValidateOnly)
             return SecStaticCodeCheckValidity(code, flags, requirement) == errSecSuccess
         }

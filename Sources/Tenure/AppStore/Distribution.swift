@@ -28,7 +28,7 @@ extension Tenure {
             }
         }
 
-        /// Why the store is not asked.
+        /// The reason for not calling StoreKit.
         var whyNotAsked: String {
             switch self {
             case .appStore, .testFlight: "the app came from the App Store"

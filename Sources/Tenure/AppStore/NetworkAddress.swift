@@ -7,10 +7,10 @@ import TenureJSON
     import IOKit
     import TenureCore
 
-    /// What a receipt's hash is made with on a Mac: the address of the built-in network interface, found as in "Validating
-    /// receipts on the device" in Apple's documentation.
+    /// What a receipt's hash is made with on a Mac: the address of the built-in network interface, found as in
+    /// "Validating receipts on the device" in Apple's documentation.
     enum NetworkAddress {
-        /// In hexadecimal; nil where there is no such interface.
+        /// The address in hexadecimal; nil if there is no such interface.
         static var ofThisMac: String? {
             guard let service = primary() else { return nil }
             defer { IOObjectRelease(service) }
@@ -21,10 +21,10 @@ import TenureJSON
             return bytes.hexadecimal
         }
 
-        /// The null port means the default one. `kIOMainPortDefault` says the same, and is newer.
+        /// The null port means the default one, like the newer `kIOMainPortDefault`.
         private static let mainPort = mach_port_t(MACH_PORT_NULL)
 
-        /// `en0` where it is built in; older Macs have it as `en1`.
+        /// `en0` if it is built in, otherwise `en1`, as on older Macs.
         private static func primary() -> io_service_t? {
             service(named: "en0", builtIn: true) ?? service(named: "en1", builtIn: true)
                 ?? service(named: "en0", builtIn: false)

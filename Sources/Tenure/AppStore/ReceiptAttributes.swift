@@ -8,10 +8,10 @@ import Foundation
 struct ReceiptAttributes: Sendable, Hashable {
     /// Attribute 0, such as `Production` or `ProductionSandbox`.
     private(set) var type: String?
-    /// Whether attribute 5 is there: SHA-1 of the device's identifier, the opaque value and the bundle id.
+    /// Whether attribute 5 is there: SHA-1 of the device's identifier, the opaque value and the bundle ID.
     private(set) var hasDeviceHash = false
 
-    /// Nil where the bytes are no receipt.
+    /// Nil if the bytes aren't a receipt.
     init?(_ receipt: Data) {
         let reader = BERReader(bytes: [UInt8](receipt))
         guard let content = reader.content else { return nil }
@@ -55,7 +55,7 @@ private struct BERReader {
 
     // MARK: The path to the attributes
 
-    /// What the signature is over: `ContentInfo`, `SignedData`, `EncapsulatedContentInfo`, octets.
+    /// The signed content: `ContentInfo`, `SignedData`, `EncapsulatedContentInfo`, octets.
     var content: [UInt8]? {
         guard let info = element(at: 0, before: bytes.count), info.tag == Self.sequence,
             let signed = parts(of: info, [Self.objectIdentifier, Self.context0])?.last,
@@ -119,7 +119,7 @@ private struct BERReader {
             let end = header.contents + length
             return Element(tag: header.tag, contents: header.contents..<end, end: end)
         }
-        // Two zero bytes end it. What has an indefinite length inside ends first.
+        // Two zero bytes end it. Inner elements of indefinite length end first.
         var position = header.contents
         var open = 1
         while limit - position >= 2 {
@@ -138,7 +138,7 @@ private struct BERReader {
         return nil
     }
 
-    /// Tag and length; the length is nil where it is indefinite, and else ends before `limit`.
+    /// The tag and the length of an element. An indefinite length is nil; any other ends before `limit`.
     private func header(at start: Int, before limit: Int) -> (tag: UInt8, contents: Int, length: Int?)? {
         guard limit - start >= 2 else { return nil }
         let first = bytes[start + 1]

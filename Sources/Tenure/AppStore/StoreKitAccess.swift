@@ -39,7 +39,7 @@ package struct StoreKitAccess: AppStoreAccess {
         #if os(Linux)
             (LocalStore.current?.receiptURL).flatMap { try? Data(contentsOf: $0) }
         #else
-            // Deprecated in favor of StoreKit 2, and the only way to what only a receipt says.
+            // Deprecated in favor of StoreKit 2, but some fields are only in the receipt.
             ReceiptFile.url.flatMap { try? Data(contentsOf: $0) }
         #endif
     }
@@ -56,12 +56,12 @@ package struct StoreKitAccess: AppStoreAccess {
         if results.isEmpty {
             for await result in Transaction.currentEntitlements { results.append(Self.result(result)) }
         }
-        // A sequence cannot throw: where the store does not answer it is as empty as where nothing was bought.
+        // The sequence can't throw. It is empty without purchases, and also if the store doesn't respond.
         if results.isEmpty { try await Self.probe(productIDs) }
         return results
     }
 
-    /// Asks what can throw. Throws where the store does not answer.
+    /// Makes a call that can throw. Throws if the store doesn't respond.
     private static func probe(_ productIDs: [String]) async throws {
         guard !productIDs.isEmpty else { return }
         let products = try await Product.products(for: productIDs)

@@ -2,12 +2,12 @@ public import StoreKit
 import TenureCore
 
 extension Tenure {
-    /// What came of a purchase.
+    /// The result of a purchase.
     public enum PurchaseResult: Sendable {
         /// The purchase is verified and recorded. The customer has what it grants.
         ///
-        /// Tenure finishes the transaction as `Options.finishing` says. Consumables, and products that neither the policy nor
-        /// the service's catalog names, are the app's to finish.
+        /// Tenure finishes the transaction as `Options.finishing` says. Consumables, and products that neither the
+        /// policy nor the service's catalog names, are the app's to finish.
         case purchased(Transaction, Customer)
         /// The purchase waits for approval, such as a parent's. The transaction arrives later: see `updates`.
         case pending
@@ -17,8 +17,8 @@ extension Tenure {
     #if !os(visionOS)
         /// Purchases a product: verifies and records the transaction, decides, and finishes it as configured.
         ///
-        /// If a service decides and doesn't answer, the bundled policy decides about this purchase, otherwise the service's
-        /// stored catalog.
+        /// If a service decides and doesn't answer, the bundled policy decides about this purchase, otherwise the
+        /// service's stored catalog.
         ///
         /// - Parameter options: passed on to StoreKit unchanged. An `appAccountToken` comes from the app alone.
         /// - Throws: StoreKit's own errors; `Error.unverified` if StoreKit couldn't verify the transaction, which then
@@ -31,7 +31,7 @@ extension Tenure {
         }
     #endif
 
-    /// Sells by a call that the app or a further form supplies.
+    /// Buys a product with the given StoreKit call.
     @MainActor
     func purchase(_ perform: @MainActor () async throws -> Product.PurchaseResult) async throws -> PurchaseResult {
         try await engine.preparePurchase()
@@ -78,15 +78,15 @@ extension Tenure {
         }
     }
 
-    /// Says that the app has delivered what a transaction brings: it has credited the consumable, or unpacked the content.
-    /// Tenure finishes this transaction as soon as it is recorded.
+    /// Says that the app has delivered what a transaction brings: it has credited the consumable, or unpacked the
+    /// content. Tenure finishes this transaction as soon as it is recorded.
     public func contentArrived(for transaction: Transaction) async {
         await engine.contentArrived(ofPurchase: String(transaction.originalID), transaction: String(transaction.id))
     }
 
-    /// Says that the content of a product has arrived: see `Options.Finishing.afterContent`. Tenure finishes the product's
-    /// transactions that exist now, and later ones of the same subscription. It finishes no consumable: for those, name the
-    /// transaction.
+    /// Says that the content of a product has arrived: see `Options.Finishing.afterContent`. Tenure finishes the
+    /// product's transactions that exist now, and later ones of the same subscription. It finishes no consumable: for
+    /// those, name the transaction.
     public func contentArrived(for productID: String) async {
         await engine.contentArrived(forProduct: productID)
     }

@@ -7,7 +7,7 @@ extension Tenure {
         public let name: String
         let library: ContentLibrary
 
-        /// How far a pack is on its way to the app.
+        /// The download state of a pack.
         public enum State: Sendable, Hashable {
             /// There is no catalog yet, or none that names the pack.
             case unknown
@@ -17,7 +17,7 @@ extension Tenure {
             case needsAppUpdate
             /// - Parameter size: the bytes that a download transfers.
             case available(size: Int64)
-            /// The download goes on by itself once what it waits for is there.
+            /// The download waits, and continues by itself.
             case waiting(Wait)
             /// Bytes arrive, here or in another process of the app.
             case downloading(Progress)
@@ -47,7 +47,7 @@ extension Tenure {
             case space(missing: Int64)
         }
 
-        /// How far a download is.
+        /// The progress of a download.
         public struct Progress: Sendable, Hashable {
             /// Bytes that have arrived. Never goes back, also after a relaunch.
             public let bytes: Int64

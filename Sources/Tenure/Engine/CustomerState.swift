@@ -1,14 +1,14 @@
 import Foundation
 import TenureCore
 
-/// What is known now. Every question reads it, and only the engine writes it.
+/// A snapshot of what is known. Callers read it, and only the engine writes it.
 ///
 /// One lock guards a few values: a question with a known answer costs one dictionary lookup and allocates nothing.
 final class CustomerState: Sendable {
-    /// What the engine found out.
+    /// The engine's results.
     struct Snapshot: Sendable {
         var customer: Tenure.Customer
-        /// Of products that unlock something by themselves: see `Evaluation.productAnswers`.
+        /// The answers for products that unlock content by themselves; see `Evaluation.productAnswers`.
         var productAnswers: [String: Tenure.Answer] = [:]
         /// The latest instant at which this device has been.
         var floor: Date
@@ -55,13 +55,13 @@ final class CustomerState: Sendable {
         var sessions: [String: [UUID: Double]] = [:]
         /// Whether the first search took longer than callers should wait.
         var isResolvingOver = false
-        /// What the watchers got last.
+        /// The customer that watchers received last.
         var published: Tenure.Customer?
         var alarm: (at: Double, task: Task<Void, Never>)?
         var isClosed = false
     }
 
-    /// A denial older than this is checked again when somebody asks.
+    /// The age in seconds after which a denial is checked again for a caller.
     static let denialLifetime: TimeInterval = 60
 
     private let state: Locked<State>
@@ -161,8 +161,8 @@ final class CustomerState: Sendable {
         publish()
     }
 
-    /// Delivers the customer to every watcher if anything has changed, and again at the next instant at which a right, a
-    /// grace period or a session ends.
+    /// Delivers the customer to every watcher if anything has changed, and again at the next instant at which a right,
+    /// a grace period or a session ends.
     private func publish() {
         let now = clock().timeIntervalSinceReferenceDate
         let former = state.withLock { state in update(&state, at: now) }
@@ -209,7 +209,7 @@ final class CustomerState: Sendable {
 
     /// Returns the customer now and at every change, until the listener stops.
     func watch() -> AsyncStream<Tenure.Customer> {
-        // Others learn of it too, if time has changed the customer.
+        // Watchers are notified too, if time has changed the customer.
         publish()
         return state.withLock { state in watchers.add(first: state.customer, bufferSize: 1) }
     }

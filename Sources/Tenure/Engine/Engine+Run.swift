@@ -46,11 +46,11 @@ extension Engine {
         return answers.isEmpty || answers.values.contains { $0.outcome != .granted }
     }
 
-    /// Whether the service hasn't got a purchase yet.
+    /// Whether a purchase wasn't sent to the service yet.
     private var isReportMissing: Bool { setup.service != nil && !unsent.isEmpty }
 
-    /// Seconds until another search is worthwhile: after a failure, at the end of a right, or the next day. With a service,
-    /// the next hour while something isn't granted.
+    /// Seconds until another search is worthwhile: after a failure, at the end of a right, or the next day. With a
+    /// service, the next hour while something isn't granted.
     var wait: Double {
         if backoff.failures > 0 {
             return max(backoff.wait(chance: setup.chance()), retryWait ?? 0)
@@ -67,7 +67,7 @@ extension Engine {
 
     static let hour: Double = 3600
     private static let longestWait: Double = 86_400
-    /// While a right runs out, the instant is stored this often, so that a clock turned back between two starts gains no
-    /// more.
+    /// While a right runs out, the instant is stored this often, so that a clock turned back between two starts gains
+    /// no more.
     private static let longestBlindness: Double = 900
 }

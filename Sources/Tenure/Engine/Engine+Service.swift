@@ -8,7 +8,7 @@ extension Engine {
     /// Seconds until the service may be asked again without need. Nil: it may be asked now.
     var retryWait: Double? {
         guard let seconds = retryAt?.timeIntervalSince(setup.clock()) else { return nil }
-        // A longer wait is the work of a clock that was set back. A timer may end slightly early.
+        // A longer wait comes from a clock that was set back. A timer may end slightly early.
         return seconds > 1 && seconds <= Backoff.longest ? seconds : nil
     }
 
@@ -47,7 +47,7 @@ extension Engine {
             return snapshot.note(.service, .skipped("the service is busy and asked to be called later"))
         }
         guard isWanted || isServiceDue else {
-            // What it said then is about the same evidence, if this start has seen all of that.
+            // Its last response is about the same evidence, if this start has read all of it.
             let hasSeenAll = snapshot.knowsPurchases && (snapshot.appTransaction != nil || !asksForAppTransaction)
             if fresh == nil, hasSeenAll, !setup.isListening { fresh = memory.account.told }
             return snapshot.note(.service, .skipped("it was asked a short while ago, and there is no new evidence"))
@@ -65,12 +65,12 @@ extension Engine {
         do throws(ServiceFailure) {
             let response = try await service.sync(request, languages: setup.options.languages)
             retryAt = nil
-            // An account that changed meanwhile was not asked about.
+            // The response isn't about the present account.
             guard changes == accountChanges, request.appTransaction == snapshot.appTransaction?.jws else {
                 return snapshot.note(.service, .failed("another account was signed in meanwhile"))
             }
             take(response, to: request)
-            // What came meanwhile isn't covered.
+            // Evidence that was added in the meantime isn't covered.
             if news != newsCount { memory.account.askedAt = nil }
         } catch {
             if case .refused(_, let seconds) = error {
@@ -80,7 +80,7 @@ extension Engine {
         }
     }
 
-    /// The persona's token. Nil beside anything that was signed for production.
+    /// The persona's token. Nil if any artifact is from Production.
     private var personaToken: String? {
         let environments =
             [snapshot.appTransaction?.environment].compactMap(\.self)
@@ -96,7 +96,7 @@ extension Engine {
             do throws(EntitlementTokenReader.Refusal) {
                 try takeToken(of: response, inAnswerTo: request)
             } catch {
-                // Another server may have answered in the service's place. Its answer changes nothing.
+                // The response may be another server's, so it has no effect.
                 setup.options.log.error(
                     "the answer of the service does not count: its entitlement token \(error.rawValue)")
                 return snapshot.note(.service, .failed("its entitlement token \(error.rawValue)"))
@@ -118,14 +118,14 @@ extension Engine {
         snapshot.note(.service, .done)
     }
 
-    /// Learns which keys the offline root has revoked. It counts from any sender, since the root signed it.
+    /// Reads the offline root's list of revoked keys. The root signed it, so it counts from any sender.
     private func learnRevocations(_ text: String?) {
         guard let news = text.flatMap({ tokenReader.keys.revocations(in: $0) }) else { return }
         let known = memory.revocations.map { $0.root == news.root ? $0.merging(news) : news } ?? news
         guard known != memory.revocations else { return }
         memory.revocations = known
         guard memory.account.entitlementToken != nil, storedClaims(at: setup.clock()) == nil else { return }
-        // Everything that came with the token may be of the thief.
+        // Everything in the response may come from an attacker with a stolen key.
         memory.account.forgetService()
         claims = nil
         fresh = nil
@@ -146,14 +146,14 @@ extension Engine {
             revocations: memory.revocations)
         let claims = try tokenReader.read(
             new: token, for: holder(device), answering: nonce, latest: memory.time.now(setup.clock()))
-        // Made for this request, it is of this moment, however wrong a clock there was before, here or at the service.
+        // The token was made for this request, so its date is the present, even if a clock was wrong before.
         learn { $0.learn(toldAt: claims.issuedAt, clock: $1) }
         self.claims = claims
         memory.account.entitlementToken = text
         memory.account.keyStatements = KeyRing.kept(of: token.statements)
     }
 
-    /// What was sent and not refused is in the service's database. What was refused is answered, too.
+    /// Marks the sent artifacts as answered. The service has stored those that it didn't reject.
     private func acknowledge(_ request: SyncRequest, but problems: [ArtifactProblem]) {
         let refused = Set(problems.map(\.artifact))
         guard let sent = request.transactions else { return }
@@ -176,6 +176,6 @@ extension Engine {
 }
 
 extension SyncRequest {
-    /// Whether the service can tie its answer to this device, and so must sign it.
+    /// Whether the service can bind its response to this device, and so must sign it.
     fileprivate var canBeBound: Bool { appTransaction != nil && deviceVerificationID != nil }
 }

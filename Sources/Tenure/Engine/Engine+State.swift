@@ -2,12 +2,12 @@ import Foundation
 import TenureCore
 
 extension Engine {
-    /// Reads what other processes wrote since, or what was unreadable until now.
+    /// Reads the state again: other processes may have written it, or it was unreadable before.
     func rereadState() {
         let before = memory
         let wasUnreadable = state.isUnreadable
         let result = state.reload(at: setup.clock())
-        // Noted once, not with each search.
+        // Logged once, not with each search.
         if wasUnreadable != state.isUnreadable { snapshot.note(result, log: setup.options.log) }
         if let failure = state.moveFailure {
             setup.options.log.error("the state could not be moved to the access group yet: \(failure)")
@@ -15,14 +15,14 @@ extension Engine {
         adopt(changesSince: before)
     }
 
-    /// Changes the state while no other process can. What others wrote counts even if `change` throws.
+    /// Changes the state while no other process can. Changes by other processes count even if `change` throws.
     func updateState<Result>(_ change: (inout StoredState) throws -> Result) throws -> Result {
         let before = memory
         defer { adopt(changesSince: before) }
         return try state.update(at: setup.clock(), change)
     }
 
-    /// Writes what is known. Returns false if it could not be written.
+    /// Writes the state. Returns false if it couldn't be written.
     @discardableResult
     func save() -> Bool {
         let before = memory
@@ -58,7 +58,7 @@ extension Engine {
 }
 
 extension AppStoreSnapshot {
-    /// Notes what came of reading the state.
+    /// Logs the result of reading the state.
     mutating func note(_ result: StateReadResult, log: Tenure.Log) {
         switch result {
         case .state: note(.localState, .done)

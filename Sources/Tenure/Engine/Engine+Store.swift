@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 
 extension Engine {
-    // MARK: What the store said
+    // MARK: Results of StoreKit
 
     func take(_ result: Result<StoreResult<StoreAppTransaction>, any Error>?) {
         switch result {
@@ -29,8 +29,8 @@ extension Engine {
 
     /// Takes an app transaction unless the purchases belong to another account.
     ///
-    /// After a change of account, StoreKit returns the previous account's app transaction until it is refreshed on a tap. The
-    /// purchases belong to the present account at once.
+    /// After a change of account, StoreKit returns the previous account's app transaction until it is refreshed on a
+    /// tap. The purchases belong to the present account at once.
     func take(
         _ result: Result<StoreResult<StoreAppTransaction>, any Error>?,
         unlessPurchasesAreOf listed: Result<[StoreResult<StoreTransaction>], any Error>?
@@ -40,8 +40,8 @@ extension Engine {
         }
         let purchases = (try? listed?.get())?.compactMap(\.value) ?? []
         let areOthers = purchases.first.map { _ in purchases.allSatisfy { $0.isOfAnother(than: id) } }
-        // An empty list lacks what the account stored here has bought, so another account is signed in. The store was asked
-        // in a way that can fail, and such purchases stay in the list.
+        // An empty list lacks what the account stored here has bought, so another account is signed in. The store was
+        // asked in a way that can fail, and such purchases stay in the list.
         let isEmpty = (try? listed?.get())?.isEmpty ?? false
         let isBack =
             isEmpty && !productIDs.isEmpty && memory.account.purchases.contains { $0.type?.staysListed ?? false }
@@ -84,7 +84,7 @@ extension Engine {
         }
     }
 
-    /// Those that count: of this account, and of the environment in which the app was acquired.
+    /// The transactions that count: those of this account and of the app's environment.
     @discardableResult
     func take(_ transactions: [StoreTransaction]) -> [StoreTransaction] {
         if let first = transactions.first, transactions.allSatisfy({ memory.account.isAnother(than: $0) }) {
@@ -142,7 +142,7 @@ extension Engine {
         return distribution.environment(of: signed)
     }
 
-    /// There is new evidence: what the service has said doesn't cover it.
+    /// Marks that there is new evidence, which the service's last response doesn't cover.
     private func hasNews() {
         newsCount += 1
         memory.account.askedAt = nil
@@ -156,7 +156,7 @@ extension Engine {
 
     func learn(_ lesson: (inout DeviceTime, _ clock: Date) -> Void) {
         let floor = memory.time.floor
-        // What was asked for before somebody saw a later clock says nothing of that clock.
+        // A result that was requested before a later clock was observed can't correct that clock.
         let latest = customerState.latest
         lesson(&memory.time, latest > searchFloor ? max(latest, setup.clock()) : setup.clock())
         if memory.time.floor < floor { heals += 1 }
@@ -198,7 +198,7 @@ extension Engine {
         }
     }
 
-    /// Throws where this process can't sell.
+    /// Throws if this process can't sell.
     func preparePurchase() throws(Tenure.Error) {
         load()
         do throws(HostLimit) {
@@ -248,8 +248,8 @@ extension Engine {
 
     /// Finishes each transaction that is recorded. Until then it must come again at the next start.
     ///
-    /// - Parameter isStoreResponding: whether the store has just listed the purchases. `Transaction.unfinished` is empty
-    ///   also if the store doesn't respond.
+    /// - Parameter isStoreResponding: whether the store has just listed the purchases. `Transaction.unfinished` is
+    ///   empty also if the store doesn't respond.
     func finishRecorded(isStoreResponding: Bool = false) async {
         guard setup.host.mayFinishTransactions, !setup.isListening, setup.options.finishing != .never,
             distribution.hasPurchases,
@@ -330,7 +330,7 @@ extension Engine {
 }
 
 extension Tenure.Distribution {
-    /// In which environment its artifacts are signed, as far as that is known without an app transaction.
+    /// The environment of the app's artifacts, as far as it is known without an app transaction.
     func environment(of signed: AppStoreEnvironment?) -> AppStoreEnvironment {
         switch self {
         case .appStore, .setapp, .direct: .production

@@ -1,7 +1,8 @@
 import Foundation
 import TenureCore
 
-/// Finds out what the customer has: reads the store, decides or asks the service, stores what was proved, and publishes it.
+/// Finds out what the customer has: reads the store, decides or asks the service, stores what was proved, and publishes
+/// it.
 ///
 /// One search runs at a time. Callers that ask meanwhile wait for it.
 actor Engine {
@@ -22,7 +23,7 @@ actor Engine {
     /// Where a newer policy comes from.
     let feed: SignedPolicyFeed?
     var policyAskedAt: Date?
-    /// What the app registered for lists of versions.
+    /// The lists of versions that the app registered.
     var lists = Tenure.VersionRights()
 
     /// The stored state, in step with what other processes write.
@@ -32,9 +33,9 @@ actor Engine {
         set { state.current = newValue }
     }
     var snapshot: AppStoreSnapshot
-    /// What the entitlement token in `memory` says.
+    /// The claims of the stored entitlement token.
     var claims: EntitlementTokenClaims?
-    /// What the service has said about the present evidence. Nil if it wasn't asked, or didn't answer.
+    /// The service's response about the present evidence. Nil if it wasn't asked, or didn't respond.
     var fresh: [String: Tenure.Answer]?
     var token: AccessToken?
     /// Purchases with delivered content, by their original transaction.
@@ -66,7 +67,7 @@ actor Engine {
     var productsTask: Task<Void, Never>?
     /// Products that unlock something by themselves.
     var contentProducts: Set<String> = []
-    /// Told of everything that may change a right.
+    /// Notified of everything that may change a right.
     var changed: AsyncStream<Void>.Continuation?
     /// The sign-in that is open.
     var restoring: Task<Tenure.RestoreResult.SignIn, Never>?
@@ -138,7 +139,7 @@ actor Engine {
         }
     }
 
-    /// Who holds a token, as far as this device knows.
+    /// The device and customer that a token must be for, as far as this device knows.
     func holder(_ device: String?) -> EntitlementTokenReader.Holder {
         EntitlementTokenReader.Holder(
             device: device, bundleID: setup.access.bundleID ?? memory.account.bundleID, host: setup.host,
@@ -147,7 +148,7 @@ actor Engine {
 
     // MARK: Searching
 
-    /// Asks everything that can answer without a prompt, and waits for it.
+    /// Asks all sources that need no prompt, and waits for them.
     func search() async {
         if let running { return await running.value }
         let search = Task { await conduct() }
@@ -177,7 +178,7 @@ actor Engine {
 
     private static let shortestRecheck: TimeInterval = 10
 
-    /// Asks again everything that needs no prompt, even what isn't due.
+    /// Asks all sources that need no prompt again, even those that aren't due.
     func refresh() async {
         load()
         policyAskedAt = nil
@@ -196,7 +197,7 @@ actor Engine {
         // with them.
         let asksForProductsFirst = productIDs.isEmpty
         if asksForProductsFirst { await refreshProducts() }
-        // All at once: none has to wait for another's timeout.
+        // Concurrently, so that none waits for the timeout of another.
         async let policyNews: Void = refreshPolicy()
         async let productNews: Void = asksForProductsFirst ? () : refreshProducts()
         let products = productIDs
@@ -232,14 +233,14 @@ actor Engine {
         await finishRecorded(isStoreResponding: snapshot.transactions != nil)
     }
 
-    /// Whether `AppTransaction.shared` may be asked for. A development build has none, and asking may show a sign-in. With
-    /// a persona that is wanted: a persona counts beside signed evidence only.
+    /// Whether `AppTransaction.shared` may be asked for. A development build has none, and asking may show a sign-in.
+    /// With a persona that is wanted: a persona counts beside signed evidence only.
     var asksForAppTransaction: Bool {
         distribution.hasAppTransaction || distribution == .development && persona != nil && setup.host.mayPrompt
     }
 
-    /// Stores what was denied and what was granted. A denial remains until there is new evidence. A grant remains if the
-    /// next release can't read its policy.
+    /// Stores what was denied and what was granted. A denial remains until there is new evidence. A grant remains if
+    /// the next release can't read its policy.
     private func noteOutcomes() {
         let evaluation = evaluation()
         for (name, answer) in evaluation.answers.merging(evaluation.productAnswers, uniquingKeysWith: { $1 }) {

@@ -1,10 +1,10 @@
 import Foundation
 import TenureCore
 
-/// What follows from everything known at one instant.
+/// The answers that follow from everything that is known at one instant.
 ///
-/// Granted is what was proved, now or before. Denied is only what was looked for everywhere since the app started. All else
-/// is undetermined, and the last good answer remains.
+/// Granted is what was proved, now or before. Denied is only what was looked for everywhere since the app started. All
+/// else is undetermined, and the last good answer remains.
 struct Evaluation {
     let setup: Setup
     let distribution: Tenure.Distribution
@@ -54,7 +54,7 @@ struct Evaluation {
         return answers(addingTo: provedAnswers)
     }
 
-    /// By the policy and by the service.
+    /// Evaluates the policy and the service's response.
     private var provedAnswers: [String: Tenure.Answer] {
         guard !setup.isListening else { return [:] }
         if isOutside {
@@ -134,7 +134,7 @@ struct Evaluation {
         return answers
     }
 
-    /// What verified purchases grant where the service granted it, too, but without a signature. The service signs only if
+    /// What verified purchases grant, if the service granted it too, but without a signature. The service signs only if
     /// it gets the app transaction, which isn't always available.
     private var grantsByConfirmedPurchases: [String: Tenure.Answer] {
         guard (fresh ?? account.told).values.contains(where: { $0.outcome == .granted }) else { return [:] }
@@ -150,18 +150,18 @@ struct Evaluation {
         let deviceGrant = device?.outcome == .granted ? device : nil
         if let told = fresh?[name] {
             switch told.outcome {
-            // A right that has ended since says nothing about now.
+            // A right that has ended in the meantime doesn't count.
             case .granted where told.until.map { $0 <= memory.time.now(clock) } ?? false: break
             case .granted:
                 return deviceGrant ?? confirmedPurchase
                     ?? .unanswered(name, title: title(of: name), because: .unsigned, keeping: told.reasons)
-            // The service can't know what could not be sent.
+            // The service doesn't know artifacts that couldn't be sent.
             case .denied: return account.toldAll ? told : told.demoted(because: .notAnswered, title: title(of: name))
             case .undetermined: return told
             }
         }
-        // What the device proves by itself, until the service answers. What the service denied stays denied: support may
-        // have taken it.
+        // What the device proves by itself, until the service answers. What the service denied stays denied: support
+        // may have taken it.
         if !account.denials.contains(name) {
             if let deviceGrant { return deviceGrant }
             if let confirmedPurchase, account.told[name]?.outcome == .granted { return confirmedPurchase }
@@ -170,7 +170,7 @@ struct Evaluation {
             name, title: title(of: name), keeping: account.told[name]?.reasons ?? device?.reasons ?? [])
     }
 
-    /// What the service's signature proves, also offline.
+    /// The rights in the service's entitlement token, which also holds offline.
     private func signedAnswer(on name: String) -> Tenure.Answer? {
         let now = memory.time.now(clock)
         guard let right = claims?.rights[name], right.until.map({ now < $0 }) ?? true else { return nil }
@@ -187,7 +187,7 @@ struct Evaluation {
         return memory.time.now(clock).addingTimeInterval(seconds - memory.time.age(clock))
     }
 
-    /// What the customer calls an entitlement. Nil if the app's policy has no title for it.
+    /// The entitlement's title. Nil if the app's policy has none.
     func title(of entitlement: String) -> String? {
         policy?.entitlement(named: entitlement)?.title?.text(for: setup.options.languages)
     }

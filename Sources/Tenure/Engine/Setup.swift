@@ -9,7 +9,7 @@ package struct Setup: Sendable {
     package var location: StateLocation
     /// What kind of process this is.
     package var host: HostProcess
-    /// How the device decides by itself. Nil: it only asks the service.
+    /// The policy with which the device decides by itself; nil if it only asks the service.
     package var policy: Tenure.PolicySource?
     package var service: ServiceConnection?
     package var keys: [Tenure.ServiceKey] = []
@@ -32,7 +32,7 @@ package struct Setup: Sendable {
     }
     /// Spreads the attempts of many devices. In 0..<1.
     package var chance: @Sendable () -> Double = { Double.random(in: 0..<1) }
-    /// What happens to the device while the app runs.
+    /// Events of the device while the app runs.
     package var events: @Sendable () -> AsyncStream<DeviceEvent> = { AsyncStream { $0.finish() } }
     /// Where asset packs are stored; nil: where the options say.
     package var contentLocation: ContentLocation?
@@ -63,8 +63,8 @@ package struct Setup: Sendable {
         set { location = StateLocation(newValue) }
     }
 
-    /// Whether this process may discard the state of a differently installed copy. An extension that shares the app's state
-    /// leaves that to the app.
+    /// Whether this process may discard the state of a differently installed copy. An extension that shares the app's
+    /// state leaves that to the app.
     var ownsState: Bool { host.kind != .appExtension || options.accessGroup == nil }
 
     package init(access: any AppStoreAccess, storage: any StateStorage, policy: Tenure.PolicySource?) {

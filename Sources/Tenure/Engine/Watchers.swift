@@ -3,9 +3,9 @@ import TenureCore
 
 /// The streams that follow one value.
 ///
-/// `send` and `close` only queue, so the owner can call them under its lock, in the order of its changes. `deliver` yields,
-/// and must be called without that lock. A yield takes the lock of the task that waits for the stream. A thread that cancels
-/// this task holds the same lock while it runs cancellation handlers, and those may need the owner's lock.
+/// `send` and `close` only queue, so the owner can call them under its lock, in the order of its changes. `deliver`
+/// yields, and must be called without that lock. A yield takes the lock of the task that waits for the stream. A thread
+/// that cancels this task holds the same lock while it runs cancellation handlers, and those may need the owner's lock.
 final class Watchers<Value: Sendable>: Sendable {
     private struct Delivery: Sendable {
         let continuation: AsyncStream<Value>.Continuation
@@ -74,7 +74,7 @@ final class Watchers<Value: Sendable>: Sendable {
         }
     }
 
-    /// Returns nil where nothing is queued; then the next caller of `deliver` delivers.
+    /// Returns nil if nothing is queued. Then the next caller of `deliver` delivers.
     private func takeQueue() -> [Delivery]? {
         state.withLock { state in
             guard !state.queue.isEmpty else {

@@ -1,20 +1,20 @@
 import Foundation
 import TenureCore
 
-/// What an entitlement token says, once its signature holds.
+/// The claims of an entitlement token with a valid signature.
 struct EntitlementTokenClaims: Sendable, Hashable {
     let bundleID: String
     let environment: AppStoreEnvironment
-    /// Signed for artifacts of a test authority.
+    /// Whether the artifacts were signed by a test authority.
     let isTest: Bool
-    /// Of an invented customer to rehearse with.
+    /// The name of the persona; nil for a real customer.
     let persona: String?
     let appTransactionID: String?
     /// Hashed.
     let device: String
     let issuedAt: Date
     let expiresAt: Date
-    /// Of the request that it answers. Without one, every right ends with the token.
+    /// The nonce of the request. Without one, every right ends with the token.
     let nonce: String?
     let rights: [String: Right]
 

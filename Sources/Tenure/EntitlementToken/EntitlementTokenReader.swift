@@ -14,14 +14,14 @@ struct EntitlementTokenReader: Sendable {
     /// Whether entitlement tokens about artifacts of a test authority count.
     let isRehearsal: Bool
 
-    /// The device and the customer who hold it, as far as they are known.
+    /// The device and customer that a token must be for, as far as they are known.
     struct Holder {
-        /// Hashed; nil where the store does not name the device.
+        /// The hash of the device ID; nil if StoreKit doesn't provide it.
         var device: String?
         var bundleID: String?
         var host = HostProcess(.app, bundleID: nil)
         var appTransactionID: String?
-        /// Where the device's own artifacts were signed; nil while it never saw one.
+        /// The environment of the device's own artifacts; nil before the first one.
         var environment: AppStoreEnvironment?
     }
 
@@ -42,7 +42,7 @@ struct EntitlementTokenReader: Sendable {
         case over = "is for a persona that has expired"
     }
 
-    /// An entitlement token, and what vouches for the key that signed it.
+    /// An entitlement token, and the statements that vouch for the key that signed it.
     struct Token {
         let text: String
         /// Statements about keys, oldest first.
@@ -65,8 +65,8 @@ struct EntitlementTokenReader: Sendable {
     ///
     /// - Parameters:
     ///   - nonce: of the request that it must answer.
-    ///   - latest: the latest instant that the device knows. With a stolen key, a thief can issue tokens with an earlier date
-    ///     than now, but not before the key's signing period was over.
+    ///   - latest: the latest instant that the device knows. With a stolen key, a thief can issue tokens with an
+    ///     earlier date than now, but not before the key's signing period was over.
     func read(
         new token: Token, for holder: Holder, answering nonce: String, latest: Date
     ) throws(Refusal) -> EntitlementTokenClaims {
@@ -93,7 +93,7 @@ struct EntitlementTokenReader: Sendable {
         if let id = holder.appTransactionID, let theirs = claims.appTransactionID, id != theirs {
             throw .anotherCustomer
         }
-        // What nothing on this device says otherwise is what people bought.
+        // Without a sign of a test environment, it is production.
         guard claims.environment == holder.environment ?? .production else { throw .anotherEnvironment }
         guard isRehearsal || (!claims.isTest && (claims.persona == nil || !claims.environment.isProduction)) else {
             throw .test
@@ -103,7 +103,7 @@ struct EntitlementTokenReader: Sendable {
 }
 
 extension UUID {
-    /// As entitlement tokens write a device: SHA-256 of the lower-case UUID, in Base64.
+    /// The device ID in entitlement tokens: SHA-256 of the lowercase UUID, in Base64.
     package var hashed: String { uuidString.lowercased().hashed }
 }
 

@@ -35,7 +35,7 @@ struct KeyRing: Sendable {
     /// How a signature is trusted.
     struct Trust: Sendable, Hashable {
         let keyID: String
-        /// Until when the key may sign; nil: its period has no end.
+        /// The end of the key's signing period; nil if it has no end.
         var signUntil: Date?
     }
 
@@ -95,7 +95,7 @@ struct KeyRing: Sendable {
 
     private static func key(_ fields: JSONWebKey) -> Key? { (try? Tenure.ServiceKey(fields)).flatMap(Key.init) }
 
-    /// What the root says about a signing key, once its signature holds.
+    /// The root's statement about a signing key, after its signature was verified.
     private struct RootStatement {
         let key: Key
         let signUntil: Date
@@ -137,7 +137,7 @@ struct KeyRing: Sendable {
 
 /// The keys that an offline root has revoked, as the device keeps them.
 package struct KeyRevocations: Sendable, Hashable, Codable {
-    /// The root's ID: what another root said doesn't count.
+    /// The root's ID. Lists of other roots don't count.
     let root: String
     /// A list with a higher counter replaces one with a lower counter.
     let counter: Int64

@@ -12,7 +12,8 @@ extension Tenure {
     /// A public key that the app trusts: the key with which the service signs entitlement tokens, or the offline root,
     /// which signs that key.
     ///
-    /// It is part of the app, put there when it is built. Fetching it from the service would trust any server that answers.
+    /// It is part of the app, put there when it is built. Fetching it from the service would trust any server that
+    /// answers.
     public struct ServiceKey: Sendable, Hashable {
         /// The two coordinates, 32 bytes each.
         let coordinates: Data
@@ -24,7 +25,7 @@ extension Tenure {
             let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
             if text.hasPrefix("-----") {
                 guard let key = try? P256.Signing.PublicKey(pemRepresentation: text) else {
-                    throw .key("it is no P-256 key in PEM")
+                    throw .key("it isn't a P-256 key in PEM")
                 }
                 self.init(coordinates: key.rawRepresentation)
                 return
@@ -32,7 +33,7 @@ extension Tenure {
             let decoder = JSONDecoder()
             if let set = try? decoder.decode(JSONWebKeySet.self, from: Data(text.utf8)) {
                 guard let key = set.keys.first, set.keys.count == 1 else {
-                    throw .key("the set holds \(set.keys.count) keys, and one is pinned at a time")
+                    throw .key("the set has \(set.keys.count) keys; pin one of them")
                 }
                 try self.init(key)
             } else if let key = try? decoder.decode(JSONWebKey.self, from: Data(text.utf8)) {
@@ -50,12 +51,12 @@ extension Tenure {
             guard key.kty == "EC", key.crv == "P-256", let x = Base64.urlSafe.decode(key.x),
                 let y = Base64.urlSafe.decode(key.y),
                 x.count == 32, y.count == 32
-            else { throw .key("it is no P-256 key") }
+            else { throw .key("it isn't a P-256 key") }
             self.init(coordinates: Data(x + y))
             guard verifier != nil else { throw .key("its point is not on the curve") }
         }
 
-        /// RFC 7638: by what an entitlement token names its key.
+        /// The key ID in entitlement tokens: the thumbprint of RFC 7638.
         package var id: String {
             // The required members only, in the order of their names.
             let x = Base64.urlSafe.text(coordinates.prefix(32))
@@ -68,7 +69,7 @@ extension Tenure {
     }
 }
 
-/// RFC 7517.
+/// A JSON Web Key (RFC 7517).
 struct JSONWebKey: Decodable {
     let kty: String
     let crv: String

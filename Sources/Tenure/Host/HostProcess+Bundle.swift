@@ -1,12 +1,13 @@
 import Foundation
 
-/// What tells a kind of process from another, of its bundle.
+/// The fields of a bundle that determine the kind of process.
 package struct BundleDescription: Sendable, Hashable {
     package var path: String
     package var bundleID: String?
     /// Whether Info.plist has `NSAppClip`.
     package var isAppClip: Bool
-    /// `WKCompanionAppBundleIdentifier` in the Info.plist of a watch app, for its extensions too: the app on the iPhone.
+    /// `WKCompanionAppBundleIdentifier` in the Info.plist of a watch app, for its extensions too: the app on the
+    /// iPhone.
     package var companionBundleID: String?
     /// The bundle ID of the app that contains this bundle.
     package var containingBundleID: String?

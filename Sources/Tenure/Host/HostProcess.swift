@@ -33,11 +33,11 @@ package struct HostProcess: Sendable, Hashable {
             companionBundleID: companionBundleID)
     }
 
-    /// Whether an artifact about the app with this bundle ID counts in this process. Every comparison of bundle IDs asks
-    /// this.
+    /// Whether an artifact about the app with this bundle ID counts in this process. Every comparison of bundle IDs
+    /// asks this.
     ///
-    /// StoreKit names the containing app to its extensions. Their bundle IDs extend its own, which decides if the containing
-    /// app is unknown, as in an App Clip. For an app, a bundle ID that its own extends is another app's.
+    /// StoreKit names the containing app to its extensions. Their bundle IDs extend its own, which decides if the
+    /// containing app is unknown, as in an App Clip. For an app, a bundle ID that its own extends is another app's.
     package func accepts(bundleID other: String) -> Bool {
         guard let bundleID, bundleID != other else { return true }
         if kind == .appExtension || kind == .watchApp {
@@ -68,7 +68,7 @@ package struct HostProcess: Sendable, Hashable {
     }
 }
 
-/// What a process asked for that only the app can do.
+/// An operation that only the app may do.
 package struct HostLimit: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Action: String, Sendable, Hashable {
         case buy = "buy"

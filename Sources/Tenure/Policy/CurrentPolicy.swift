@@ -9,12 +9,12 @@ package import TenurePolicyFile
 package struct CurrentPolicy: Sendable {
     private let keys: [PinnedKey]
     private let bundled: Bundled
-    /// The newest that is signed; nil while the bundled policy applies.
+    /// The newest signed policy; nil while the bundled policy applies.
     private var newest: SignedPolicy?
-    /// What is to be kept for the next start.
+    /// The state to store for the next start.
     package private(set) var kept: KeptPolicy?
 
-    /// What the app was shipped with: a policy as it compiles, or a signed one, which has a counter.
+    /// The bundled policy: a compiled one, or a signed one, which has a counter.
     private enum Bundled: Sendable {
         case compiled(Policy)
         case signed(SignedPolicy)
@@ -66,13 +66,13 @@ package struct CurrentPolicy: Sendable {
     /// Nil while the policy is a bundled one without a counter.
     package var counter: Int64? { newest?.counter }
 
-    /// Of the text that lies here; nil where all of it is wanted, because it was lost or is not good any more.
+    /// The `ETag` of the stored text; nil to fetch the whole policy, because the text is lost or invalid.
     package var tag: String? {
         guard let kept, kept.text == newest?.text else { return nil }
         return kept.tag
     }
 
-    /// Takes what the server handed out, if it is newer. Whatever it is, `policy` is as before or better.
+    /// Takes the server's policy if it is valid and newer.
     package mutating func take(_ text: Data, tag: String?) -> PolicyRefresh {
         do throws(SignedPolicyError) {
             let fetched = try SignedPolicy.verify(text, keys: keys, bundleID: bundled.policy.app.bundleID)
@@ -89,13 +89,13 @@ package struct CurrentPolicy: Sendable {
     }
 }
 
-/// What lies on the device between two starts.
+/// The stored policy.
 package struct KeptPolicy: Sendable, Hashable, Codable {
-    /// As it was signed.
+    /// The signed text.
     package let text: String
-    /// As the server named it: its `ETag`.
+    /// The server's `ETag`.
     package let tag: String?
-    /// The highest counter that this device ever took, even where the text was lost.
+    /// The highest counter that this device has accepted, even if the text is lost.
     package let highestCounter: Int64
 
     package init(text: String, tag: String?, highestCounter: Int64) {
@@ -105,13 +105,13 @@ package struct KeptPolicy: Sendable, Hashable, Codable {
     }
 }
 
-/// What came of asking the server for a policy.
+/// The result of a request for a newer policy.
 package enum PolicyRefresh: Sendable, Hashable {
     case updated(counter: Int64)
-    /// The server has what is known here.
+    /// The server has the known policy.
     case unchanged
-    /// It handed out something that is not taken, and why.
+    /// The server's policy is rejected, for this reason.
     case refused(SignedPolicyError)
-    /// It did not answer, or with no policy.
+    /// The server didn't respond, or had no policy.
     case failed(PolicyFetchError)
 }

@@ -29,11 +29,11 @@ extension Engine {
         case .failed(let error):
             setup.options.log.info("\(error)")
             snapshot.note(.policy, .failed("\(error)"))
-            // The next look, whatever it is for, asks again.
+            // The next search asks again.
             if error.isRetryable { policyAskedAt = nil }
         }
     }
 
-    /// Somewhat less than a day, so that who looks once a day asks each time.
+    /// Somewhat less than a day, so that an app that is opened once a day asks each time.
     private static let policyWait: TimeInterval = 82_800
 }

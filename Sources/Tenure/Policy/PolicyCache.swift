@@ -1,14 +1,14 @@
 package import Foundation
 
-/// Where a fetched policy lies between two starts. What comes back from there is verified again.
+/// The storage of a fetched policy between two starts. Its contents are verified again when they are read.
 package protocol PolicyCache: Sendable {
-    /// Nil where nothing, or nothing readable, lies there.
+    /// Nil if there is nothing that can be read.
     func read() -> KeptPolicy?
-    /// All of it or nothing. A failure costs no more than another question to the server at the next start.
+    /// Writes atomically. After a failure, the next start asks the server again.
     func write(_ kept: KeptPolicy)
 }
 
-/// A file of the app's.
+/// A file of the app.
 package struct PolicyCacheFile: PolicyCache {
     private let url: URL
 

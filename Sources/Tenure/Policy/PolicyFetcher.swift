@@ -7,18 +7,18 @@ package protocol PolicyFetcher: Sendable {
 }
 
 package enum PolicyAnswer: Sendable, Hashable {
-    /// What the server has, and its `ETag`. Nothing about it is known yet.
+    /// The server's file, which isn't verified yet, and its `ETag`.
     case text(Data, tag: String?)
     /// The file still has the tag that was sent.
     case unchanged
 }
 
-/// Why there is no answer.
+/// The reason why there is no response.
 package enum PolicyFetchError: Error, Sendable, Hashable {
-    /// No connection, no such host, no end of the answer in time.
+    /// There is no connection, the host is unknown, or the response isn't complete in time.
     case unreachable(String)
     case status(Int)
-    /// The answer was longer than any policy is; it was not read to its end.
+    /// The response is longer than any policy. It wasn't read to its end.
     case tooLarge(limit: Int)
     case canceled
 

@@ -1,16 +1,16 @@
 package import Foundation
 import TenureAPI
 
-/// What the service sells, as it said it last, for the next start.
+/// The service's last list of products, stored for the next start.
 package struct CachedCatalog: Sendable, Hashable, Codable {
-    /// The body of its answer.
+    /// The body of the response.
     package var text: String
-    /// Its `ETag`.
+    /// The `ETag` of the response.
     package var tag: String?
-    /// By this device's clock.
+    /// When it was fetched, by this device's clock.
     package var askedAt: Date
 
-    /// More has no place in a keychain. In bytes.
+    /// The maximum size in bytes, because the keychain isn't for large data.
     static let largestText = 256 * 1024
 
     package init(text: String, tag: String? = nil, askedAt: Date) {
@@ -19,7 +19,7 @@ package struct CachedCatalog: Sendable, Hashable, Codable {
         self.askedAt = askedAt
     }
 
-    /// Nil where it cannot be read.
+    /// Nil if it can't be read.
     var catalog: Tenure.ProductCatalog? {
         (try? JSONDecoder().decode(ProductsResponse.self, from: Data(text.utf8))).map { Tenure.ProductCatalog($0) }
     }

@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 
 extension Engine {
-    /// What the service said it sells, or what the device's policy says; asks the service where neither is known.
+    /// The products from the service or from the device's policy. Asks the service if neither is known.
     func knownCatalog() async -> Tenure.ProductCatalog? {
         load()
         if memory.catalog == nil {
@@ -12,7 +12,7 @@ extension Engine {
         return memory.catalog?.catalog ?? policy.map { Tenure.ProductCatalog($0) }
     }
 
-    /// What the app sells, as far as it is known.
+    /// The app's products, as far as they are known.
     var productIDs: [String] {
         let known = policy?.entitlements.flatMap { $0.products.map(\.id) } ?? []
         return known.isEmpty ? memory.catalog?.catalog?.ids ?? [] : Array(Set(known)).sorted()
@@ -32,7 +32,7 @@ extension Engine {
         let isWanted = areProductsWanted
         areProductsWanted = false
         let clock = setup.clock()
-        // What this release cannot read is asked for whole.
+        // If this release can't read the stored list, it fetches the whole list again.
         let known = memory.catalog.flatMap { $0.catalog == nil ? nil : $0 }
         if !isWanted, let asked = known?.askedAt, abs(clock.timeIntervalSince(asked)) < Self.productsWait { return }
         do throws(ServiceFailure) {

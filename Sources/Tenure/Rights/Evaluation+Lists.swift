@@ -3,8 +3,8 @@ import TenureCore
 import TenureJSON
 
 extension Evaluation {
-    /// What lists of versions give besides. They only give: what was granted stays as it is, and what is unknown to the
-    /// policy and to the service is denied by a list only where the app transaction was seen.
+    /// Adds the rights from lists of versions. They only add: granted answers don't change. An entitlement unknown to
+    /// the policy and to the service is denied by a list only where the app transaction was seen.
     func answers(addingTo answers: [String: Tenure.Answer]) -> [String: Tenure.Answer] {
         var answers = answers
         let now = memory.time.now(clock)

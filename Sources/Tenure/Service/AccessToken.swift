@@ -1,6 +1,6 @@
 import Foundation
 
-/// Opens the service's interface for a while.
+/// A token that gives access to the service's API for a limited time.
 struct AccessToken: Sendable, Hashable {
     let value: String
     /// By this device's clock.

@@ -9,7 +9,7 @@ package struct ServiceConnection: Sendable {
     private let transport: any Transport
     private let deadline: Double
 
-    /// More is no answer of the service.
+    /// The maximum size of a response of the service, in bytes.
     private static let largestAnswer = 4 * 1024 * 1024
 
     /// - Parameter app: the name of the app where the service has several.
@@ -21,7 +21,7 @@ package struct ServiceConnection: Sendable {
         self.transport = transport
     }
 
-    /// Why nothing can be sent to this address; nil where it can.
+    /// The reason why requests can't be sent to this address; otherwise nil.
     var addressMistake: String? {
         switch url.scheme?.lowercased() {
         case "https": nil
@@ -47,14 +47,14 @@ package struct ServiceConnection: Sendable {
         name.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed.subtracting(["/"])) ?? name
     }
 
-    /// What came of asking what the service sells.
+    /// The result of a request for the products.
     enum Products: Sendable {
-        /// As `tag` names it.
+        /// The products are unchanged since `tag`.
         case unchanged
         case told(String, tag: String?)
     }
 
-    /// What the service sells, and what each product gives: text that reads as `ProductsResponse`.
+    /// The products and what they grant: JSON that decodes as `ProductsResponse`.
     func products(unlessTagged tag: String?) async throws(ServiceFailure) -> Products {
         var request = request("v1/products")
         if let tag { request.headers["If-None-Match"] = tag }
@@ -97,7 +97,7 @@ package struct ServiceConnection: Sendable {
         return try read(try await response(to: request))
     }
 
-    /// `de-AT, de;q=0.9, en;q=0.8`
+    /// The value of `Accept-Language`, such as `de-AT, de;q=0.9, en;q=0.8`.
     private static func acceptLanguage(_ languages: [String]) -> String {
         let tags = languages.map { $0.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") } }
         return tags.filter { !$0.isEmpty }.prefix(9).enumerated()
@@ -128,12 +128,12 @@ package struct ServiceConnection: Sendable {
         do {
             return try JSONDecoder().decode(Answer.self, from: response.body)
         } catch {
-            throw .noAnswer("what it answers is not what this service would")
+            throw .noAnswer("its response isn't one of a Tenure service")
         }
     }
 }
 
-/// Why the service gave no answer that counts.
+/// The reason why the service gave no valid response.
 enum ServiceFailure: Error, CustomStringConvertible {
     case noAnswer(String)
     case refused(Problem, retryAfter: Double?)

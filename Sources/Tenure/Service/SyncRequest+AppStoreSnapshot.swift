@@ -3,9 +3,9 @@ import TenureAPI
 import TenureCore
 
 extension SyncRequest {
-    /// What was read from the store; nil where nothing of it is signed.
+    /// The request with everything that was read from StoreKit; nil without any signed artifact.
     ///
-    /// `receipt` only where there is no app transaction: that is what it could say more.
+    /// It has `receipt` only without an app transaction, because that contains the same facts.
     init?(_ snapshot: AppStoreSnapshot, from access: any AppStoreAccess) async {
         self.init(appTransaction: snapshot.appTransaction?.jws)
         if let listed = snapshot.transactions {
@@ -21,7 +21,8 @@ extension SyncRequest {
         deviceVerificationID = access.deviceVerificationID?.uuidString
     }
 
-    /// The service takes 2,000 of them and 4 MiB in all. Where there are more, old periods of subscriptions are left out.
+    /// The service takes 2,000 of them and 4 MiB in all. Where there are more, old periods of subscriptions are left
+    /// out.
     static func mostTelling(_ transactions: [StoreTransaction]) -> [StoreTransaction] {
         let total = transactions.reduce(0) { $0 + $1.jws.utf8.count }
         guard transactions.count > mostTransactions || total > largestTransactions else { return transactions }

@@ -1,8 +1,8 @@
-/// Why an access group cannot be used.
+/// The reason why an access group can't be used.
 package enum AccessGroupError: Error, Sendable, Hashable {
     /// The app's entitlements do not name the group.
     case missing(String)
-    /// The text cannot be the name of a group.
+    /// The text isn't a valid name of a group.
     case invalidName(String)
     /// An App Clip can't share its keychain.
     case appClip

@@ -21,7 +21,8 @@ extension Account {
         let known = merged.essence
         merged.service = service(mergedWith: stored, base: base, knowing: known)
         merged.denials = denials(mergedWith: stored, base: base, knowing: known)
-        // Answered is what either process got an answer about. A mark that came since `base` remains: it's about a change.
+        // Answered is what either process got an answer about. A mark that came since `base` remains: it's about a
+        // change.
         let answered = Set(base.purchases.map(\.transactionID)).subtracting(base.unanswered)
         merged.unanswered = unanswered.filter { stored.isUnanswered($0) || answered.contains($0) }.union(
             stored.unanswered.filter { isUnanswered($0) || answered.contains($0) })
@@ -31,14 +32,14 @@ extension Account {
         return merged
     }
 
-    /// The later word about each subscription, in an order that no order of merges changes.
+    /// The later state of each subscription, in an order that doesn't depend on the order of merges.
     private static func merging(_ mine: [Renewal], _ stored: [Renewal]) -> [Renewal] {
         var account = Account()
         account.add(mine + stored)
         return account.renewals.sorted { $0.originalTransactionID < $1.originalTransactionID }
     }
 
-    /// What the service said: the later answer. If it was not told of all that is known now, it is to be asked again.
+    /// The service's later response. If it doesn't cover all evidence, the service is asked again.
     private func service(mergedWith stored: Account, base: Account, knowing merged: Essence) -> ServiceAnswer {
         // Its answers about another persona do not apply to this one.
         if persona != stored.persona { return service }
@@ -51,7 +52,7 @@ extension Account {
         return answer
     }
 
-    /// Denials that were found with all that is known. One that was found without the other's news does not count.
+    /// Denials that cover all evidence. One without the other process's new evidence doesn't count.
     private func denials(mergedWith stored: Account, base: Account, knowing merged: Essence) -> Set<String> {
         switch (essence == merged, stored.essence == merged) {
         case (true, true):
@@ -67,7 +68,7 @@ extension Account {
         unanswered.contains(transaction) || !purchases.contains { $0.transactionID == transaction }
     }
 
-    /// What the service said last, and when.
+    /// The service's last response, and when it came.
     private struct ServiceAnswer: Hashable {
         var entitlementToken: String?
         var keyStatements: [String]

@@ -1,24 +1,24 @@
 package import Foundation
 package import TenureCore
 
-/// What is known of one Apple Account's getting the app. Another account's artifacts discard all of it.
+/// What is known about one Apple Account's acquisition of the app. Artifacts of another account discard all of it.
 package struct Account: Sendable, Hashable {
     package private(set) var key: AcquisitionKey?
-    /// Where it was signed; nil until an app transaction was seen.
+    /// The environment; nil until an app transaction was read.
     package private(set) var environment: AppStoreEnvironment?
     package private(set) var bundleID: String?
     package private(set) var proofs: [AppProof] = []
     package private(set) var purchases: [Purchase] = []
     package private(set) var renewals: [Renewal] = []
-    /// The service's word, as it came, and when.
+    /// The service's entitlement token, and when it was received.
     package var entitlementToken: String?
-    /// What vouches for the key that signed the token.
+    /// The statements that vouch for the key that signed the token.
     package var keyStatements: [String] = []
-    /// What the service said last.
+    /// The service's last response.
     package var told: [String: Tenure.Answer] = [:]
     /// When the service was last asked, with success.
     package var askedAt: Date?
-    /// What was denied when everything was last known, and nothing new has come since.
+    /// Entitlements that were denied when everything was last known, if there is no new evidence since.
     package var denials: Set<String> = []
 
     /// Whether the app has sent everything that could grant something to the service.
@@ -29,17 +29,17 @@ package struct Account: Sendable, Hashable {
     package var refused: Set<String> = []
     /// Transactions that the app has delivered and that aren't finished yet.
     package var delivered: Set<String> = []
-    /// What the device granted under the last policy that it could read.
+    /// The rights that the device granted under the last readable policy.
     package var granted: [String: Tenure.Answer] = [:]
 
     /// The hashed token of the persona that replaced the customer in the last request to the service.
     package var persona: String?
 
-    /// A device keeps what was signed for one account: thousands of renewals at the most.
+    /// The maximum number of stored purchases of one account, thousands of renewals.
     private static let mostPurchases = 5000
     private static let mostProofs = 400
 
-    /// An app transaction of somebody who had this device before, which StoreKit still shows.
+    /// An app transaction of the device's previous account, which StoreKit still returns.
     package var stale: String?
 
     package init() {}
@@ -58,7 +58,7 @@ package struct Account: Sendable, Hashable {
         if let mine = self.environment, let environment, mine != environment { return true }
         guard let key, let other else { return false }
         if let mine = key.appTransactionID, let theirs = other.appTransactionID { return mine != theirs }
-        // Before there were ids the date tells; it survives refunds and other devices.
+        // Without IDs, the purchase date identifies the account. It is the same after a refund and on other devices.
         guard key.originalPurchaseDate != nil, other.originalPurchaseDate != nil else { return false }
         return !key.matches(other)
     }
@@ -68,7 +68,7 @@ package struct Account: Sendable, Hashable {
         return mine != theirs
     }
 
-    /// What the service said was of somebody else.
+    /// Discards the service's response, which was about another account.
     mutating func forgetService() {
         entitlementToken = nil
         keyStatements = []
@@ -79,7 +79,7 @@ package struct Account: Sendable, Hashable {
         granted = [:]
     }
 
-    /// What the local state kept.
+    /// Creates the account from the stored state.
     mutating func restore(
         environment: AppStoreEnvironment?, bundleID: String?, appTransactionID: String?, proofs: [AppProof],
         purchases: [Purchase], renewals: [Renewal]
@@ -94,7 +94,7 @@ package struct Account: Sendable, Hashable {
         key = key ?? proofs.first.map(AcquisitionKey.init(of:))
     }
 
-    /// Whether anything is new.
+    /// Returns whether anything is new.
     @discardableResult
     package mutating func add(_ app: StoreAppTransaction) -> Bool {
         let before = (environment, proofs.last?.withoutSigning)
@@ -105,7 +105,7 @@ package struct Account: Sendable, Hashable {
         return before != (environment, proofs.last?.withoutSigning)
     }
 
-    /// Takes its name from a transaction, while no app transaction was seen.
+    /// Takes the account's ID from a transaction, if no app transaction was read yet.
     mutating func adopt(_ transaction: StoreTransaction) {
         if key == nil { key = transaction.appTransactionID.map { AcquisitionKey(ofAppTransaction: $0) } }
     }
@@ -167,14 +167,14 @@ package struct Account: Sendable, Hashable {
 
     package var acquisition: Acquisition? { proofs.isEmpty ? nil : acquisitions(in: proofs).first }
 
-    /// When the newest of it was signed.
+    /// The newest signing date.
     package var newestSigning: Date? {
         let dates = proofs.compactMap(\.signedDate) + purchases.compactMap(\.signedDate)
         return (dates + renewals.compactMap(\.signedDate)).max()
     }
 
-    /// The purchases to store if there are too many: the oldest consumables are dropped first, then the oldest periods of
-    /// subscriptions.
+    /// The purchases to store if there are too many: the oldest consumables are dropped first, then the oldest periods
+    /// of subscriptions.
     private static func essential(_ purchases: [Purchase]) -> ArraySlice<Purchase> {
         guard purchases.count > mostPurchases else { return purchases[...] }
         return purchases.sorted { first, second in
@@ -212,7 +212,7 @@ extension AcquisitionKey {
 // An artifact that was only signed again has the same facts with another date: that is no news.
 
 extension Account {
-    /// What was learned from the store, without the dates of signing.
+    /// The facts from StoreKit, without signing dates.
     struct Essence: Hashable {
         let environment: AppStoreEnvironment?
         let proof: AppProof?

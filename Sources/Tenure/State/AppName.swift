@@ -1,6 +1,6 @@
 import Foundation
 
-/// Under which name this app keeps what it keeps.
+/// The name under which this app stores its state.
 enum AppName {
     static var ofThisApp: String { Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName }
 }

@@ -1,19 +1,19 @@
 package import Foundation
 
-/// What the device knows of time, which its clock alone does not tell: people turn it.
+/// The device's knowledge of time. Its clock alone isn't enough, because people change it.
 ///
-/// - Rights end at instants: for them time never runs backwards, so that a clock that is turned back extends nothing. Only
-///   something newly signed shows that a clock had been wrong before.
+/// - Rights end at instants: for them time never runs backwards, so that a clock that is turned back extends nothing.
+///   Only something newly signed shows that a clock had been wrong before.
 /// - Waiting is counted from a beginning: beginnings move with a clock that is turned back, so that what was waited
 ///   stays waited, and no clock set to a far year stops the count.
 package struct DeviceTime: Sendable, Hashable, Codable {
-    /// The latest instant that this device has been at.
+    /// The latest instant that this device has reached.
     package private(set) var floor: Date
-    /// What the clock said when it was last looked at.
+    /// The time on the clock when it was last read.
     package private(set) var lastClock: Date
     /// When the newest artifact was signed.
     package private(set) var newestSigning: Date?
-    /// When this device, or this keychain, was first met.
+    /// When this device or keychain was first used.
     package private(set) var firstSeen: Date
     /// Beginnings of other counts, by name.
     package private(set) var beginnings: [String: Date] = [:]
@@ -30,7 +30,7 @@ package struct DeviceTime: Sendable, Hashable, Codable {
     /// The instant that counts for the end of rights.
     package func now(_ clock: Date) -> Date { max(clock, floor) }
 
-    /// Whether the clock says less than is known.
+    /// Whether the clock is earlier than the known time.
     package func isTurnedBack(_ clock: Date) -> Bool { clock < floor.addingTimeInterval(-Self.tolerance) }
 
     package mutating func look(at clock: Date) {
@@ -45,26 +45,26 @@ package struct DeviceTime: Sendable, Hashable, Codable {
         floor = max(floor, clock)
     }
 
-    /// Something was signed at that instant by a clock that is right.
+    /// Updates the time after an artifact was signed at that instant, by a correct clock.
     ///
-    /// Where it is newer than anything before, the present is not much later: that heals a clock that was once set to a far
-    /// year. It never puts time before the signing itself.
+    /// Where it is newer than anything before, the present is not much later: that heals a clock that was once set to a
+    /// far year. It never puts time before the signing itself.
     package mutating func learn(signedAt signing: Date, clock: Date) {
         guard signing > (newestSigning ?? .distantPast) else { return }
-        // The first one shows nothing of the clock before it.
+        // The first one says nothing about the clock before it.
         floor = newestSigning == nil ? max(floor, signing) : max(signing, clock)
         newestSigning = signing
     }
 
-    /// The service said, in answer to what was asked just now, that it is that instant.
+    /// Updates the time from the service's response to a request that was just sent.
     ///
-    /// Its present replaces what was believed before, so that a service that once had a fast clock is not believed permanently.
-    /// It is not earlier than what the App Store signed, nor than the clock.
+    /// Its present replaces what was believed before, so that a service that once had a fast clock is not believed
+    /// permanently. It is not earlier than what the App Store signed, nor than the clock.
     package mutating func learn(toldAt instant: Date, clock: Date) {
         floor = max(instant, clock, newestSigning ?? .distantPast)
     }
 
-    /// Seconds since this device was first met.
+    /// Seconds since this device was first used.
     package func age(_ clock: Date) -> TimeInterval { max(0, clock.timeIntervalSince(firstSeen)) }
 
     /// What has begun already goes on, from the earlier of the two.
@@ -78,8 +78,8 @@ package struct DeviceTime: Sendable, Hashable, Codable {
 
     /// Returns this process's knowledge of time with what others stored since `base`.
     ///
-    /// Waiting counts from the earlier beginning. Both are first moved to the present clock: one process may have seen that
-    /// it was turned back, and the other not.
+    /// Waiting counts from the earlier beginning. Both are first moved to the present clock: one process may have seen
+    /// that it was turned back, and the other not.
     func merging(_ stored: DeviceTime, base: DeviceTime, at clock: Date) -> DeviceTime {
         var merged = self
         var theirs = stored
@@ -116,7 +116,7 @@ package struct DeviceTime: Sendable, Hashable, Codable {
             && abs(lastClock.timeIntervalSince(other.lastClock)) < Self.tolerance
     }
 
-    /// Whether no sequence of looks leads here: then somebody wrote it.
+    /// Whether no sequence of readings leads to this state, so that it must have been manipulated.
     package var isImpossible: Bool {
         lastClock > floor.addingTimeInterval(Self.tolerance) && newestSigning == nil || firstSeen > lastClock
             || ![floor, lastClock, firstSeen].allSatisfy { $0.timeIntervalSinceReferenceDate.isFinite }

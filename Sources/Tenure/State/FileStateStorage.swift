@@ -81,7 +81,7 @@ extension FileStateStorage {
         return data.appendingPathComponent("tenure", isDirectory: true)
     }
 
-    /// A file name that no name leads out of its folder with.
+    /// A file name that can't lead out of its folder.
     static func safe(_ name: String) -> String {
         let plain = String(name.unicodeScalars.map { isPlain($0) ? Character($0) : "_" })
         return plain.allSatisfy { $0 == "." } ? "app" : plain

@@ -10,10 +10,10 @@ import TenureJSON
 
 /// The bytes of the local state: a format, a seal over the rest, and the rest.
 ///
-/// The seal is made with a secret that stays on the device, so that what was changed, cut short or copied from elsewhere
-/// is found out.
+/// The seal is made with a secret that stays on the device, so that what was changed, cut short or copied from
+/// elsewhere is found out.
 package enum SealedState {
-    /// More than this is nothing that this client wrote.
+    /// The maximum size in bytes. The client never writes more.
     package static let largestSize = 8 * 1024 * 1024
     private static let format = Data("tenure1\n".utf8)
     private static let sealSize = 32
@@ -22,7 +22,7 @@ package enum SealedState {
         format + Data(HMAC<SHA256>.authenticationCode(for: contents, using: key(secret))) + contents
     }
 
-    /// Nil where the seal does not hold.
+    /// Nil if the seal is invalid.
     package static func open(_ bytes: Data, with secret: Data) -> Data? {
         let start = format.count + sealSize
         guard bytes.count >= start, bytes.prefix(format.count) == format else { return nil }

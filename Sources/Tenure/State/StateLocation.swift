@@ -5,7 +5,7 @@ package struct StateLocation: Sendable {
     package let storage: any StateStorage
     /// The private place, from before the state was shared; it is moved from there.
     package var former: (any StateStorage)?
-    /// Nil where nothing is ever locked.
+    /// Nil on platforms without device locks.
     package var gracePeriod: GracePeriodFile?
 
     package init(
@@ -54,8 +54,8 @@ package struct StateLocation: Sendable {
             // Several apps may use one group. Each app has its own state, shared with its extensions.
             let app = host.containingBundleID ?? AppName.ofThisApp
             let folder = container.appendingPathComponent("Library/Application Support/tenure/\(app)")
-            // On the Mac the system returns the path of a container even if the app lacks the group. The folder itself is
-            // created by the first write, away from the main thread.
+            // On the Mac the system returns the path of a container even if the app lacks the group. The folder itself
+            // is created by the first write, away from the main thread.
             guard FileManager.default.isWritableFile(atPath: container.path) else { throw .missing(group) }
             let log = FallbackStateStorage.once { options.log.error($0) }
             var location = inKeychain(name: app, group: group, folder: folder, log)

@@ -3,11 +3,11 @@ package import Foundation
 /// The result of reading the stored state.
 package enum StateReadResult: Sendable {
     case state(StoredState)
-    /// The first start, or the first one after a reinstallation where nothing outlives one.
+    /// There is no state: it's the first start, or the first one after a reinstallation that removed the state.
     case missing
-    /// This device did not write it like that. It is ignored, and replaced.
+    /// The state is invalid. It is ignored and replaced.
     case rejected(reason: String)
-    /// There may be one that cannot be read now. It must not be replaced.
+    /// There may be a state that can't be read now. It must not be replaced.
     case unreadable(reason: String)
 }
 

@@ -1,14 +1,15 @@
 package import Foundation
 
-/// Where the state is kept between two starts. The keychain outlives a reinstallation of the app; a file does not.
+/// The storage of the state between two starts. The keychain outlives a reinstallation of the app; a file doesn't.
 package protocol StateStorage: Sendable {
     /// Returns nil if nothing was written yet. Throws if there may be a state that cannot be read now, such as in the
     /// keychain before the first unlock.
     func read() throws -> Data?
     /// Replaces the contents with what `change` makes of them, while no other process can.
     ///
-    /// The inter-process lock is held only for this call: iOS terminates apps that are suspended with a lock on a shared
-    /// file. Throws without a change if the contents cannot be read, so that an unreadable state is never replaced.
+    /// The inter-process lock is held only for this call: iOS terminates apps that are suspended with a lock on a
+    /// shared file. Throws without a change if the contents cannot be read, so that an unreadable state is never
+    /// replaced.
     func update(_ change: (Data?) throws -> Data) throws
     /// Random bytes that stay on this device, made when first needed: they seal the state. Empty if the storage itself
     /// keeps other apps out.
@@ -17,7 +18,7 @@ package protocol StateStorage: Sendable {
     func remove() throws
 }
 
-/// Why the state cannot be read or written.
+/// The reason why the state can't be read or written.
 package enum StateStorageError: Error, Sendable, Hashable {
     /// The keychain is locked until the first unlock after a restart.
     case locked(operation: String)

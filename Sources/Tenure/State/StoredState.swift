@@ -1,15 +1,15 @@
 package import Foundation
 import TenureCore
 
-/// What the device keeps from one start to the next.
+/// The state that the device stores between two starts.
 package struct StoredState: Sendable, Hashable, Codable {
     /// `AppStore.deviceVerificationID` of the device that wrote it, hashed.
     package var device: String?
-    /// How the copy of the app that wrote it was distributed: what a tester had does not count for what is bought later.
+    /// How the copy of the app that wrote it was installed. A tester's state doesn't count after a purchase.
     package var distribution: String?
     package var time: DeviceTime
     package var account = Account()
-    /// What was used of trials, by acquisition: an account that comes back finds what it had used.
+    /// The use of trials by acquisition. An account that returns still has its used sessions.
     package var trials: [String: [String: TrialUse]] = [:]
     /// The service's list of products; nil until it was asked for.
     package var catalog: CachedCatalog?

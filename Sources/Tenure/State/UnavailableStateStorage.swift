@@ -1,6 +1,6 @@
 import Foundation
 
-/// Keeps nothing, and says why: the access group of the options cannot be used.
+/// Stores nothing, because the access group in the options can't be used.
 struct UnavailableStateStorage: StateStorage {
     let error: StateStorageError
 

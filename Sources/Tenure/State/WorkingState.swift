@@ -17,7 +17,7 @@ package struct WorkingState: Sendable {
     private let persona: String?
     private let initial: StoredState
 
-    /// What this process knows.
+    /// The state of this process.
     package var current: StoredState
     /// What was stored when this process last read or wrote it; nil: nothing that it could read.
     package private(set) var stored: StoredState?
@@ -84,7 +84,8 @@ package struct WorkingState: Sendable {
         try update(at: clock) { _ in }
     }
 
-    /// Changes the state while no other process can, with all that others wrote. If `change` throws, nothing is written.
+    /// Changes the state while no other process can, with all that others wrote. If `change` throws, nothing is
+    /// written.
     @discardableResult
     package mutating func update<Result>(
         at clock: Date, _ change: (inout StoredState) throws -> Result

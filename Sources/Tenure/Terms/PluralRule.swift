@@ -1,4 +1,4 @@
-/// How a language's nouns follow a whole number: the rules of Unicode's CLDR, as far as counts need them.
+/// The plural rules of a language for whole numbers, from Unicode's CLDR.
 ///
 /// `Foundation` has them only in string catalogs, which Linux lacks.
 enum PluralRule: Sendable {

@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 import TenureJSON
 
-/// What was used of trials, counted on the device.
+/// The use of trials, counted on the device.
 ///
 /// One acquisition has several names in the course of time: none while the account is unknown, then the date of its
 /// purchase, and the App Store's id once a newer system tells it. Whatever it is called at the moment, it has used what

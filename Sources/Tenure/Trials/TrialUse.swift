@@ -1,4 +1,4 @@
-/// What was used of one trial on this device.
+/// The use of one trial on this device.
 package struct TrialUse: Sendable, Hashable, Codable {
     package var sessions: Int
 

@@ -71,7 +71,8 @@ extension AppStoreVerifier {
             case .notification: return .notification(try verifyNotification(bytes, now: now))
             case .realtime, nil:
                 throw Rejection(
-                    .wrongKind, "it is no app transaction, transaction, renewal info or notification by its keys")
+                    .wrongKind,
+                    "its keys aren't those of an app transaction, a transaction, renewal info or a notification")
             }
         }
     }

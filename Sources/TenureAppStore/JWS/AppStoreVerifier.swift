@@ -85,7 +85,7 @@ public struct AppStoreVerifier: Sendable {
         case .transaction: return .transaction(try verified(signed, now: now))
         case .renewalInfo: return .renewalInfo(try verified(signed, now: now))
         case .notification, .realtime, nil:
-            throw Rejection(.wrongKind, "it is no app transaction, transaction or renewal info by its keys")
+            throw Rejection(.wrongKind, "its keys aren't those of an app transaction, a transaction or renewal info")
         }
     }
 
@@ -143,7 +143,7 @@ public struct AppStoreVerifier: Sendable {
         of segments: JWSSegments, hashedTo digest: SHA256Digest, by chain: TrustedChain
     ) throws(Rejection) {
         guard case .p256(let key) = chain.key else {
-            throw Rejection(.unsupportedAlgorithm, "a JWS is signed with a P-256 key")
+            throw Rejection(.unsupportedAlgorithm, "a JWS must be signed with a P-256 key")
         }
         let bytes = try segments.decoded(segments.signature, as: "signature")
         // RFC 7518, section 3.4: the two numbers, 32 bytes each. OpenSSL's DER form is another spelling of them.
@@ -158,13 +158,13 @@ public struct AppStoreVerifier: Sendable {
     private func checkKind(of tape: JSONTape, is kind: JWSKind) throws(Rejection) {
         let found = JWSKind(of: tape)
         guard found == kind else {
-            throw Rejection(.wrongKind, "\(kind.phrase) is wanted, and this is \(found?.phrase ?? "something else")")
+            throw Rejection(.wrongKind, "it must be \(kind.phrase), but it is \(found?.phrase ?? "something else")")
         }
     }
 
     func checkSigning(at signedDate: Date?, by chain: TrustedChain, now: Date?) throws(Rejection) {
         guard let instant = signedDate ?? now else {
-            throw Rejection(.malformed, "it does not say when it was signed")
+            throw Rejection(.malformed, "it has no signing date")
         }
         try chain.checkValidity(at: instant)
         if let now, instant.timeIntervalSince(now) > Self.clockTolerance {
@@ -180,16 +180,16 @@ public struct AppStoreVerifier: Sendable {
         // Their names have three letters; no name of the App Store's has.
         guard tape.mayHaveName(ofLength: 3, inObjectAt: tape.root) else { return }
         guard tape.value(named: "aud", inObjectAt: tape.root) == nil else {
-            throw Rejection(.malformed, "it is meant for one audience (`aud`), which the App Store never says")
+            throw Rejection(.malformed, "it names an audience (`aud`), which the App Store never does")
         }
         let read = FieldReader(tape: tape, index: tape.root)
         let seconds = instant?.timeIntervalSince1970
         if let end: Int64 = try read("exp"), let seconds, Double(end) <= seconds {
-            throw Rejection(.expiredAtSigning, "it says that it has ended (`exp`)")
+            throw Rejection(.expiredAtSigning, "it has expired, according to `exp`")
         }
         for claim: StaticString in ["iat", "nbf"] {
             if let beginning: Int64 = try read(claim), let seconds, Double(beginning) > seconds {
-                throw Rejection(.expiredAtSigning, "it says that it begins in the future (`\(claim)`)")
+                throw Rejection(.expiredAtSigning, "it isn't valid yet, according to `\(claim)`")
             }
         }
     }
@@ -204,14 +204,14 @@ public struct AppStoreVerifier: Sendable {
         if let wanted = app.bundleID, kind != .renewalInfo {
             // Bytes are compared: two Unicode spellings of one letter are two bundle IDs.
             guard let bundleID, bundleID.utf8.elementsEqual(wanted.utf8) else {
-                throw Rejection(.wrongApp, "it belongs to `\(bundleID ?? "")`, and not to `\(wanted)`")
+                throw Rejection(.wrongApp, "it belongs to the app `\(bundleID ?? "")`, not to `\(wanted)`")
             }
         }
         if let wanted = app.appAppleID, kind.namesAppAppleID, environment == AppStoreEnvironment.production.rawValue {
             guard appAppleID == wanted else {
                 throw Rejection(
                     .wrongApp,
-                    "it belongs to the app with the id \(appAppleID.map(String.init) ?? "(none)"), and not to \(wanted)"
+                    "it belongs to the app with the Apple ID \(appAppleID.map(String.init) ?? "(none)"), not to \(wanted)"
                 )
             }
         }

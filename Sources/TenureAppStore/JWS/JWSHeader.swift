@@ -38,7 +38,7 @@ struct JWSHeader {
     /// The header's chain, verified.
     func chain(in cache: ChainCache) throws(Rejection) -> TrustedChain {
         guard let x5c else {
-            throw Rejection(.untrustedChain, "the header shows no certificates (`x5c`)")
+            throw Rejection(.untrustedChain, "the header has no certificates (`x5c`)")
         }
         switch x5c.count {
         case 1: return try cache.localChain(certificate: certificate(x5c[0], at: 0), purpose: .jws)
@@ -49,7 +49,7 @@ struct JWSHeader {
             _ = try certificate(x5c[2], at: 2)
             return try cache.chain(leaf: leaf, intermediate: intermediate, purpose: .jws)
         default:
-            throw Rejection(.untrustedChain, "the header shows \(x5c.count) certificates (`x5c`) instead of 3")
+            throw Rejection(.untrustedChain, "the header has \(x5c.count) certificates (`x5c`) instead of 3")
         }
     }
 

@@ -5,9 +5,10 @@ import TenureCore
 
 extension AppStoreVerifier {
     /// Verifies an app receipt in BER or DER (`receiptBytes(base64:)` and `receiptBytes(file:)` read text). A creation
-    /// date after `now` is rejected, and a receipt with an unreadable date is judged at `now`. With nil, the date isn't
-    /// compared, and such a receipt is rejected.
-    /// The app's ID in the receipt isn't compared: it adds nothing to the bundle ID.
+    /// date after `now` is rejected, and a receipt with an unreadable date is verified as of `now`. With nil, the date
+    /// isn't compared, and such a receipt is rejected. The app's ID in the receipt isn't compared: it adds nothing to
+    /// the bundle ID.
+    ///
     /// Throws a `Rejection` with the code of the first failed check, in this order: size, form, algorithm, chain,
     /// purpose, signature, payload, validity, app, environment.
     public func verifyReceipt(_ bytes: [UInt8], now: Date?) throws(Rejection) -> Verified<ReceiptPayload> {
@@ -31,7 +32,7 @@ extension AppStoreVerifier {
         try checkSigning(at: payload.creationDate, by: chain, now: now)
         // Bytes are compared: two Unicode spellings of one letter are two bundle IDs.
         if let wanted = app.bundleID, !payload.bundleID.utf8.elementsEqual(wanted.utf8) {
-            throw Rejection(.wrongApp, "it belongs to `\(payload.bundleID)`, and not to `\(wanted)`")
+            throw Rejection(.wrongApp, "it belongs to the app `\(payload.bundleID)`, not to `\(wanted)`")
         }
         let environment = try trust.environment(
             named: payload.type?.environment.rawValue ?? payload.receiptType,
@@ -66,7 +67,7 @@ extension AppStoreVerifier {
 
     private func checkSignature(of signedData: SignedData, by chain: TrustedChain) throws(Rejection) {
         guard case .rsa(let key) = chain.key else {
-            throw Rejection(.unsupportedAlgorithm, "a receipt is signed with an RSA key")
+            throw Rejection(.unsupportedAlgorithm, "a receipt must be signed with an RSA key")
         }
         let isValid =
             switch signedData.digest {

@@ -123,7 +123,7 @@ struct SignedData {
         where reader.equal(certificate.serialNumber, serialNumber.contents)
             && reader.equal(certificate.issuer, issuer.encoding)
         {
-            guard found == nil else { throw .malformed("several certificates answer to the signer's name") }
+            guard found == nil else { throw .malformed("several certificates have the signer's name") }
             found = index
         }
         guard let found else { throw .malformed("the signer's certificate is not in it") }

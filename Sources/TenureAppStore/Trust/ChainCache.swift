@@ -65,7 +65,7 @@ package final class ChainCache: Sendable {
     package func localChain(certificate: [UInt8], purpose: ChainPurpose) throws(Rejection) -> TrustedChain {
         guard let signers = trust.localSigners else {
             throw Rejection(
-                .untrustedChain, "it carries one certificate, as Xcode signs, and Xcode is not accepted here")
+                .untrustedChain, "it has one certificate, as artifacts of Xcode do, and Xcode isn't accepted here")
         }
         return try locallyTrusted(certificate: certificate, anchors: signers, purpose: purpose)
     }

@@ -13,7 +13,7 @@ extension ParsedCertificate {
         // Several roots may have one name: the signature shows which it was.
         let namesakes = anchors.certificates.filter { $0.subject == issuer }
         guard !namesakes.isEmpty else {
-            throw Rejection(.untrustedChain, "no trusted root is called `\(x509.issuer)`")
+            throw Rejection(.untrustedChain, "no trusted root has the name `\(x509.issuer)`")
         }
         // For any issuer: without this, no signature needs to be computed.
         try checkIsAuthority(intermediatesBelow: 0)

@@ -38,7 +38,7 @@ public struct TrustConfiguration: Sendable {
     package func environment(named name: String?, signedBy chain: TrustedChain) throws(Rejection) -> AppStoreEnvironment
     {
         guard let name else {
-            throw Rejection(.wrongEnvironment, "it names no environment")
+            throw Rejection(.wrongEnvironment, "it has no environment")
         }
         guard let environment = AppStoreEnvironment(rawValue: name), let anchors = anchors[environment] else {
             throw Rejection(

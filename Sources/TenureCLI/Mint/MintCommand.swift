@@ -102,7 +102,7 @@ struct MintOptions: ParsableArguments {
             throw ValidationError("`\(text)` sets nothing; write it as field=value")
         }
         if let deviceID, UUID(digits: deviceID) == nil {
-            throw ValidationError("`\(deviceID)` is no UUID; write it as `AppStore.deviceVerificationID` has it")
+            throw ValidationError("`\(deviceID)` isn't a UUID; write it as `AppStore.deviceVerificationID` has it")
         }
     }
 

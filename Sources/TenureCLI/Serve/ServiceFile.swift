@@ -110,7 +110,7 @@ struct ServiceFile {
             words = texts.count == sequence.count ? texts : nil
         }
         guard let words else {
-            values.note("\(place(node)): `\(setting.name)` has the wrong shape; see `tenure serve --help`")
+            values.note("\(place(node)): `\(setting.name)` has the wrong type; see `tenure serve --help`")
             return
         }
         // `port:` without a value.

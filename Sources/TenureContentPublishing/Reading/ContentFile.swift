@@ -101,7 +101,7 @@ private struct ContentFileReader {
             }
             if !ContentCatalog.isName(entry.key) {
                 reading.report(
-                    "`\(entry.key.shortened)` is no name of a pack; write 1 to 64 of the characters a–z, 0–9 and `-`",
+                    "`\(entry.key.shortened)` isn't a valid name of a pack; write 1 to 64 of the characters a–z, 0–9 and `-`",
                     at: entry.keyPosition)
             }
             if let pack = pack(Part(entry, under: part.path), named: entry.key) { packs.append(pack) }
@@ -164,7 +164,7 @@ private struct ContentFileReader {
     private mutating func minimumAppVersion(_ part: Part) -> AppVersion? {
         if let version = part.node.text.flatMap({ AppVersion($0) }) { return version }
         reading.report(
-            "\(part.node.kindInWords) is no version; write the app's `CFBundleShortVersionString`, such as `\"3.2\"`",
+            "\(part.node.kindInWords) isn't a version; write the app's `CFBundleShortVersionString`, such as `\"3.2\"`",
             at: part.position)
         return nil
     }

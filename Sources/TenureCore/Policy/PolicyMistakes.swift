@@ -7,7 +7,7 @@ extension Policy {
         if app.bundleID.isEmpty {
             mistakes.append(
                 PolicyMistake(
-                    ["app", "bundleID"], "the bundle id is empty; write the app's, such as `com.example.calculator`"))
+                    ["app", "bundleID"], "the bundle ID is empty; write the app's, such as `com.example.calculator`"))
         }
         if let appleID = app.appleID, appleID <= 0 {
             mistakes.append(
@@ -170,7 +170,7 @@ extension Policy {
         return [
             PolicyMistake(
                 ["buildNumbers"],
-                "whether build numbers on \(platform.rawValue) ever began again is not said; write `buildNumbers: increasing` if each build was higher than all before it, else `buildNumbers: restarted`, or add a release list (`releases`)",
+                "the policy doesn't state whether build numbers on \(platform.rawValue) ever restarted; write `buildNumbers: increasing` if each build was higher than all before it, else `buildNumbers: restarted`, or add a release list (`releases`)",
                 code: "build-numbers-unsaid")
         ]
     }
@@ -199,7 +199,7 @@ extension Policy {
                 let place = place + ["products", .index(number)]
                 if product.id.isEmpty {
                     mistakes.append(
-                        PolicyMistake(place, "the product id is empty; write it as App Store Connect has it"))
+                        PolicyMistake(place, "the product ID is empty; write the one in App Store Connect"))
                 } else if !products.insert(product.id).inserted {
                     mistakes.append(PolicyMistake(place, "`\(product.id)` is listed twice; keep one"))
                 }

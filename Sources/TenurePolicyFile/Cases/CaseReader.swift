@@ -172,7 +172,7 @@ struct CaseReader {
         guard let id = text(fields["originalTransactionID"]) ?? (subscriptions.count == 1 ? subscriptions.first : nil)
         else {
             reading.report(
-                "which subscription this is about is not said; write `originalTransactionID: \"1\"`", at: part.position)
+                "the renewal info names no subscription; write `originalTransactionID: \"1\"`", at: part.position)
             return nil
         }
         return Renewal(

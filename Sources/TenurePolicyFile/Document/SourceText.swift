@@ -25,10 +25,10 @@ struct SourceText {
             self.text = text
             return
         }
-        // What is no UTF-8 is repaired, and then differs: validation in one step needs a newer system than the client's.
+        // What isn't UTF-8 is repaired, and then differs: validation in one step needs a newer system than the client's.
         guard text.utf8.elementsEqual(bytes) else {
             let (line, column) = Self.endOfValidUTF8(in: bytes)
-            throw failure("these bytes are no UTF-8; save the file as UTF-8", line: line, column: column)
+            throw failure("these bytes aren't UTF-8; save the file as UTF-8", line: line, column: column)
         }
         var withoutMark = text.unicodeScalars[...]
         if withoutMark.first == "\u{FEFF}" { withoutMark = withoutMark.dropFirst() }

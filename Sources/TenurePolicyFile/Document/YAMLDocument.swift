@@ -131,7 +131,7 @@
                     return failure("a tab cannot indent YAML; use spaces", place)
                 }
                 let what = [problem, context?.text].compactMap { $0 }.joined(separator: " ")
-                return failure("this is no YAML (\(what)); check the indentation, brackets and quotes before it", place)
+                return failure("this isn't YAML (\(what)); check the indentation, brackets and quotes before it", place)
             case .composer(_, let problem, let mark, _):
                 if problem.contains("alias") {
                     return failure(
@@ -140,9 +140,9 @@
                 }
                 return failure("a second document begins here; keep one in a file", place(mark))
             case .reader(let problem, _, _, _):
-                return failure("this is no YAML (\(problem))", Place(line: 1, column: 1))
+                return failure("this isn't YAML (\(problem))", Place(line: 1, column: 1))
             default:
-                return failure("this is no YAML, or is nested too deeply", Place(line: 1, column: 1))
+                return failure("this isn't YAML, or is nested too deeply", Place(line: 1, column: 1))
             }
         }
 

@@ -130,7 +130,7 @@ public enum ReleaseListFile {
                 return nil
             }
             func malformed(_ text: String) -> String {
-                "`\(text.shortened)` is no version the App Store would order; write numbers separated by periods"
+                "`\(text.shortened)` isn't a version that the App Store can order; write numbers separated by periods"
             }
             let rowPosition = row.first?.position ?? start
             if cell(.platform) == nil {
@@ -148,7 +148,7 @@ public enum ReleaseListFile {
             let model = value(
                 .model,
                 { Era.Model(rawValue: $0.lowercased()) ?? (mapping.isEmpty ? nil : Era.Model(price: $0)) },
-                { "`\($0.shortened)` is no model; write \(Spelling.choice(of: Era.Model.allCases.map(\.rawValue)))" })
+                { "`\($0.shortened)` isn't a model; write \(Spelling.choice(of: Era.Model.allCases.map(\.rawValue)))" })
             guard let platform else { continue }
             let column: Column = platform.versionKey == .bundleVersion ? .build : .version
             if columns[column] == nil {

@@ -15,7 +15,7 @@ extension Part {
         case .quoted(let text): return text
         case .plain(let text):
             guard !JSONDocument.isNumber(text), !["true", "false"].contains(text.lowercased()) else {
-                return refuse(&reading, "`\(text.shortened)` is no text; put it in quotes: `\"\(text.shortened)\"`")
+                return refuse(&reading, "`\(text.shortened)` isn't text; put it in quotes: `\"\(text.shortened)\"`")
             }
             return text
         case .null, .sequence, .mapping:
@@ -37,7 +37,7 @@ extension Part {
         guard let text = node.text else {
             return refuse(
                 &reading,
-                "\(node.kindInWords) is no platform; write \(Spelling.choice(of: Platform.allCases.map(\.rawValue)))")
+                "\(node.kindInWords) isn't a platform; write \(Spelling.choice(of: Platform.allCases.map(\.rawValue)))")
         }
         return Platform(rawValue: text) ?? refuse(&reading, PlatformName.advice(for: text))
     }
@@ -46,12 +46,12 @@ extension Part {
     func version(_ reading: inout Reading, _ key: VersionKey) -> AppVersion? {
         let example = key == .bundleVersion ? "\"120\"" : "\"2.0\""
         guard let text = node.text else {
-            return refuse(&reading, "\(node.kindInWords) is no version; write `\(key.rawValue): \(example)`")
+            return refuse(&reading, "\(node.kindInWords) isn't a version; write `\(key.rawValue): \(example)`")
         }
         return AppVersion(text)
             ?? refuse(
                 &reading,
-                "`\(text.shortened)` is no version the App Store would order; write numbers separated by periods, such as `\(example)`",
+                "`\(text.shortened)` isn't a version that the App Store can order; write numbers separated by periods, such as `\(example)`",
                 code: "malformed-version")
     }
 
@@ -62,7 +62,7 @@ extension Part {
             let isQuoted = if case .quoted(let text) = node.content { Number(text) != nil } else { false }
             return refuse(
                 &reading,
-                "\(node.kindInWords) is no whole number; write \(isQuoted ? "it without quotes" : "one"), such as `\(example)`"
+                "\(node.kindInWords) isn't a whole number; write \(isQuoted ? "it without quotes" : "one"), such as `\(example)`"
             )
         }
         return number
@@ -71,7 +71,7 @@ extension Part {
     /// An instant. A day alone isn't one.
     func instant(_ reading: inout Reading) -> Date? {
         guard let text = node.text else {
-            return refuse(&reading, "\(node.kindInWords) is no instant; write one such as `2015-06-10T18:00:00Z`")
+            return refuse(&reading, "\(node.kindInWords) isn't an instant; write one such as `2015-06-10T18:00:00Z`")
         }
         if let date = Date(rfc3339: text) { return date }
         if CivilDay(text) != nil {
@@ -89,7 +89,7 @@ extension Part {
     /// The limit of an honor. `ofDay`: the instant that a day means.
     func limit(_ reading: inout Reading, _ ofDay: (CivilDay) -> Date) -> Date? {
         guard let text = node.text else {
-            return refuse(&reading, "\(node.kindInWords) is no date; write one such as `2015-06-10`")
+            return refuse(&reading, "\(node.kindInWords) isn't a date; write one such as `2015-06-10`")
         }
         return CivilDay(text).map(ofDay) ?? Date(rfc3339: text) ?? refuse(&reading, Self.advice(forInstant: text))
     }
@@ -97,7 +97,7 @@ extension Part {
     /// A day means any of its instants.
     func moment(_ reading: inout Reading) -> Release.Moment? {
         guard let text = node.text else {
-            return refuse(&reading, "\(node.kindInWords) is no date; write one such as `2015-06-10`")
+            return refuse(&reading, "\(node.kindInWords) isn't a date; write one such as `2015-06-10`")
         }
         return Release.Moment(text) ?? refuse(&reading, Self.advice(forInstant: text))
     }
@@ -107,27 +107,27 @@ extension Part {
             return
                 "`\(text)` has no time zone; write `\(text)Z` for UTC, or an offset such as `\(text)+02:00`"
         }
-        return "`\(text.shortened)` is no date; write one such as `2015-06-10` or `2015-06-10T18:00:00Z`"
+        return "`\(text.shortened)` isn't a date; write one such as `2015-06-10` or `2015-06-10T18:00:00Z`"
     }
 
     package func duration(_ reading: inout Reading, example: String) -> TimeInterval? {
         guard let text = node.text else {
-            return refuse(&reading, "\(node.kindInWords) is no length of time; write one such as `\(example)`")
+            return refuse(&reading, "\(node.kindInWords) isn't a length of time; write one such as `\(example)`")
         }
         return Duration.seconds(text)
             ?? refuse(
                 &reading,
-                "`\(text.shortened)` is no length of time; write a number with its unit (`w`, `d`, `h`, `m`, `s`), such as `\(example)`"
+                "`\(text.shortened)` isn't a length of time; write a number with its unit (`w`, `d`, `h`, `m`, `s`), such as `\(example)`"
             )
     }
 
     package func period(_ reading: inout Reading) -> CalendarPeriod? {
         let advice = "write one such as `P1Y`, `P3M`, `P2W` or `P10D`"
         guard let text = node.text else {
-            return refuse(&reading, "\(node.kindInWords) is no length in the calendar; \(advice)")
+            return refuse(&reading, "\(node.kindInWords) isn't a calendar period; \(advice)")
         }
         return CalendarPeriod(iso8601: text)
-            ?? refuse(&reading, "`\(text.shortened)` is no length in the calendar; \(advice)")
+            ?? refuse(&reading, "`\(text.shortened)` isn't a calendar period; \(advice)")
     }
 }
 
@@ -167,9 +167,9 @@ enum PlatformName {
 
     static func advice(for name: String) -> String {
         guard let platform = others[name.lowercased()] else {
-            return "`\(name.shortened)` is no platform; "
+            return "`\(name.shortened)` isn't a platform; "
                 + Spelling.advice(for: name, among: Platform.allCases.map(\.rawValue))
         }
-        return "`\(name)` is no platform that the App Store reports; write `\(platform.rawValue)`"
+        return "`\(name)` isn't a platform that the App Store reports; write `\(platform.rawValue)`"
     }
 }

@@ -27,7 +27,7 @@ extension LintRule {
             guard releases.isEmpty, isDotted else {
                 let isBuild = change.platform.key == .bundleVersion && change.date != nil
                 report.add(
-                    at: path, "no \(key) is below \(version): every customer's counts as \(era)\(losing)",
+                    at: path, "no \(key) is below \(version): every customer counts as \(era)\(losing)",
                     fix: isBuild
                         ? .suggestion(
                             "remove `build` and write `buildNumbers: restarted`, so that the date decides",
@@ -37,7 +37,7 @@ extension LintRule {
             }
             report.add(
                 at: path, severity: .warning,
-                "if no release had a \(key) below \(version), every customer's counts as \(era)\(losing)",
+                "if no release had a \(key) below \(version), every customer counts as \(era)\(losing)",
                 fix: "add a release list that has the releases below \(version), or \(advice.text)")
         }
     }

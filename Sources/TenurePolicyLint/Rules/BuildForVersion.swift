@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// In a universal app, the record has builds on iOS and marketing versions on the Mac, and the developer wrote the
+/// In a universal app, artifacts have builds on iOS and marketing versions on the Mac, and the developer wrote the
 /// build for both.
 extension LintRule {
     static let buildForVersion = LintRule(

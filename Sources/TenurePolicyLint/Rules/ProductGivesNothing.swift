@@ -18,7 +18,7 @@ extension LintRule {
                 guard giving.allSatisfy(owned.contains), told.insert(product.id).inserted else { continue }
                 report.add(
                     at: ["entitlements", .key(entitlement.name), "products", .index(number)],
-                    "customers who buy `\(product.id.shortened)` gets nothing new: \(inWords(giving)) is honored for every era",
+                    "customers who buy `\(product.id.shortened)` get nothing new: \(inWords(giving)) is honored for every era",
                     fix: "remove the eras in which it isn't included from `honors`, or stop selling the product")
             }
         }

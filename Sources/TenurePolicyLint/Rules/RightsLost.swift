@@ -98,7 +98,7 @@ extension LintRule {
         if let id = old.appleID, new.appleID != id {
             report.add(
                 at: ["app", "appleID"],
-                "the Apple ID was `\(id)`\(new.appleID.map { " and is `\($0)`" } ?? " and is no longer said"): \(new.appleID == nil ? "production artifacts are matched by bundle id alone" : "no production artifact of an existing customer counts")",
+                "the Apple ID was `\(id)`\(new.appleID.map { " and is `\($0)`" } ?? " and is missing now"): \(new.appleID == nil ? "production artifacts are matched by bundle ID alone" : "no production artifact of an existing customer counts")",
                 fix: .suggestion("write `appleID: \(id)`", .write(.plain(String(id)), at: ["app", "appleID"])),
                 "compare with the policy of the same app")
         }

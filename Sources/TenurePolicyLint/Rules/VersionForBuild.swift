@@ -54,8 +54,8 @@ extension EraChange {
 
     /// What a comparison with the wrong number does to customers.
     fileprivate func misjudged(by number: String) -> String {
-        let losing = lost.isEmpty ? "" : " and loses \(inWords(lost))"
+        let losing = lost.isEmpty ? "" : " and lose \(inWords(lost))"
         return
-            "customers who paid with a build above \(number) counts as `\(after.name.shortened)`\(losing) unless the date tells"
+            "customers who paid with a build above \(number) count as `\(after.name.shortened)`\(losing) unless the date tells"
     }
 }

@@ -1,14 +1,14 @@
-/// Locks that a transaction takes before it reads anything: transactions with a key in common happen one after the
-/// other, in every process beside the database.
+/// The locks that a transaction takes before it reads anything. Transactions with a key in common run one after the
+/// other, in all processes that use the database.
 ///
-/// PostgreSQL knows a lock by a number: two keys with the same one wait for each other without need, and no more.
+/// PostgreSQL identifies a lock by a number. Two keys with the same number only wait for each other unnecessarily.
 struct AdvisoryKeys: Hashable {
     /// In ascending order, so that two transactions never wait for each other.
     let numbers: [Int64]
-    /// What all transactions with keys hold together, and one with too many keys alone.
+    /// A lock that all transactions with keys share, and that a transaction with too many keys holds exclusively.
     let all: Int64
 
-    /// More would fill the server's table of locks; so many stand for all.
+    /// The maximum number of locks. More would fill the server's lock table, so the exclusive lock replaces them.
     static let most = 64
 
     init(_ keys: [String], schema: String) {
@@ -17,7 +17,7 @@ struct AdvisoryKeys: Hashable {
         all = Self.number("all", schema, "")
     }
 
-    /// What comes after `BEGIN`.
+    /// The statements after `BEGIN`.
     var statements: String {
         switch numbers.count {
         case 0: ""
@@ -28,7 +28,7 @@ struct AdvisoryKeys: Hashable {
         }
     }
 
-    /// FNV-1a with the last steps of MurmurHash, so that similar keys lie apart.
+    /// FNV-1a with the final steps of MurmurHash, so that similar keys get very different numbers.
     static func number(_ kind: String, _ schema: String, _ key: String) -> Int64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in "tenure \(kind)\u{0}\(schema)\u{0}\(key)".utf8 { hash = (hash ^ UInt64(byte)) &* 0x0100_0000_01b3 }

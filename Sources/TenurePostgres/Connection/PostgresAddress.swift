@@ -2,20 +2,21 @@ import CLibPQ
 import TenureCore
 package import TenureStore
 
-/// Where a record is kept: a URL as libpq takes it (`postgres://…` with all of its options), and options of ours.
+/// The address of a database: a URL for libpq (`postgres://…` with all of its options), with options for Tenure.
 ///
-/// Ours are `schema` (default `tenure`), `connections` (at most, default 16) and `allow_fsync_off` (default false).
+/// These are `schema` (default `tenure`), `connections` (the maximum, default 16) and `allow_fsync_off` (default
+/// false).
 package struct PostgresAddress: Sendable, Hashable {
     package let schema: String
-    /// How many connections acts may use at once; looking up customers takes two more.
+    /// The maximum number of connections for transactions. Looking up customers takes two more.
     package let connections: Int
-    /// Whether a server may keep the record that does not flush what it acknowledges.
+    /// Whether the server may acknowledge transactions that it hasn't flushed.
     package let allowsFsyncOff: Bool
-    /// Server and database, without what is secret.
+    /// The server and the database, without secrets.
     package let description: String
     /// Seconds until an attempt to connect counts as failed.
     let connectTimeout: Int
-    /// What libpq gets; it may hold a password.
+    /// The URL for libpq. It may contain a password.
     let url: Secret<String>
 
     package static func isPostgres(_ url: String) -> Bool {
@@ -27,7 +28,7 @@ package struct PostgresAddress: Sendable, Hashable {
         let (address, query) = Self.parts(url)
         let shown = Self.mayHoldSecret(url) ? "postgres://…" : address
         guard Self.isPostgres(url) else {
-            throw .unusable(database: shown, detail: "it is no URL that begins with `postgres://`")
+            throw .unusable(database: shown, detail: "it isn't a URL that begins with `postgres://`")
         }
         var own: [String: String] = [:]
         var others: [Substring] = []
@@ -49,12 +50,13 @@ package struct PostgresAddress: Sendable, Hashable {
         guard Self.isSchema(schema) else {
             throw .unusable(
                 database: description,
-                detail: "`schema=\(schema)` is no name: 1 to 63 letters, digits and `_`, and not `pg_…`")
+                detail: "`schema=\(schema)` isn't a valid name: use 1 to 63 letters, digits and `_`, and not `pg_…`")
         }
         connections = own["connections"].map { Int($0) ?? 0 } ?? 16
         guard (1...500).contains(connections) else {
             throw .unusable(
-                database: description, detail: "`connections=\(own["connections"] ?? "")` is no number from 1 to 500")
+                database: description,
+                detail: "`connections=\(own["connections"] ?? "")` isn't a number from 1 to 500")
         }
         switch own["allow_fsync_off"] {
         case nil, "false": allowsFsyncOff = false
@@ -79,7 +81,7 @@ package struct PostgresAddress: Sendable, Hashable {
             }
     }
 
-    /// Whether a URL of PostgreSQL holds a password, as far as that can be told.
+    /// Whether a PostgreSQL URL contains a password, as far as it can be parsed.
     package static func holdsPassword(_ url: String) -> Bool {
         guard isPostgres(url), let scheme = url.firstRange(of: "://") else { return false }
         if url.lowercased().contains("password=") { return true }
@@ -93,24 +95,24 @@ package struct PostgresAddress: Sendable, Hashable {
     /// The URL up to its query, and its query. A password may hold a question mark that should have been escaped.
     private static func parts(_ url: String) -> (address: String, query: String) {
         let afterUser = url.lastIndex(of: "@") ?? url.startIndex
-        // An `@` in the query itself is none that ends a user.
+        // An `@` in the query doesn't end a user name.
         let first = url.firstIndex(of: "?")
         guard let mark = url[afterUser...].firstIndex(of: "?") ?? first else { return (url, "") }
         return (String(url[..<mark]), String(url[url.index(after: mark)...]))
     }
 
-    /// Where a password begins and ends is unknown in a URL that cannot be read.
+    /// Whether the URL may contain a secret. In an invalid URL, the position of a password is unknown.
     private static func mayHoldSecret(_ url: String) -> Bool {
         url.contains("@") || url.lowercased().contains("password")
     }
 
-    /// What libpq reads in the URL. Its own complaint may repeat the password, so that it is shown only where there
-    /// is none.
+    /// The options that libpq reads in the URL. Its error message may repeat a password, so it is shown only without
+    /// one.
     private static func options(_ url: String, shown: String) throws(StoreError) -> [String: String] {
         var complaint: UnsafeMutablePointer<CChar>?
         defer { PQfreemem(complaint) }
         guard let options = PQconninfoParse(url, &complaint) else {
-            var detail = "the URL cannot be read; check its options, and that `@ : / ? #` in a password are escaped"
+            var detail = "the URL is invalid; check its options, and that `@ : / ? #` in a password are escaped"
             if !mayHoldSecret(url), let complaint {
                 detail = String(cString: complaint).trimmed
             }
@@ -126,7 +128,7 @@ package struct PostgresAddress: Sendable, Hashable {
         // libpq ends the user at the first `@`: what follows is a host only if the password holds none.
         if [found["host"], found["port"], found["dbname"]].contains(where: { $0?.contains("@") == true }) {
             throw .unusable(
-                database: "postgres://…", detail: "the URL cannot be read; write `@` in a password as `%40`")
+                database: "postgres://…", detail: "the URL is invalid; write `@` in a password as `%40`")
         }
         return found
     }
@@ -139,7 +141,7 @@ package struct PostgresAddress: Sendable, Hashable {
 }
 
 extension String {
-    /// Without the blanks and lines at its ends.
+    /// The text without white space at its ends.
     var trimmed: String {
         var text = self[...]
         while let last = text.last, last.isWhitespace { text.removeLast() }

@@ -1,9 +1,9 @@
 import CLibPQ
 import TenureStore
 
-/// The answer to one statement, in libpq's memory, which goes with it.
+/// The result of one statement, in libpq's memory, which is freed with it.
 ///
-/// Never leaves the connection's queue: whoever makes one reads it and drops it there.
+/// It must not leave the connection's queue.
 final class PostgresAnswer {
     private let result: OpaquePointer
 
@@ -15,23 +15,23 @@ final class PostgresAnswer {
 
     var status: ExecStatusType { PQresultStatus(result) }
     var rowCount: Int { Int(PQntuples(result)) }
-    /// As in `COMMIT` or `INSERT 0 1`.
+    /// The command tag, such as `COMMIT` or `INSERT 0 1`.
     var command: String { String(cString: PQcmdStatus(result)) }
-    /// How many rows it changed.
+    /// The number of changed rows.
     var changes: Int { Int(String(cString: PQcmdTuples(result))) ?? 0 }
 
-    /// SQLSTATE, where the server said what is wrong, and its words.
+    /// The server's SQLSTATE and message; nil without an error.
     var complaint: (state: String, message: String)? {
         guard let state = PQresultErrorField(result, Self.sqlState) else { return nil }
         let message = PQresultErrorField(result, Self.primaryMessage).map { String(cString: $0) }
         return (String(cString: state), message ?? "")
     }
 
-    // PG_DIAG_SQLSTATE and PG_DIAG_MESSAGE_PRIMARY, whose macros Swift does not see.
+    // PG_DIAG_SQLSTATE and PG_DIAG_MESSAGE_PRIMARY. Swift doesn't import these macros.
     private static let sqlState = Int32(UInt8(ascii: "C"))
     private static let primaryMessage = Int32(UInt8(ascii: "M"))
 
-    /// Of a statement that was described.
+    /// The type of a parameter of a described statement.
     func parameterType(_ index: Int) -> Oid { PQparamtype(result, Int32(truncatingIfNeeded: index)) }
 
     func rows() throws(PostgresFailure) -> [SQLRow] {
@@ -47,7 +47,7 @@ final class PostgresAnswer {
         return rows
     }
 
-    /// The bytes of a column, valid as long as the answer is; nil for a null, and where there is no such column.
+    /// The bytes of a column, valid as long as this object; nil for NULL, and if there is no such column.
     func bytes(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer? {
         let (row, column) = (Int32(truncatingIfNeeded: row), Int32(truncatingIfNeeded: column))
         guard (0..<PQntuples(result)).contains(row), (0..<PQnfields(result)).contains(column),
@@ -79,17 +79,17 @@ final class PostgresAnswer {
             value = .text(String(decoding: bytes, as: UTF8.self))
         case PostgresType.bytea: value = .blob([UInt8](bytes))
         case PostgresType.void: value = .null
-        default: throw PostgresFailure(.failed("an answer has a column of the type \(type), which is unknown here"))
+        default: throw PostgresFailure(.failed("a result has a column with the unknown type \(type)"))
         }
         guard let value else {
-            throw PostgresFailure(.damaged("column \(column + 1) of a row does not hold what its type says"))
+            throw PostgresFailure(.damaged("column \(column + 1) of a row has a value that doesn't match its type"))
         }
         return value
     }
 }
 
 extension UnsafeRawBufferPointer {
-    /// All of it as one number in the network's order; nil for another length.
+    /// All bytes as one big-endian number; nil for another length.
     fileprivate func bigEndian<Number: FixedWidthInteger & BitwiseCopyable>(_: Number.Type) -> Number? {
         guard count * 8 == Number.bitWidth else { return nil }
         return Number(bigEndian: loadUnaligned(as: Number.self))

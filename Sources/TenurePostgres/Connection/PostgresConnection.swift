@@ -8,16 +8,17 @@ import TenureStore
 /// Every call waits for the server and blocks its thread. Neither this class nor what it returns is `Sendable`: a
 /// worker makes one on its queue, and uses it there until it drops it.
 final class PostgresConnection {
-    /// What it is for.
+    /// The purpose of the connection.
     enum Role {
-        case acts
-        /// Looks up customers by their number and writes nothing.
+        /// Any transaction.
+        case transactions
+        /// Looking up customers by number, which writes nothing.
         case lookups
     }
 
-    /// It broke, and nothing more comes of it.
+    /// Whether the connection is broken and can't be used anymore.
     private(set) var isLost = false
-    /// How long an answer may take before the server counts as gone.
+    /// How long a response may take before the server counts as unreachable.
     var answerTimeout: Duration = .seconds(600)
     let address: PostgresAddress
     /// What each transaction that writes sets `synchronous_commit` to.
@@ -43,7 +44,7 @@ final class PostgresConnection {
         try answer(sql, try PostgresParameters(arguments)).rows()
     }
 
-    /// How many rows it changed.
+    /// Returns the number of changed rows.
     func execute(_ sql: String, _ arguments: [SQLValue] = []) throws(PostgresFailure) -> Int {
         try answer(sql, try PostgresParameters(arguments)).changes
     }
@@ -66,7 +67,7 @@ final class PostgresConnection {
         return try finish(sent: sent)
     }
 
-    /// Sends statements without parameters, one or more, whose rows nobody wants. The answer to the last.
+    /// Runs one or more statements without parameters. Returns the result of the last one; rows are discarded.
     @discardableResult func run(_ script: String) throws(PostgresFailure) -> PostgresAnswer {
         try finish(sent: PQsendQuery(handle, script))
     }
@@ -79,7 +80,7 @@ final class PostgresConnection {
         _ = try finish(sent: PQsendPrepare(handle, name, sql, Int32(types.count), types))
         var types = types
         if types.contains(0) {
-            // A null has no type of its own; what the server took it for decides what may come there later.
+            // A NULL has no type. The server's choice decides which values may be used later.
             let description = try finish(sent: PQsendDescribePrepared(handle, name))
             types = types.indices.map { description.parameterType($0) }
         }
@@ -87,7 +88,7 @@ final class PostgresConnection {
         return name
     }
 
-    /// Between transactions only: inside one, a failure has ended it.
+    /// Deallocates stale statements. It does nothing inside a transaction, which the failure has ended.
     func dropStaleStatements() throws(PostgresFailure) {
         guard statementsAreStale, isIdle else { return }
         statements.removeAll()
@@ -97,7 +98,7 @@ final class PostgresConnection {
 
     // MARK: Answers
 
-    /// Reads all that belongs to what was sent: the first failure, or the last answer.
+    /// Reads all results. Throws the first failure, or returns the last result.
     private func finish(sent: Int32) throws(PostgresFailure) -> PostgresAnswer {
         guard sent == 1 else { throw clientFailure() }
         var kept: PostgresAnswer?
@@ -110,13 +111,13 @@ final class PostgresConnection {
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: kept = answer
             case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
                 isLost = true
-                throw PostgresFailure(.failed("`COPY` is not spoken here"))
+                throw PostgresFailure(.failed("`COPY` isn't supported"))
             default: if failure == nil { failure = self.failure(answer) }
             }
         }
         if PQstatus(handle) == CONNECTION_BAD { isLost = true }
         if let failure {
-            // Whatever the server said: with the connection, the transaction is gone.
+            // The connection is lost, and so is the transaction, whatever the error was.
             guard isLost, case .none = failure.remedy else { throw failure }
             if case .unusable = failure.error { throw failure }
             throw PostgresFailure.lost(address.description, failure.error.description)
@@ -131,13 +132,13 @@ final class PostgresConnection {
             state: complaint.state, message: complaint.message, database: address.description)
         switch failure.remedy {
         case .reconnect: isLost = true
-        case .repeatAct: if failure.error != .busy { statementsAreStale = true }
+        case .repeatTransaction: if failure.error != .busy { statementsAreStale = true }
         case .none: break
         }
         return failure
     }
 
-    /// What libpq itself found wrong.
+    /// An error of libpq itself.
     private func clientFailure() -> PostgresFailure {
         let message = String(cString: PQerrorMessage(handle)).trimmed
         guard PQstatus(handle) == CONNECTION_BAD else { return PostgresFailure(.failed(message)) }
@@ -145,17 +146,17 @@ final class PostgresConnection {
         return .lost(address.description, message.isEmpty ? "the connection was lost" : message)
     }
 
-    /// So that a server that hangs does not hold this thread for good. Over TLS bytes may wait in libpq, where a socket
-    /// says nothing of them; there the TCP timeouts watch.
+    /// Waits for a response with a timeout, so that a server that hangs doesn't block this thread permanently. With
+    /// TLS, bytes may wait in libpq, where `poll` doesn't see them. There, only the TCP timeouts apply.
     private func waitForAnswer() throws(PostgresFailure) {
         guard PQsslInUse(handle) == 0, PQisBusy(handle) == 1 else { return }
         let deadline = ContinuousClock.now + answerTimeout
         while PQisBusy(handle) == 1 {
             guard Self.wait(PQsocket(handle), for: POLLIN, until: deadline) else {
                 isLost = true
-                throw .lost(address.description, "no answer within \(answerTimeout)")
+                throw .lost(address.description, "no response within \(answerTimeout)")
             }
-            // Where it fails, `PQgetResult` says why.
+            // If it fails, `PQgetResult` has the reason.
             guard PQconsumeInput(handle) == 1 else { return }
         }
     }
@@ -163,7 +164,7 @@ final class PostgresConnection {
     // MARK: Connecting
 
     private static func connect(to address: PostgresAddress) throws(PostgresFailure) -> OpaquePointer {
-        // The URL overrides what comes before it, and is overridden by what comes after it.
+        // Options in the URL override earlier ones; later ones override the URL.
         let options = [
             ("application_name", "tenure"), ("keepalives_idle", "15"), ("keepalives_interval", "5"),
             ("keepalives_count", "3"), ("tcp_user_timeout", "20000"), ("dbname", address.url.revealed),
@@ -175,7 +176,7 @@ final class PostgresConnection {
         guard let handle = PQconnectStartParams(keywords, values, 1) else {
             throw .lost(address.description, "out of memory")
         }
-        // Only then does a refusal carry its SQLSTATE.
+        // Without this, an error message doesn't contain the SQLSTATE.
         PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         // Notices would go to standard error.
         PQsetNoticeReceiver(handle, { _, _ in }, nil)
@@ -185,7 +186,7 @@ final class PostgresConnection {
             let event = step == PGRES_POLLING_READING ? POLLIN : POLLOUT
             guard wait(PQsocket(handle), for: event, until: deadline) else {
                 PQfinish(handle)
-                throw .lost(address.description, "no answer within \(address.connectTimeout) s")
+                throw .lost(address.description, "no response within \(address.connectTimeout) s")
             }
             step = PQconnectPoll(handle)
         }
@@ -208,7 +209,7 @@ final class PostgresConnection {
             var descriptor = pollfd(fd: socket, events: Int16(truncatingIfNeeded: event), revents: 0)
             let ready = poll(&descriptor, 1, Int32(clamping: milliseconds + 1))
             if ready > 0 { return true }
-            // A socket that cannot be asked is broken; libpq says how.
+            // `poll` fails for a broken socket; libpq has the reason.
             if ready < 0, errno != EINTR { return true }
         }
     }
@@ -219,7 +220,7 @@ final class PostgresConnection {
     private func checkServer(for role: Role) throws(PostgresFailure) {
         let version = Int(PQserverVersion(handle))
         guard version >= 130_000 else {
-            throw unusable("its PostgreSQL is of version \(version / 10_000); 13 is the least that this release knows")
+            throw unusable("its PostgreSQL has version \(version / 10_000); update it to 13 or later")
         }
         let settings = try transact(.lookingUp) { () throws(PostgresFailure) in
             try rows(
@@ -229,14 +230,14 @@ final class PostgresConnection {
             ).first?.values ?? []
         }
         guard settings.count == 3 else { throw unusable("it doesn't report its settings") }
-        // A pooler tells its clients another number, by which it knows what to cancel.
+        // A pooler reports its own process ID, for cancel requests.
         isDirect = settings[0] == .integer(Int64(PQbackendPID(handle)))
-        // Stronger than `on`, so kept.
+        // `remote_apply` is stronger than `on`, so it is kept.
         if settings[2] == .text("remote_apply") { synchronousCommit = "remote_apply" }
         guard role == .lookups || settings[1] == .text("on") || address.allowsFsyncOff else {
             throw unusable(
-                "it runs with `fsync = off`, and loses what it acknowledged when its machine stops; set it to `on`, "
-                    + "or add `allow_fsync_off=true` to the URL where the record does not matter")
+                "it runs with `fsync = off`, so a crash of its machine loses acknowledged transactions; set it to `on`, "
+                    + "or add `allow_fsync_off=true` to the URL if the data doesn't matter")
         }
     }
 

@@ -1,13 +1,13 @@
 import CLibPQ
 import TenureStore
 
-/// Why a statement failed, and what to do about it.
+/// The reason why a statement failed, and whether to repeat it.
 struct PostgresFailure: Error {
     enum Remedy {
-        /// The connection is gone: the act may happen on another one.
+        /// The connection is lost. The transaction may be repeated on another one.
         case reconnect
-        /// Another transaction was in the way, or a plan is out of date: the same act may succeed at once.
-        case repeatAct
+        /// Another transaction conflicted, or a plan is out of date. The same transaction may succeed immediately.
+        case repeatTransaction
         case none
     }
 
@@ -19,14 +19,15 @@ struct PostgresFailure: Error {
         self.remedy = remedy
     }
 
-    /// By SQLSTATE (appendix A of PostgreSQL's manual), the same in every language of the server's messages.
+    /// Creates a failure from an SQLSTATE (appendix A of PostgreSQL's manual), which doesn't depend on the server's
+    /// language.
     init(state: String, message: String, database: String) {
         let detail = message.trimmed
         switch state {
-        case "40001", "40P01": self.init(.busy, remedy: .repeatAct)
-        // A plan whose tables changed, a statement that a proxy forgot or knows already.
+        case "40001", "40P01": self.init(.busy, remedy: .repeatTransaction)
+        // A plan for tables that changed, or a prepared statement that a pooler forgot or knows already.
         case "0A000" where detail.contains("cached plan"), "26000", "42P05":
-            self.init(.failed(detail), remedy: .repeatAct)
+            self.init(.failed(detail), remedy: .repeatTransaction)
         case "55P03", "57014": self.init(.busy)
         case "53100": self.init(.full)
         case "XX001", "XX002": self.init(.damaged(detail))
@@ -36,7 +37,7 @@ struct PostgresFailure: Error {
             self.init(
                 .unusable(
                     database: database,
-                    detail: "it takes no writes, being a standby or set to read only; name the primary server"))
+                    detail: "it accepts no writes, because it is a standby or read-only; use the primary server"))
         // PgBouncer's message. Its own errors share one SQLSTATE.
         case _ where detail.contains("statement pooling"):
             self.init(
@@ -44,7 +45,7 @@ struct PostgresFailure: Error {
                     database: database,
                     detail: "its pooler runs with `pool_mode=statement`, which allows no transactions; set "
                         + "`pool_mode=transaction` or `pool_mode=session` for this database"))
-        // The operator ended the connection, or the server is starting or going down, or has too many.
+        // An operator ended the connection, or the server is starting, shutting down, or has too many connections.
         case "57P01", "57P02", "57P03", "57P05", "25P03", "53300":
             self.init(.unreachable(database: database, detail: detail), remedy: .reconnect)
         case _ where state.hasPrefix("08"):
@@ -59,7 +60,7 @@ struct PostgresFailure: Error {
 }
 
 extension PostgresFailure {
-    /// Why no connection came about. `message` is libpq's at its most verbose: it gives SQLSTATEs nowhere else.
+    /// The reason why a connection failed. `message` is libpq's verbose message, the only source of the SQLSTATE.
     init(connecting message: String, database: String) {
         var lines = message.split(separator: "\n").filter { !$0.hasPrefix("LOCATION:") && !$0.isEmpty }.map(String.init)
         var state = ""
@@ -72,9 +73,9 @@ extension PostgresFailure {
         let detail = lines.joined(separator: "; ").trimmed
         let isRefusal =
             switch state {
-            // No such user, password or database, or none that may connect.
+            // An unknown user, password or database, or one that may not connect.
             case _ where state.hasPrefix("28"), "3D000", "42501", "0A000", "22023", "42704": true
-            // libpq's own words for a server that speaks no TLS, or shows another certificate.
+            // libpq's messages for a server without TLS, or with another certificate.
             case "": detail.contains("SSL") || detail.contains("certificate") || detail.contains("private key")
             default: false
             }

@@ -1,12 +1,12 @@
 import CLibPQ
 import TenureStore
 
-/// Parameters of a statement in PostgreSQL's binary format: lengths and bytes, in one piece of memory.
+/// The parameters of a statement in PostgreSQL's binary format, in one block of memory.
 struct PostgresParameters {
     private var bytes: [UInt8] = []
     private var offsets: [Int?] = []
     private var lengths: [Int32] = []
-    /// Zero for a null, whose type the server finds by itself.
+    /// The types; zero for NULL, which lets the server choose the type.
     private(set) var types: [Oid] = []
 
     init() {}
@@ -26,7 +26,7 @@ struct PostgresParameters {
         case .text(let text):
             var text = text
             guard !text.utf8.contains(0) else {
-                throw PostgresFailure(.failed("PostgreSQL stores no text with a NUL character in it"))
+                throw PostgresFailure(.failed("a text contains a NUL character, which PostgreSQL can't store"))
             }
             try text.withUTF8 { utf8 in
                 Result { () throws(PostgresFailure) in
@@ -44,10 +44,10 @@ struct PostgresParameters {
         append(PostgresType.int8, 8) { $0.appendBigEndian(UInt64(bitPattern: number)) }
     }
 
-    /// One array of integers of 8 bytes.
+    /// Appends one array of 8-byte integers.
     mutating func append(_ numbers: some Collection<Int64>) {
         append(PostgresType.int8Array, 20 + 12 * numbers.count) { bytes in
-            // One dimension, no nulls, of int8, so many of them, counted from 1.
+            // One dimension, no NULLs, type int8, the count, lower bound 1.
             for word in [1, 0, PostgresType.int8, UInt32(truncatingIfNeeded: numbers.count), 1] {
                 bytes.appendBigEndian(word)
             }
@@ -63,7 +63,7 @@ struct PostgresParameters {
 
     private mutating func append(_ type: Oid, _ value: UnsafeRawBufferPointer) throws(PostgresFailure) {
         guard value.count < Self.largestValue - bytes.count else {
-            throw PostgresFailure(.failed("PostgreSQL stores no value of \(value.count) bytes; 1 GB is its limit"))
+            throw PostgresFailure(.failed("a value has \(value.count) bytes; PostgreSQL's limit is 1 GB"))
         }
         append(type, value.count) { $0.append(contentsOf: value) }
     }
@@ -75,7 +75,7 @@ struct PostgresParameters {
         write(&bytes)
     }
 
-    /// What libpq takes: pointers, lengths and formats, valid inside `body`.
+    /// Calls `body` with libpq's arguments: pointers, lengths and formats. They are valid until it returns.
     func withPointers<Value>(
         _ body: (
             _ values: UnsafePointer<UnsafePointer<CChar>?>?, _ lengths: UnsafePointer<Int32>?,
@@ -83,7 +83,7 @@ struct PostgresParameters {
         ) -> Value
     ) -> Value {
         let formats = [Int32](repeating: 1, count: lengths.count)
-        // An empty array may have no address, and an empty text is no null: one byte stands behind all of them.
+        // An empty array may have no address, but an empty text must not be NULL. So one byte is appended.
         return (bytes + [0]).withUnsafeBytes { bytes in
             let start = bytes.bindMemory(to: CChar.self).baseAddress
             let pointers: [UnsafePointer<CChar>?] = offsets.map { offset in

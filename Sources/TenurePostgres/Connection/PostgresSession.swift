@@ -4,7 +4,7 @@ import TenureStore
 final class PostgresSession: DatabaseSession {
     let dialect = SQLDialect.postgres
     private let connection: PostgresConnection
-    /// The first failure. PostgreSQL ends the whole transaction with it, whatever the caller made of it.
+    /// The first failure. It ends the whole transaction, even if the caller catches it.
     private(set) var failure: PostgresFailure?
 
     init(_ connection: PostgresConnection) {

@@ -3,9 +3,9 @@ import TenureStore
 
 extension PostgresConnection {
     enum Transaction {
-        /// Sees one state of the database, from its first statement to its last.
+        /// All statements read the same state of the database.
         case reading
-        /// One statement that looks customers up by their number.
+        /// One statement that looks up customers by number.
         case lookingUp
         /// Transactions with a key in common run one after the other.
         case writing(AdvisoryKeys)
@@ -20,12 +20,12 @@ extension PostgresConnection {
         }
     }
 
-    /// Begins a transaction and sets all that it needs, in one message.
+    /// The statements that begin a transaction and set everything that it needs, in one message.
     ///
-    /// Everything is set for this transaction only: behind a pooler, the next one runs on another connection, and this
-    /// connection runs another client's. The explicit access mode overrides `default_transaction_read_only`.
+    /// The settings are for this transaction only: with a pooler, the next one runs on another connection, and other
+    /// clients use this connection. The explicit access mode overrides `default_transaction_read_only`.
     private func beginning(of transaction: Transaction) -> String {
-        // A transaction whose process hangs lets go of its locks.
+        // The last setting releases the locks of a process that hangs.
         let settings = """
             ; SET LOCAL search_path = "\(address.schema)", pg_temp; SET LOCAL standard_conforming_strings = on\
             ; SET LOCAL client_min_messages = error; SET LOCAL jit = off; SET LOCAL lock_timeout = '10s'\
@@ -35,7 +35,7 @@ extension PostgresConnection {
         switch transaction {
         case .reading: return "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" + settings
         case .lookingUp:
-            // One plan permanently, and never one that was made while the table was small.
+            // The server plans this once. Without these settings, a plan for a small table would stay in use.
             return "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY" + settings
                 + """
                 ; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off\
@@ -66,7 +66,7 @@ extension PostgresConnection {
         }
     }
 
-    /// The same for statements on the connection itself.
+    /// Does the same for statements on the connection itself.
     func transact<Value>(
         _ transaction: Transaction, _ body: () throws(PostgresFailure) -> Value
     ) throws(PostgresFailure) -> Value {
@@ -76,7 +76,7 @@ extension PostgresConnection {
                 return try transactOnce(transaction, body)
             } catch {
                 attempt += 1
-                guard case .repeatAct = error.remedy, attempt < 12 else { throw error }
+                guard case .repeatTransaction = error.remedy, attempt < 12 else { throw error }
                 Thread.sleep(forTimeInterval: .random(in: 0...0.002) * Double(1 << min(attempt, 7)))
             }
         }
@@ -101,20 +101,24 @@ extension PostgresConnection {
     private func commit(_ transaction: Transaction) throws(PostgresFailure) {
         do throws(PostgresFailure) {
             let command = try run("COMMIT").command
-            // What it says of a transaction in which something failed is `ROLLBACK`.
-            guard command == "COMMIT" else { throw PostgresFailure(.failed("the server did not commit the act")) }
+            // For a failed transaction, the server responds with `ROLLBACK`.
+            guard command == "COMMIT" else {
+                throw PostgresFailure(.failed("the server didn't commit the transaction"))
+            }
         } catch {
             rollBack()
             guard isLost, transaction.writes else { throw error }
-            // It may have happened: whoever asked has to ask again, and acts that are repeated change nothing.
+            // The server may have committed it. The client has to repeat its request, which changes nothing the second
+            // time.
             throw PostgresFailure(
                 .unreachable(
                     database: address.description,
-                    detail: "the connection was lost before it said whether the act was kept"))
+                    detail:
+                        "the connection was lost during the commit, so the transaction may have been committed or not"))
         }
     }
 
-    /// A connection that cannot even do that is dropped by its worker, which ends the transaction too.
+    /// Rolls back. If that fails too, the worker closes the connection, which also ends the transaction.
     private func rollBack() {
         guard !isLost, !isIdle else { return }
         _ = try? run("ROLLBACK")

@@ -1,6 +1,6 @@
 import CLibPQ
 
-/// Object ids of types, from PostgreSQL's `pg_type.dat`: they never change.
+/// The object IDs of types, from PostgreSQL's `pg_type.dat`. They never change.
 enum PostgresType {
     static let bool: Oid = 16
     static let bytea: Oid = 17
@@ -14,7 +14,7 @@ enum PostgresType {
     static let float8: Oid = 701
     static let int8Array: Oid = 1016
     static let varchar: Oid = 1043
-    /// What sums of integers are.
+    /// The type of sums of integers.
     static let numeric: Oid = 1700
     static let void: Oid = 2278
 }

@@ -1,8 +1,8 @@
 import CLibPQ
 
-/// Statements that were prepared on one connection, by their text and the types of their parameters.
+/// The statements that were prepared on one connection, by their text and the types of their parameters.
 ///
-/// Bounded: the server keeps a plan in memory for each.
+/// It is bounded, because the server keeps a plan for each in memory.
 struct StatementCache {
     struct Statement {
         let name: String
@@ -20,7 +20,7 @@ struct StatementCache {
         self.limit = limit
     }
 
-    /// The name of the statement; nil where it is not prepared yet. A null fits every type.
+    /// The name of the statement; nil if it isn't prepared yet. NULL fits every type.
     mutating func name(for sql: String, types: [Oid]) -> String? {
         guard
             let index = statements[sql]?.firstIndex(where: { statement in
@@ -39,7 +39,7 @@ struct StatementCache {
         return "tenure\(names)"
     }
 
-    /// Keeps a statement. Returns the name of another that has to go.
+    /// Adds a statement. Returns the name of another that must be deallocated.
     mutating func insert(_ name: String, for sql: String, types: [Oid]) -> String? {
         var evicted: String?
         if count >= limit { evicted = removeOldest() }

@@ -1,7 +1,7 @@
 import Dispatch
 
-/// How long to wait before the next attempt to connect: from 50 ms, doubled each time, to 1 s at most, so that the
-/// service is back within seconds of its server; and never the same twice, so that many do not come at once.
+/// The delay before the next attempt to connect: 50 ms, doubled each time, up to 1 s. So the service works again within
+/// seconds after the server. Delays are random, so that many clients don't connect at the same time.
 struct Backoff {
     private var attempts = 0
     private var next: DispatchTime?
@@ -16,7 +16,7 @@ struct Backoff {
         self = Backoff()
     }
 
-    /// When to try again; nil where nothing speaks against trying now.
+    /// When to try again; nil if it may be now.
     func pause(at now: DispatchTime = .now()) -> DispatchTime? {
         next.flatMap { $0 > now ? $0 : nil }
     }

@@ -1,10 +1,10 @@
 import TenureStore
 
-/// Something to do on a connection, for somebody who waits.
+/// Work that waits for a connection.
 ///
-/// Either `run` returns, once, or `fail` is called, once: whoever waits hears of it in both.
+/// Either `run` returns once, or `fail` is called once.
 struct PostgresJob: Sendable {
-    /// Until when it may wait for a connection.
+    /// The end of the wait for a connection.
     let deadline: ContinuousClock.Instant
     let run: @Sendable (PostgresConnection) throws(PostgresFailure) -> Void
     let fail: @Sendable (StoreError) -> Void

@@ -2,10 +2,10 @@ import Dispatch
 import Foundation
 import TenureStore
 
-/// A bounded number of connections, and those who wait for one in the order in which they came.
+/// A bounded number of connections, and the jobs that wait for one, in order.
 ///
-/// Connections stay with their workers; jobs come to them, so that none can be forgotten. One that broke is replaced
-/// before its worker takes the next job, and the job that it broke under is repeated, while its time lasts.
+/// Each worker owns a connection and takes jobs, so no connection can be leaked. A broken connection is replaced before
+/// its worker takes the next job. The job that it interrupted is repeated until its deadline.
 final class PostgresPool: @unchecked Sendable {
     // Sound: `state` is touched in `withState` only, between locking and unlocking.
     private let lock = NSLock()
@@ -14,7 +14,7 @@ final class PostgresPool: @unchecked Sendable {
     private let role: PostgresConnection.Role
     private let limit: Int
     /// How long a job may wait for a connection.
-    private let patience: Duration
+    private let waitTimeout: Duration
     private let timer = DispatchQueue(label: "tenure.postgres.deadlines")
 
     private struct State {
@@ -22,34 +22,34 @@ final class PostgresPool: @unchecked Sendable {
         var idle: [PostgresWorker] = []
         var workers = 0
         var workersEver = 0
-        /// Why the last attempt to connect failed; nil after one that succeeded.
+        /// The reason why the last attempt to connect failed; nil after a success.
         var outage: StoreError?
         var hasConnected = false
         /// How many workers have a connection.
         var connected = 0
-        /// When the deadlines are looked at next.
+        /// When the deadlines are checked next.
         var alarm: ContinuousClock.Instant?
         var isClosing = false
         var closers: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// As many may wait as a busy service has requests; beyond that an answer now is better than one too late.
+    /// The maximum number of waiting jobs, as many as a busy service has requests. Further ones fail immediately.
     static let longestQueue = 10_000
 
-    init(to address: PostgresAddress, for role: PostgresConnection.Role, limit: Int, patience: Duration) {
+    init(to address: PostgresAddress, for role: PostgresConnection.Role, limit: Int, waitTimeout: Duration) {
         self.address = address
         self.role = role
         self.limit = limit
-        self.patience = patience
+        self.waitTimeout = waitTimeout
     }
 
-    // MARK: Asking
+    // MARK: Submitting jobs
 
-    /// Runs `body` on a connection, on a thread that may wait. `body` may run again where the connection breaks under it.
+    /// Runs `body` on a connection, on a thread that may block. `body` may run again if the connection breaks.
     ///
-    /// A task that is cancelled stops waiting for a connection; what has begun is finished.
+    /// A canceled task stops waiting for a connection. A running `body` is completed.
     ///
-    /// - Parameter limit: how long to wait for a connection, where it is not as long as the others do.
+    /// - Parameter limit: How long to wait for a connection; nil for the pool's timeout.
     func run<Value: Sendable>(
         within limit: Duration? = nil,
         _ body: @escaping @Sendable (PostgresConnection) throws(PostgresFailure) -> Value
@@ -59,13 +59,13 @@ final class PostgresPool: @unchecked Sendable {
             await withCheckedContinuation { continuation in
                 submit(
                     PostgresJob(
-                        deadline: .now + (limit ?? patience),
+                        deadline: .now + (limit ?? waitTimeout),
                         run: { connection throws(PostgresFailure) in
                             let value = try body(connection)
                             continuation.resume(returning: .success(value))
                         },
                         fail: { continuation.resume(returning: .failure($0)) }), as: number)
-                // A task that was cancelled before had nothing to cancel then.
+                // If the task was canceled before, the cancellation handler had no job to remove.
                 if Task.isCancelled { cancel(number) }
             }
         } onCancel: {
@@ -74,13 +74,13 @@ final class PostgresPool: @unchecked Sendable {
         return try result.get()
     }
 
-    /// For those who wait in their own way.
+    /// Submits a job with callbacks.
     func submit(
         run: @escaping @Sendable (PostgresConnection) throws(PostgresFailure) -> Void,
         fail: @escaping @Sendable (StoreError) -> Void
     ) {
         let number = withState { $0.queue.newNumber() }
-        submit(PostgresJob(deadline: .now + patience, run: run, fail: fail), as: number)
+        submit(PostgresJob(deadline: .now + waitTimeout, run: run, fail: fail), as: number)
     }
 
     private func submit(_ job: PostgresJob, as number: UInt64) {
@@ -89,7 +89,7 @@ final class PostgresPool: @unchecked Sendable {
             case accepted(by: PostgresWorker?, timer: Bool)
         }
         let reception = withState { state -> Reception in
-            if state.isClosing { return .refused(.failed("the record is closed")) }
+            if state.isClosing { return .refused(.failed("the database is closed")) }
             if state.queue.count >= Self.longestQueue { return .refused(reason(in: state)) }
             state.queue.insert(job, as: number)
             let isTimerDue = state.alarm.map { job.deadline < $0 } ?? true
@@ -109,12 +109,12 @@ final class PostgresPool: @unchecked Sendable {
     }
 
     private func cancel(_ number: UInt64) {
-        withState { $0.queue.remove(number) }?.fail(.failed("whoever asked no longer waits"))
+        withState { $0.queue.remove(number) }?.fail(.failed("the task was canceled"))
     }
 
     // MARK: Deadlines
 
-    /// One timer for nearly all: it looks at the next deadline when the last one is over.
+    /// Fails the jobs with an expired deadline. There is usually one timer, which is set again for the next deadline.
     private func expireJobs(at deadline: ContinuousClock.Instant) {
         let wait = (deadline - .now).components
         let seconds = Double(wait.seconds) + Double(wait.attoseconds) / 1e18
@@ -131,11 +131,11 @@ final class PostgresPool: @unchecked Sendable {
         }
     }
 
-    /// Why somebody has waited too long.
+    /// The reason why a job waited too long.
     private func reason(in state: State) -> StoreError {
         if let outage = state.outage { return outage }
         if state.hasConnected { return .busy }
-        return .unreachable(database: address.description, detail: "no connection came about within \(patience)")
+        return .unreachable(database: address.description, detail: "no connection was made within \(waitTimeout)")
     }
 
     // MARK: Working
@@ -167,12 +167,12 @@ final class PostgresPool: @unchecked Sendable {
                     job.fail(error.error)
                 }
             }
-            // Broken, or in a transaction that did not even roll back.
+            // Closes it if it's broken, or still in a transaction after a failed rollback.
             if !connection.isIdle { disconnect(worker) }
         }
     }
 
-    /// A worker without work lies idle, or ends where the pool is closing.
+    /// Returns false if the worker has no work. It then becomes idle, or ends if the pool is closing.
     private func hasWork(_ worker: PostgresWorker) -> Bool {
         enum Next { case work, rest, end }
         let next = withState { state -> Next in
@@ -210,7 +210,7 @@ final class PostgresPool: @unchecked Sendable {
             worker.backoff.failed()
             let hopeless = withState { state -> [PostgresJob] in
                 state.outage = error.error
-                // To wait would not help, unless for the connections that there are.
+                // Waiting helps only if an existing connection becomes free.
                 return error.error.isRetryable || state.connected > 0 ? [] : state.queue.removeAll()
             }
             for job in hopeless { job.fail(error.error) }
@@ -225,7 +225,7 @@ final class PostgresPool: @unchecked Sendable {
 
     // MARK: Closing
 
-    /// Takes nothing more, finishes what it took, and ends all connections.
+    /// Accepts no more jobs, completes the accepted ones, and closes all connections.
     func close() async {
         await withCheckedContinuation { continuation in
             let (idle, isOver) = withState { state in

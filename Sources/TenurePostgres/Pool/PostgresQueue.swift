@@ -14,7 +14,7 @@ struct PostgresQueue {
         return next
     }
 
-    /// Also puts one back that was taken out: to where it was.
+    /// Inserts a job, or puts back a removed one at its old position.
     mutating func insert(_ job: PostgresJob, as number: UInt64) {
         jobs[number] = job
         first = min(first, number)

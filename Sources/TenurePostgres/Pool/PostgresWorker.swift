@@ -1,6 +1,7 @@
 import Dispatch
 
-/// A queue with a connection that is used on it only: calls of libpq block, and Swift's own threads never wait for one.
+/// A dispatch queue with a connection. libpq's calls block, so they run on this queue, and never on Swift's own
+/// threads.
 final class PostgresWorker: @unchecked Sendable {
     // Sound: `connection` and `backoff` are touched in blocks on `queue` only, which runs one after the other.
     let queue: DispatchQueue

@@ -57,7 +57,7 @@ struct Bucket {
     }
 }
 
-/// The order in which buckets are read, so that a record has moved to its last bucket before that bucket is read.
+/// The order in which buckets are read, so that an entry has moved to its last bucket before that bucket is read.
 enum GatheringStage: Int, CaseIterable, Comparable, Sendable {
     case contents, purchases, exported, downloads, accounts
     /// Accounts that are one customer, under the account that represents them.

@@ -11,7 +11,7 @@ struct NotificationService: Sendable {
     let verifier: AppStoreVerifier
     let store: Store
     let policies: ActivePolicy
-    let announcer: WebhookScheduler?
+    let webhookScheduler: WebhookScheduler?
     let metrics: ServiceMetrics
 
     /// Receives a notification as a compact JWS. When this returns, the notification is stored durably.
@@ -39,14 +39,14 @@ struct NotificationService: Sendable {
 
     private func keep(_ contents: NotificationContents, now: Date) async throws -> Reception {
         let environment = contents.notification.realm.environment
-        let (policies, announcer) = (policies, announcer)
+        let (policies, webhookScheduler) = (policies, webhookScheduler)
         let reception = try await policies.upToDate {
             try await store.receive(contents.notification, about: contents.identities, at: now) { known in
                 var update = contents.update(of: known)
                 // A policy that another process just published must not reject a notification; see below.
                 if let decisions = try? policies.decide(&update, in: environment, at: now).decisions {
                     update.entitlementChange =
-                        (try? announcer?.announcement(of: known, decisions: decisions, at: now)) ?? .later
+                        (try? webhookScheduler?.entitlementChange(of: known, decisions: decisions, at: now)) ?? .later
                 }
                 return update
             }
@@ -61,7 +61,7 @@ struct NotificationService: Sendable {
                 do throws(Problem) {
                     let decisions = try policies.decide(&update, in: environment, at: now).decisions
                     update.entitlementChange =
-                        try announcer?.announcement(of: known, decisions: decisions, at: now) ?? .later
+                        try webhookScheduler?.entitlementChange(of: known, decisions: decisions, at: now) ?? .later
                     return (update, .success(()))
                 } catch {
                     return (update, .failure(error))

@@ -4,7 +4,7 @@ import Yams
 
 /// The description of the HTTP API: `openapi.yaml` beside this file, for programs.
 enum OpenAPIDocument {
-    /// The document as JSON, in the order in which it is written. Throws `failed` where it is no YAML.
+    /// The document as JSON, in the order in which it is written. Throws `failed` where it isn't YAML.
     static func json() throws(ServiceError) -> [UInt8] {
         let node: Node?
         do {

@@ -30,7 +30,7 @@ struct ActivePersonas: Sendable {
         if persona.revokedAt != nil {
             return .rejected(RejectedArtifact(.persona, .personaRevoked, "the persona `\(persona.name)` was revoked"))
         }
-        if !persona.isGood(at: now) {
+        if !persona.isValid(at: now) {
             return .rejected(
                 RejectedArtifact(
                     .persona, .personaExpired, "the persona `\(persona.name)` expired \(persona.expiresAt.rfc3339)"))
@@ -47,7 +47,7 @@ struct ActivePersonas: Sendable {
     /// The same for a persona's number, which other tokens contain too.
     func persona(_ number: Int64?, in realm: Realm, at now: Date) async throws -> Persona? {
         guard let number else { return nil }
-        guard let persona = try await store.read({ try $0.persona(number) }), persona.isGood(at: now),
+        guard let persona = try await store.read({ try $0.persona(number) }), persona.isValid(at: now),
             !realm.environment.isProduction
         else { throw CustomerAccess.refused }
         return persona.persona

@@ -18,7 +18,7 @@ final class SyncService: Sendable {
     let terms: ServiceConfiguration.Terms
     let bundleID: String
     /// Nil without webhooks.
-    let announcer: WebhookScheduler?
+    let webhookScheduler: WebhookScheduler?
     /// If an acquisition is used on more devices than this, the database gets an event.
     let deviceLimit: Int
     /// Whether the App Store is asked for the history of new customers.
@@ -28,7 +28,7 @@ final class SyncService: Sendable {
     init(
         verifier: AppStoreVerifier, store: Store, policies: ActivePolicy, signingKeys: SigningKeys,
         accessTokenKey: AccessTokenKey, terms: ServiceConfiguration.Terms, bundleID: String,
-        announcer: WebhookScheduler?,
+        webhookScheduler: WebhookScheduler?,
         deviceLimit: Int, asksAppStore: Bool, personas: ActivePersonas
     ) {
         self.verifier = verifier
@@ -38,7 +38,7 @@ final class SyncService: Sendable {
         self.accessTokenKey = accessTokenKey
         self.terms = terms
         self.bundleID = bundleID
-        self.announcer = announcer
+        self.webhookScheduler = webhookScheduler
         self.deviceLimit = deviceLimit
         self.asksAppStore = asksAppStore
         self.personas = personas
@@ -145,7 +145,8 @@ final class SyncService: Sendable {
         }
         do {
             let (evidence, decisions) = try policies.decide(&update, in: realm.environment, at: now)
-            update.entitlementChange = try announcer?.announcement(of: known, decisions: decisions, at: now) ?? .later
+            update.entitlementChange =
+                try webhookScheduler?.entitlementChange(of: known, decisions: decisions, at: now) ?? .later
             let outcome = Outcome(
                 evidence: evidence, decisions: decisions, rejected: linked.rejected, counted: linked.artifacts.count)
             return (update, .success(outcome))

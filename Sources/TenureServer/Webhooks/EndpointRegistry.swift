@@ -32,11 +32,13 @@ struct EndpointRegistry: Service {
     func pass(_ silence: inout EndpointSilence) async throws {
         let now = configuration.now()
         let endpoints = configuration.webhooks.map(\.endpoint)
-        if !endpoints.isEmpty, try await !store.write(at: now, locking: [.endpoints], { try $0.keep(endpoints) }) {
+        if !endpoints.isEmpty,
+            try await !store.write(at: now, locking: [.endpoints], { try $0.sendHeartbeats(of: endpoints) })
+        {
             try await configuration.registerWebhooks(in: store)
         }
         let silent = silence.long(among: try await store.read { try $0.endpoints() })
-        for endpoint in try await store.forget(silent, at: now) {
+        for endpoint in try await store.removeEndpoints(silent, at: now) {
             logger.warning(
                 "no process is configured for this webhook anymore; its waiting messages are abandoned",
                 metadata: ["endpoint": "\(endpoint.name)", "waiting": "\(endpoint.waiting)"])

@@ -45,7 +45,7 @@ extension ServiceConfiguration {
             let sha256 = published ?? ActivePolicy.digest(of: policy)
             let terms = "\(Data(sha256).base64EncodedString()) \(webhookTerms.expiringDays)"
             try await store.write(at: now(), locking: [.endpoints]) {
-                try $0.announce(to: webhooks.map(\.endpoint), under: terms)
+                try $0.register(webhooks.map(\.endpoint), under: terms)
             }
         } catch {
             throw ServiceError(error)
@@ -54,9 +54,9 @@ extension ServiceConfiguration {
 
     /// Returns the services that run for webhooks in addition to the server; nil without webhooks.
     func webhookServices(
-        _ announcer: WebhookScheduler?, store: Store, metrics: ServiceMetrics, logger: Logger
-    ) throws(ServiceError) -> (announcements: AnnouncementService, deliveries: WebhookService)? {
-        guard let announcer, !webhooks.isEmpty else { return nil }
+        _ webhookScheduler: WebhookScheduler?, store: Store, metrics: ServiceMetrics, logger: Logger
+    ) throws(ServiceError) -> (entitlementChanges: EntitlementChangeService, deliveries: WebhookService)? {
+        guard let webhookScheduler, !webhooks.isEmpty else { return nil }
         var sender = try WebhookSender(resolver: webhookDelivery.resolver, trustRoots: webhookDelivery.trustRoots)
         sender.timeouts = webhookDelivery.timeouts
         metrics.register(endpoints: webhooks.map(\.name))
@@ -69,9 +69,10 @@ extension ServiceConfiguration {
                     concurrency: webhookTerms.concurrency, schedule: webhookDelivery.schedule, now: now,
                     interval: webhookDelivery.interval, metrics: metrics, logger: logger))
         }
-        let announcements = AnnouncementService(
-            announcer: announcer, store: store, retention: TimeInterval(webhookTerms.retentionDays) * 86_400, now: now,
+        let entitlementChanges = EntitlementChangeService(
+            webhookScheduler: webhookScheduler, store: store,
+            retention: TimeInterval(webhookTerms.retentionDays) * 86_400, now: now,
             interval: webhookDelivery.interval, logger: logger)
-        return (announcements, WebhookService(workers: workers))
+        return (entitlementChanges, WebhookService(workers: workers))
     }
 }

@@ -7,7 +7,7 @@ import TenureStore
 /// Decides which webhooks a customer's entitlements need: it compares them with what was sent last.
 ///
 /// Each change of a customer calls it inside its transaction. The database marks customers whom another change reached,
-/// and `AnnouncementService` compares those later.
+/// and `EntitlementChangeService` compares those later.
 struct WebhookScheduler: Sendable {
     let policies: ActivePolicy
     /// Seconds before the end of an entitlement at which `entitlement.expiring` is sent.
@@ -24,7 +24,7 @@ struct WebhookScheduler: Sendable {
     /// If nothing was ever sent about a customer, their current entitlements count as sent. Otherwise the first webhook
     /// would get messages about all customers. Throws if a promise refers to a version that this process hasn't read
     /// yet.
-    func announcement(
+    func entitlementChange(
         of known: Customer?, decisions: [Decision], at now: Date
     ) throws(Problem) -> EntitlementChange {
         let before: SentEntitlements
@@ -37,17 +37,17 @@ struct WebhookScheduler: Sendable {
         } else {
             before = SentEntitlements()
         }
-        return announcement(before: before, after: decisions, at: now)
+        return entitlementChange(before: before, after: decisions, at: now)
     }
 
     /// Returns the messages for a customer with entitlements that may have changed with time, or by an update that
     /// didn't compare them.
-    func announcement(of customer: Customer, at now: Date) throws(Problem) -> EntitlementChange {
+    func entitlementChange(of customer: Customer, at now: Date) throws(Problem) -> EntitlementChange {
         let decisions = try policies.decide(customer.facts, customer.evidence, at: now)
-        return try announcement(of: customer, decisions: decisions, at: now)
+        return try entitlementChange(of: customer, decisions: decisions, at: now)
     }
 
-    func announcement(before: SentEntitlements, after decisions: [Decision], at now: Date) -> EntitlementChange {
+    func entitlementChange(before: SentEntitlements, after decisions: [Decision], at now: Date) -> EntitlementChange {
         var messages: [Message] = []
         var after = SentEntitlements()
         var looks: [Date] = []
@@ -79,7 +79,7 @@ struct WebhookScheduler: Sendable {
         for entitlement in before.rights.keys.sorted() where !named.contains(entitlement) {
             messages.append(Message(.entitlementRevoked, removed: entitlement))
         }
-        return .told(messages, after, nextLook: looks.min())
+        return .reported(messages, after, nextComparison: looks.min())
     }
 
     private func isNear(_ end: Date?, at now: Date) -> Bool {

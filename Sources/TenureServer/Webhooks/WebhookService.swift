@@ -16,8 +16,8 @@ struct WebhookService: Service {
 
 /// Queues messages for customers with rights that end, and for changes that queued none themselves. Removes old
 /// messages.
-struct AnnouncementService: Service {
-    let announcer: WebhookScheduler
+struct EntitlementChangeService: Service {
+    let webhookScheduler: WebhookScheduler
     let store: Store
     let retention: TimeInterval
     let now: @Sendable () -> Date
@@ -42,12 +42,14 @@ struct AnnouncementService: Service {
     /// Handles one batch of each kind. Returns whether more is left.
     func pass() async throws -> Bool {
         let now = now()
-        try await announcer.policies.refreshNow()
-        let publication = announcer.policies.present.publication
-        let evaluate: @Sendable (Customer) -> EntitlementChange? = { try? announcer.announcement(of: $0, at: now) }
+        try await webhookScheduler.policies.refreshNow()
+        let publication = webhookScheduler.policies.present.publication
+        let evaluate: @Sendable (Customer) -> EntitlementChange? = {
+            try? webhookScheduler.entitlementChange(of: $0, at: now)
+        }
         let isMoreDue =
-            try await store.announceDue(at: now, limit: Self.batch, under: publication, evaluate) == Self.batch
-        let areAllLeft = try await store.announceAll(at: now, limit: Self.batch, under: publication, evaluate)
+            try await store.compareDueCustomers(at: now, limit: Self.batch, under: publication, evaluate) == Self.batch
+        let areAllLeft = try await store.compareAllCustomers(at: now, limit: Self.batch, under: publication, evaluate)
         let old = now.addingTimeInterval(-retention)
         let isMoreOld = try await store.pruneMessages(before: old, limit: Self.batch) == Self.batch
         return isMoreDue || areAllLeft || isMoreOld

@@ -3,8 +3,8 @@ import GRDBSQLite
 
 /// Connections that look up one customer by number, and nothing else.
 ///
-/// The question is asked for every request, and this way costs a quarter of what a general-purpose read does. In WAL
-/// mode a reader waits for no writer.
+/// Every request looks up a customer, and this takes a quarter of the time of a general-purpose read. In WAL mode,
+/// readers don't wait for writers.
 struct CustomerReaders: Sendable {
     private let connections: IdleConnections<CustomerReader>
 
@@ -15,12 +15,12 @@ struct CustomerReaders: Sendable {
     func customer(_ id: Int64) throws(StoreError) -> Customer? {
         try connections.use { reader throws(StoreError) in
             var id = id
-            // As in `DatabaseTransaction.customer`: one who turned out to be another is that other.
+            // As in `DatabaseTransaction.customer`, follows the chain of merges.
             for _ in 0...DatabaseTransaction.mostMembers {
                 switch try reader.customer(id) {
-                case .nobody: return Customer?.none
+                case .notFound: return Customer?.none
                 case .customer(let customer): return customer
-                // One who is merged into themselves was erased.
+                // A customer that is merged into itself was erased.
                 case .another(id): return nil
                 case .another(let next): id = next
                 }
@@ -29,13 +29,13 @@ struct CustomerReaders: Sendable {
         }
     }
 
-    func close(_ error: StoreError = .failed("the record is closed")) { connections.close(error) }
+    func close(_ error: StoreError = .failed("the database is closed")) { connections.close(error) }
 }
 
 /// One connection with one prepared statement.
 private final class CustomerReader {
     enum Answer {
-        case nobody
+        case notFound
         case customer(Customer)
         case another(Int64)
     }
@@ -45,7 +45,7 @@ private final class CustomerReader {
 
     init(path: String) throws(StoreError) {
         let connection = try SQLiteConnection(path: path, for: .reading)
-        // Kilobytes: without the inner pages of a table of millions each look-up reads them anew.
+        // Kilobytes: without the inner pages of a table of millions each look-up would read them again.
         guard sqlite3_exec(connection.handle, "PRAGMA cache_size = -16384", nil, nil, nil) == SQLITE_OK else {
             throw StoreError(of: connection.handle)
         }
@@ -70,7 +70,7 @@ private final class CustomerReader {
         sqlite3_bind_int64(statement, 1, id)
         switch sqlite3_step(statement) {
         case SQLITE_ROW: break
-        case SQLITE_DONE: return .nobody
+        case SQLITE_DONE: return .notFound
         default: throw StoreError(of: connection.handle)
         }
         if sqlite3_column_type(statement, 4) != SQLITE_NULL { return .another(sqlite3_column_int64(statement, 4)) }

@@ -1,8 +1,8 @@
 import Foundation
 import GRDBSQLite
 
-/// Connections that read rows of many customers, one after the other, past the general-purpose layer: that costs several
-/// times as much for a row as SQLite does. As many as read side by side.
+/// Connections that read the rows of many customers, without the general-purpose layer, which takes several times as
+/// long for a row as SQLite.
 struct CustomerScanners: Sendable {
     private let connections: IdleConnections<CustomerScanner>
 
@@ -19,7 +19,7 @@ struct CustomerScanners: Sendable {
         }
     }
 
-    func close(_ error: StoreError = .failed("the record is closed")) { connections.close(error) }
+    func close(_ error: StoreError = .failed("the database is closed")) { connections.close(error) }
 }
 
 /// One connection with one prepared statement.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Which file a path leads to, whatever it's called: links and other names of one file have one identity.
+/// The identity of a file: links and other names of one file have the same identity.
 ///
 /// It is read here because the compiler attributes `stat` to another module in each target that imports SwiftNIO.
 package struct FileIdentity: Sendable, Hashable {

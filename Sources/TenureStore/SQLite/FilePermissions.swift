@@ -3,7 +3,7 @@ import Foundation
 /// The permissions of an open file. They are read here because the compiler attributes `stat` to another module in each
 /// target that imports SwiftNIO.
 package enum FilePermissions {
-    /// Returns whether somebody may use a file that must stay secret, or whether that can't be found out.
+    /// Returns whether other users have access to a file, or whether that can't be determined.
     ///
     /// Only the owner may use such a file. If root owns it, its group may read it too: that is how Kubernetes hands
     /// secrets to a container (`fsGroup`). Callers pass an open file, so symbolic links work and nothing can be
@@ -14,7 +14,7 @@ package enum FilePermissions {
         return areOpenToOthers(mode: UInt32(status.st_mode), isOwnedByRoot: status.st_uid == 0)
     }
 
-    /// Returns who owns the file at a path; nil where there is none.
+    /// Returns the owner of the file at a path; nil if it doesn't exist.
     package static func owner(ofFileAt path: String) -> (user: UInt32, group: UInt32)? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// What tells whether a file is still the same: its inode, its size, and when it was last changed.
+/// The state of a file: its inode, its size, and when it was last changed. An unchanged file has the same state.
 ///
 /// It is read here because the compiler attributes `stat` to another module in each target that imports SwiftNIO.
 package struct FileState: Sendable, Hashable {
     /// Whether it is a regular file, and no folder, pipe or device.
     package let isRegular: Bool
-    /// In bytes.
+    /// The size in bytes.
     package let size: Int64
     private let inode: UInt64
     private let seconds: Int

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Connections past the general-purpose layer, opened as they are needed and kept for the next caller: each reads the
-/// whole schema when it opens, which takes as long as hundreds of rows.
+/// A cache of open connections. Opening a connection reads the whole schema, which takes as long as reading hundreds of
+/// rows.
 ///
-/// Callers block while they have one, so there are never more than threads.
+/// A caller blocks its thread while it uses a connection, so there are never more connections than threads.
 final class IdleConnections<Connection>: @unchecked Sendable {
-    // Sound: `idle` and `end` are touched under the lock only, and a connection is in the hands of one caller at a
-    // time: it is taken out of `idle` before it is used, and put back afterwards.
+    // Sound: `idle` and `end` are used only under the lock. A connection has one caller at a time, who takes it out of
+    // `idle` and puts it back.
     private let lock = NSLock()
     private var idle: [Connection] = []
-    /// Why no caller gets a connection any more.
+    /// The error that callers get after `close`.
     private var end: StoreError?
     private let open: @Sendable () throws(StoreError) -> Connection
 
@@ -40,7 +40,7 @@ final class IdleConnections<Connection>: @unchecked Sendable {
     }
 
     /// Later callers get this error.
-    func close(_ error: StoreError = .failed("the record is closed")) {
+    func close(_ error: StoreError = .failed("the database is closed")) {
         lock.lock()
         end = end ?? error
         idle.removeAll()

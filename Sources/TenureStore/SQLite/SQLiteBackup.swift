@@ -1,6 +1,6 @@
 import Foundation
 
-/// A consistent copy of a record in SQLite, made while a service goes on writing.
+/// Makes a consistent copy of an SQLite database while a service keeps writing.
 package struct SQLiteBackup: Sendable {
     package let source: String
     package let target: String
@@ -13,9 +13,9 @@ package struct SQLiteBackup: Sendable {
     package enum Failure: Error, Sendable, Hashable {
         case noSource(path: String)
         case exists(path: String)
-        /// The record that is to be copied, by whatever name.
+        /// The target is the source, under any name.
         case itself(path: String)
-        /// A record that somebody has in hand.
+        /// Another process has the target open.
         case inUse(path: String)
         case cannotWrite(path: String, detail: String)
         case record(StoreError)
@@ -29,21 +29,21 @@ package struct SQLiteBackup: Sendable {
         package let size: Int
     }
 
-    /// Complete, flushed and read back, or not there at all.
+    /// Makes a complete copy, flushed and read back, or none.
     ///
-    /// The record is copied as it is, whichever release wrote it: a copy is what one makes before an update.
+    /// It copies databases of all releases, because operators make copies before an update.
     package func run(replacing: Bool) throws(Failure) -> Receipt {
         guard FileManager.default.fileExists(atPath: source) else { throw .noSource(path: source) }
         guard replacing || !FileManager.default.fileExists(atPath: target) else { throw .exists(path: target) }
         guard !SQLiteFile.areSame(source, target) else { throw .itself(path: target) }
-        // A log that is left beside what is replaced would be taken for the copy's.
+        // SQLite would take a remaining log for the copy's log.
         if FileManager.default.fileExists(atPath: SQLiteFile.resolved(target) + "-wal") {
             guard SQLiteFile.takesInLog(target) else { throw .inUse(path: target) }
         }
         do throws(StoreError) {
             switch try SQLiteFile.contents(at: source) {
             case .record, .unknown: break
-            case .nothing, .noTables: throw .unusable(database: source, detail: "it holds no record")
+            case .nothing, .noTables: throw .unusable(database: source, detail: "it has no data")
             }
         } catch .newerDatabase {
             // Copied as it is.
@@ -78,13 +78,13 @@ package struct SQLiteBackup: Sendable {
 extension SQLiteBackup.Failure: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .noSource(let path): "there is no record at `\(path)`; name the database of your service by --database"
-        case .exists(let path): "`\(path)` is there already; choose another name, or replace it by --force"
-        case .itself(let path): "`\(path)` is the record itself; choose another name"
+        case .noSource(let path): "there is no database at `\(path)`; set --database to your service's database"
+        case .exists(let path): "`\(path)` exists already; choose another name, or replace it with --force"
+        case .itself(let path): "`\(path)` is the database itself; choose another name"
         case .inUse(let path):
-            "`\(path)` is a database that something else has open; stop that first, or choose another name"
+            "`\(path)` is a database that another process has open; stop the process, or choose another name"
         case .cannotWrite(let path, let detail):
-            "`\(path)` cannot be written (\(detail)); check the folder and who may write to it"
+            "`\(path)` can't be written (\(detail)); check the folder's owner and mode"
         case .record(let error): error.description
         }
     }

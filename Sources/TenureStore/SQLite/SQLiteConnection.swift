@@ -1,17 +1,17 @@
 import GRDBSQLite
 
-/// A connection of our own to a SQLite file, past GRDB. In the hands of one caller at a time.
+/// A connection to an SQLite file without GRDB, used by one caller at a time.
 final class SQLiteConnection {
     let handle: OpaquePointer
 
     enum Access {
         case reading
-        /// A file that nobody has in hand and that has no log beside it: no file is made to share it with others.
+        /// For a file that no process has open, and that has no log. SQLite creates no file beside it.
         case readingUnchanged
         case writing
 
         fileprivate var flags: Int32 {
-            // No mutex: it is in one pair of hands.
+            // No mutex, because one caller uses it at a time.
             switch self {
             case .reading: SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX
             case .readingUnchanged: SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI
@@ -20,8 +20,8 @@ final class SQLiteConnection {
         }
     }
 
-    /// How long it waits for others, in milliseconds.
-    private static let patience: Int32 = 5000
+    /// How long to wait for locks of other connections, in milliseconds.
+    private static let busyTimeout: Int32 = 5000
 
     init(path: String, for access: Access) throws(StoreError) {
         var opened: OpaquePointer?
@@ -31,7 +31,7 @@ final class SQLiteConnection {
             sqlite3_close_v2(opened)
             throw StoreError.unavailable(path: path, detail: detail)
         }
-        sqlite3_busy_timeout(opened, Self.patience)
+        sqlite3_busy_timeout(opened, Self.busyTimeout)
         handle = opened
     }
 
@@ -50,18 +50,18 @@ final class SQLiteConnection {
     }
 
     deinit {
-        // Statements that are still there keep it until they are gone.
+        // SQLite closes it when the last statement is finalized.
         sqlite3_close_v2(handle)
     }
 }
 
 extension StoreError {
-    /// Why the last call on this connection failed.
+    /// The reason why the last call on this connection failed.
     init(of connection: OpaquePointer) {
         self.init(code: sqlite3_errcode(connection), of: connection)
     }
 
-    /// Why a call failed that returned this code.
+    /// The reason for this result code of a call.
     init(code: Int32, of connection: OpaquePointer) {
         let message = sqlite3_errcode(connection) == code ? sqlite3_errmsg(connection) : sqlite3_errstr(code)
         let detail = message.map { String(cString: $0) } ?? "code \(code)"

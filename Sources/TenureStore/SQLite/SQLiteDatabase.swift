@@ -2,10 +2,10 @@ import Foundation
 import GRDB
 import TenureCore
 
-/// The record in one SQLite file: the default, for one machine.
+/// An SQLite database in one file: the default, for one machine.
 ///
-/// GRDB brings it up to date and reads it. What is asked for every request goes past it: writes, in groups that share a
-/// transaction and are flushed before they return, and looking up a customer.
+/// GRDB migrates and reads it. Writes and look-ups of customers, which every request needs, don't use GRDB. Writes
+/// share transactions, and are flushed before they return.
 package struct SQLiteDatabase: Database {
     package let id: [UInt8]
     private let pool: DatabasePool
@@ -13,9 +13,9 @@ package struct SQLiteDatabase: Database {
     private let scanners: CustomerScanners
     private let writer: SQLiteWriter
 
-    /// Opens the database and brings it up to date. `making`: makes it where there is none.
+    /// Opens the database and migrates it. With `making`, creates it if it's missing.
     ///
-    /// Throws `unusable` where something else lies there, and leaves that as it is.
+    /// Throws `unusable` if the path has something else, and doesn't change it.
     package init(path: String, making: Bool = true) throws(StoreError) {
         switch try SQLiteFile.contents(at: path) {
         case .record, .unknown: break
@@ -24,8 +24,8 @@ package struct SQLiteDatabase: Database {
                 throw .unusable(
                     database: path,
                     detail: """
-                        it holds no record; what is copied without the log beside it (`-wal`) may hold nothing: copy \
-                        records by `tenure database backup`
+                        it has no data; a copy without the log beside it (`-wal`) may be empty, so copy databases with \
+                        `tenure database backup`
                         """)
             }
         }
@@ -44,11 +44,11 @@ package struct SQLiteDatabase: Database {
             try Migration.migrator.migrate(pool)
             guard let id = try pool.read({ try Data.fetchOne($0, sql: "SELECT id FROM database") }), id.count == 16
             else {
-                throw StoreError.damaged("`\(path)` does not say which record it is")
+                throw StoreError.damaged("`\(path)` has no ID")
             }
             self.id = [UInt8](id)
             try pool.writeWithoutTransaction { db in
-                guard let connection = db.sqliteConnection else { throw StoreError.failed("the record is closed") }
+                guard let connection = db.sqliteConnection else { throw StoreError.failed("the database is closed") }
                 // A full disk doesn't keep a database from being read.
                 _ = try? SQLiteNumber.renew(connection, known: closedNumber)
             }
@@ -67,13 +67,13 @@ package struct SQLiteDatabase: Database {
 
     private static var configuration: Configuration {
         var configuration = Configuration()
-        configuration.label = "record"
+        configuration.label = "database"
         configuration.busyMode = .timeout(5)
         configuration.maximumReaderCount = 2
         return configuration
     }
 
-    /// People's purchases are nobody else's: SQLite gives its other files the mode of this one.
+    /// Creates the file so that only its owner can read it. SQLite gives its other files the same mode.
     private static func createFile(at path: String) throws {
         guard !FileManager.default.fileExists(atPath: path) else { return }
         let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
@@ -83,14 +83,15 @@ package struct SQLiteDatabase: Database {
         _ = Foundation.close(descriptor)
     }
 
-    /// One that somebody copied or made by hand may be open to others, and what it holds in its log too.
+    /// Removes the access of other users from files that were copied or created by hand.
     private static func closeToOthers(_ path: String) throws(StoreError) {
         for path in [path, path + "-wal", path + "-shm"] {
             var status = stat()
             guard stat(path, &status) == 0, status.st_mode & 0o077 != 0 else { continue }
             guard chmod(path, 0o600) == 0 else {
                 throw .unavailable(
-                    path: path, detail: "others can read it, and it is not ours to close: `chmod 600` it")
+                    path: path,
+                    detail: "other users can read it, and the service isn't its owner; run `chmod 600` on it")
             }
         }
     }
@@ -106,12 +107,12 @@ package struct SQLiteDatabase: Database {
         }
     }
 
-    /// What `PRAGMA synchronous` says on the connection that writes; 2 is FULL.
+    /// The value of `PRAGMA synchronous` on the connection that writes; 2 is FULL.
     var synchronousLevel: Int64? {
         get throws { try writer.synchronousLevel }
     }
 
-    /// How many transactions the acts took together.
+    /// The number of transactions for all writes.
     package var groupsWritten: Int { writer.groupsWritten }
 
     // MARK: Reading
@@ -144,13 +145,13 @@ package struct SQLiteDatabase: Database {
 
     // MARK: Writing
 
-    /// One connection writes, one act after the other: no keys are needed.
+    /// One connection writes, one transaction after the other, so it needs no keys.
     package func write<Value: Sendable>(
         locking keys: [LockKey], _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         let result = WriteResult<Value>()
         let gathers = writer.gather()
-        // Those who are at work already have their turn first. Nobody is waited for: on an idle machine there are none.
+        // Lets tasks that are running already submit their writes first. On an idle machine, there are no such tasks.
         if gathers { await Task.yield() }
         do {
             return try await withCheckedThrowingContinuation { continuation in
@@ -160,7 +161,7 @@ package struct SQLiteDatabase: Database {
                         switch (error, result.value) {
                         case (nil, let value?): continuation.resume(returning: value)
                         case (let error?, _): continuation.resume(throwing: error)
-                        case (nil, nil): continuation.resume(throwing: StoreError.failed("a write did not run"))
+                        case (nil, nil): continuation.resume(throwing: StoreError.failed("a write didn't run"))
                         }
                     })
                 writer.submit(write, endsGathering: gathers)
@@ -182,7 +183,7 @@ package struct SQLiteDatabase: Database {
     }
 }
 
-/// Carries a value from the act to its end, both of which run on the connection's queue.
+/// Carries a value from the transaction to its completion. Both run on the connection's queue.
 private final class WriteResult<Value: Sendable>: @unchecked Sendable {
     // Sound: written and read on the one queue of the connection that writes, the read after the write.
     var value: Value?

@@ -1,31 +1,31 @@
 import Foundation
 
-/// What lies where a record should: found out before anything is done to it. SQLite would make a record's tables in
-/// whatever database it is given, and closing a file to others would close a folder too.
+/// Checks the file at the path of a database before anything is changed. Otherwise, the service might create its tables
+/// in another program's database, or change the mode of a folder.
 enum SQLiteFile {
     enum Contents: Sendable, Hashable {
         case nothing
         /// A database without tables, such as a file that was just made.
         case noTables
         case record
-        /// Another process may have it in hand, or had it when it was killed; whoever opens it looks again.
+        /// Another process may have it open, or had it open when it was killed. It is checked again when it is opened.
         case unknown
     }
 
-    /// Throws where something else lies there than a record, or than nothing yet.
+    /// Returns what is at the path. Throws if it isn't a Tenure database.
     ///
-    /// `leavingNoTrace`: makes no file beside it, where a log that nobody reads any more would need one.
+    /// With `leavingNoTrace`, creates no file beside it, which reading an old log would do.
     static func contents(at path: String, leavingNoTrace: Bool = false) throws(StoreError) -> Contents {
         // SQLite keeps the log beside the file itself, and not beside a link to it.
         let path = resolved(path)
         guard try size(of: path) > 0 else { return .nothing }
         guard try beginsAsDatabase(path) else {
-            throw .unusable(database: path, detail: "it is no database of SQLite; name the file of your record")
+            throw .unusable(database: path, detail: "it isn't an SQLite database; use the path of your database")
         }
         let hasLog = access(path + "-wal", F_OK) == 0
         if hasLog, leavingNoTrace, access(path + "-shm", F_OK) != 0 { return .unknown }
         let connection = try SQLiteConnection(path: path, for: hasLog ? .reading : .readingUnchanged)
-        // Statements do not keep their connection.
+        // Statements don't retain their connection.
         defer { withExtendedLifetime(connection) {} }
         let statements = SQLiteStatements(on: connection.handle)
         var tables: Set<String> = []
@@ -36,19 +36,19 @@ enum SQLiteFile {
         } catch .damaged(let detail) {
             throw .damaged("`\(path)`: \(detail)")
         } catch {
-            // Whoever opens it in order to write says why it cannot be.
+            // Opening it for writing will report the reason.
             return .unknown
         }
         guard !steps.isEmpty || !tables.subtracting([migrations]).isEmpty else { return .noTables }
         guard steps.contains(Migration.initial.name) || tables.contains(DatabaseTable.identity) else {
             throw .unusable(
-                database: path, detail: "it is the database of something else; name the file of your record")
+                database: path, detail: "it is another program's database; use the path of your database")
         }
         guard steps.isSubset(of: Migration.all.map(\.name)) else { throw .newerDatabase(path: path) }
         return .record
     }
 
-    /// Where links lead; what does not exist yet stays as it is named.
+    /// Resolves links. A path that doesn't exist yet is returned unchanged.
     static func resolved(_ path: String) -> String {
         guard let resolved = realpath(path, nil) else { return path }
         defer { free(resolved) }
@@ -62,8 +62,8 @@ enum SQLiteFile {
         return first.st_dev == second.st_dev && first.st_ino == second.st_ino
     }
 
-    /// Writes what stands in the log beside a database into the database, and removes the log. Only where nobody else has
-    /// it open; false where that is not so.
+    /// Writes the log beside a database into the database, and removes the log. Returns false if another process has
+    /// the database open.
     static func takesInLog(_ path: String) -> Bool {
         guard let connection = try? SQLiteConnection(path: path, for: .writing) else { return false }
         defer { withExtendedLifetime(connection) {} }
@@ -73,7 +73,7 @@ enum SQLiteFile {
     /// GRDB's own table.
     private static let migrations = "grdb_migrations"
 
-    /// 0 where there is none.
+    /// The size of the file; 0 if it doesn't exist.
     private static func size(of path: String) throws(StoreError) -> Int64 {
         var status = stat()
         guard stat(path, &status) == 0 else {
@@ -82,8 +82,8 @@ enum SQLiteFile {
         }
         switch status.st_mode & S_IFMT {
         case S_IFREG: return Int64(status.st_size)
-        case S_IFDIR: throw .unusable(database: path, detail: "it is a folder; name a file in it")
-        default: throw .unusable(database: path, detail: "it is no file")
+        case S_IFDIR: throw .unusable(database: path, detail: "it is a folder; use the path of a file in it")
+        default: throw .unusable(database: path, detail: "it isn't a file")
         }
     }
 
@@ -111,8 +111,8 @@ extension SQLiteStatements {
 }
 
 extension SQLiteDatabase {
-    /// What keeps a record from being kept in this file, as far as it can be told without making or changing anything;
-    /// nil where nothing does.
+    /// The reason why this file can't be used as a database, as far as that is known without changing anything;
+    /// otherwise nil.
     package static func objection(to path: String) -> StoreError? {
         do {
             _ = try SQLiteFile.contents(at: path, leavingNoTrace: true)
@@ -139,7 +139,7 @@ extension SQLiteDatabase {
         }
     }
 
-    /// The newest copy of an open database that was replaced; nil if there is none beside the path.
+    /// The newest copy of an open database that was replaced; nil if there is no such copy beside the path.
     package static func savedCopy(of path: String) -> String? {
         let path = SQLiteFile.resolved(path) + SQLiteRescue.suffix
         guard FileIdentity.exists(path) else { return nil }

@@ -3,7 +3,7 @@ import GRDB
 extension Migration {
     static var migrator: DatabaseMigrator { migrator(of: all) }
 
-    /// GRDB stores which steps ran in a table of its own.
+    /// GRDB stores in its own table which steps ran.
     static func migrator(of migrations: [Migration]) -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
         for migration in migrations {

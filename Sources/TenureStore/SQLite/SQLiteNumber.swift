@@ -3,8 +3,8 @@ import GRDBSQLite
 
 /// The number in a database's header (`user_version`) that tells copies of one database apart.
 ///
-/// Each copy that Tenure makes gets a new one, and so does a database that is opened after it was closed. `cp` keeps the
-/// file that it overwrites, but brings the number of the other one.
+/// Each copy that Tenure makes gets a new one, and so does a database that is opened after it was closed. `cp` keeps
+/// the file that it overwrites, but brings the number of the other one.
 enum SQLiteNumber {
     /// A number that no other copy has. `user_version` is signed, and 0 in new databases.
     static func new() -> Int32 { Int32.random(in: 1...Int32.max) }
@@ -40,7 +40,7 @@ enum SQLiteNumber {
             try? statements.run("ROLLBACK", [])
             throw error
         }
-        // So that the file has it, and not only the log. Where a reader is in the way, a later checkpoint brings it.
+        // Writes it into the file, not only into the log. If a reader blocks that, a later checkpoint does it.
         sqlite3_wal_checkpoint_v2(connection, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
         return number
     }

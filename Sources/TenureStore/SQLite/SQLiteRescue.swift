@@ -76,7 +76,7 @@ struct SQLiteRescue {
 
     /// SQLite would write the old log into the new file, and take the old index for the new one's.
     ///
-    /// - Returns: where the log is now; nil if it isn't needed any more.
+    /// - Returns: where the log is now; nil if it isn't needed anymore.
     private func moveLog(to name: String, isSaved: Bool) -> String? {
         let (log, index) = (files.path + SQLiteOpenFiles.log, files.path + SQLiteOpenFiles.index)
         var kept: String?

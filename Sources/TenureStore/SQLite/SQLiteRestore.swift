@@ -28,14 +28,15 @@ package struct SQLiteRestore: Sendable {
         package let replaced: String?
     }
 
-    /// Checks the backup, copies it beside the database, and puts the copy in its place. The database is locked from before
-    /// its log is taken away until the copy has its name, so that no process opens it in between.
+    /// Checks the backup, copies it beside the database, and puts the copy in its place. The database is locked from
+    /// before its log is taken away until the copy has its name, so that no process opens it in between.
     package func run() throws(Failure) -> Receipt {
         let path = SQLiteFile.resolved(database)
         guard FileManager.default.fileExists(atPath: backup) else { throw .noBackup(path: backup) }
         guard !SQLiteFile.areSame(backup, path) else { throw .itself(path: backup) }
         if let objection = NetworkFileSystem.objection(to: path) { throw .store(objection) }
-        // Before the copy, which takes a while. The lock ends here: SQLite opens the database again below.
+        // Checked before the copy, which takes a while. The lock ends here, because SQLite opens the database again
+        // below.
         guard try lock(path) != nil else { throw .inUse(path: database) }
         let staged = SQLiteCopy.freeName(path + ".restoring")
         let contents = try stage(at: staged, beside: path)
@@ -97,8 +98,8 @@ package struct SQLiteRestore: Sendable {
         }
     }
 
-    /// Gives the database another name, and the copy the database's name. At every moment there is a complete database at
-    /// the path.
+    /// Gives the database another name, and the copy the database's name. At every moment there is a complete database
+    /// at the path.
     ///
     /// - Returns: the new name of the database; nil without one.
     private func exchange(_ path: String, for staged: String) throws(Failure) -> String? {

@@ -1,20 +1,20 @@
 import GRDB
 import GRDBSQLite
 
-/// A connection of SQLite inside a transaction, as the ledger sees it.
+/// An SQLite connection inside a transaction.
 struct SQLiteSession: DatabaseSession {
     private let statements: SQLiteStatements
     let headers: HeaderNumbers?
 
-    /// On a connection that writes alone, which may remember what it wrote.
+    /// Creates a session on the only connection that writes, which can remember headers.
     init(_ statements: SQLiteStatements, remembering headers: HeaderNumbers) {
         self.statements = statements
         self.headers = headers
     }
 
-    /// On one of GRDB's, for as long as it has it in hand.
+    /// Creates a session on a connection of GRDB, for as long as GRDB provides it.
     init(db: GRDB.Database) throws(StoreError) {
-        guard let connection = db.sqliteConnection else { throw .failed("the record is closed") }
+        guard let connection = db.sqliteConnection else { throw .failed("the database is closed") }
         statements = SQLiteStatements(on: connection)
         headers = nil
     }
@@ -34,7 +34,7 @@ struct SQLiteSession: DatabaseSession {
         return Int(sqlite3_changes(statements.connection))
     }
 
-    /// Without `RETURNING`, for which SQLite makes a table of its own.
+    /// Inserts without `RETURNING`, for which SQLite would create a temporary table.
     func insert(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int64? {
         try statements.run(sql, arguments)
         return sqlite3_changes(statements.connection) > 0

@@ -1,11 +1,12 @@
 import GRDBSQLite
 
-/// The statements that one connection has prepared, each once. In the hands of one caller at a time.
+/// The prepared statements of one connection, used by one caller at a time.
 final class SQLiteStatements {
     let connection: OpaquePointer
     private var prepared: [SQLText: OpaquePointer] = [:]
 
-    /// Many more than the ledger has: statements that are put together (a copy of a record does) must not pile up.
+    /// The maximum number, many more than the store has. The limit is for generated statements, such as those of a
+    /// copy.
     private static let most = 256
 
     /// `connection` must be open as long as this is used.
@@ -22,18 +23,18 @@ final class SQLiteStatements {
         prepared.removeAll()
     }
 
-    /// Runs one statement; `row` sees it at each row of the answer.
+    /// Runs one statement and calls `row` for each row of the result.
     func run(
         _ sql: String, _ arguments: [SQLValue], _ row: (OpaquePointer) -> Void = { _ in }
     ) throws(StoreError) {
         let statement = try statement(sql)
-        // Else it would hold its snapshot, and what was bound to it.
+        // Otherwise it would keep its snapshot and its bound values.
         defer {
             sqlite3_reset(statement)
             sqlite3_clear_bindings(statement)
         }
         guard Int(sqlite3_bind_parameter_count(statement)) == arguments.count else {
-            throw .failed("a statement got \(arguments.count) arguments, which is not what it takes")
+            throw .failed("a statement got \(arguments.count) arguments instead of the number that it needs")
         }
         var index: Int32 = 0
         for argument in arguments {
@@ -62,7 +63,7 @@ final class SQLiteStatements {
     }
 }
 
-/// A statement's text, found by its length and then compared: hashing all of it would cost as much as many a statement.
+/// A statement's text. Only its length is hashed, because hashing the text would take as long as a short statement.
 private struct SQLText: Hashable {
     let text: String
 
@@ -81,7 +82,7 @@ extension SQLValue {
         case .text(var text):
             return text.withUTF8 { bytes in
                 bytes.withMemoryRebound(to: CChar.self) { bytes in
-                    // No address is NULL to SQLite, which an empty text is not.
+                    // Without an address, SQLite would bind NULL instead of an empty text.
                     bytes.baseAddress.map {
                         sqlite3_bind_text64(
                             statement, index, $0, UInt64(bytes.count), Self.copied, UInt8(SQLITE_UTF8))
@@ -97,7 +98,7 @@ extension SQLValue {
         }
     }
 
-    /// What a column of the row holds at which the statement stands.
+    /// Reads a column of the statement's current row.
     init(_ statement: OpaquePointer, column: Int32) {
         switch sqlite3_column_type(statement, column) {
         case SQLITE_INTEGER: self = .integer(sqlite3_column_int64(statement, column))

@@ -2,15 +2,14 @@ import Dispatch
 import Foundation
 import GRDBSQLite
 
-/// The one connection that writes, and the acts that wait for it: all that came meanwhile share a transaction, and its
+/// The only connection that writes, and the writes that wait for it. All waiting writes share a transaction and its
 /// flush.
 ///
-/// A flush for one costs nearly what one for many does, and they would mostly be of a few: who comes next follows at
-/// once where the processors are busy. So the first of each group gathers it: it lets those who are at work already
-/// come before it. Once enough wait, the group goes without it, so that half of many clients are written while the
-/// other half are at work.
+/// A flush for one write takes nearly as long as one for many. So the first write of each group *gathers* the group: it
+/// lets tasks that are running already submit their writes first. If enough writes wait, the group doesn't wait for it.
+/// Then, with many clients, half of the writes are flushed while the other half are prepared.
 ///
-/// An write that throws leaves the others whole. None returns before the flush, and before a check that the flushed
+/// A write that throws doesn't affect the others. None returns before the flush, and before a check that the flushed
 /// files are still those at the database's path.
 final class SQLiteWriter: @unchecked Sendable {
     // Sound: `waiting`, `isAtWork`, `isGathered`, `written` and `failed` are touched between `lock.lock()` and
@@ -18,36 +17,37 @@ final class SQLiteWriter: @unchecked Sendable {
     // initializer, before the writer is shared.
     private let lock = NSLock()
     private var waiting: [PendingWrite] = []
-    /// Whether something is queued that looks at what waits.
+    /// Whether a block is queued that writes the waiting writes.
     private var isAtWork = false
-    /// Whether somebody gathers the next group, who will submit an write too.
+    /// Whether a caller gathers the next group. It will submit a write too.
     private var isGathered = false
     private var written = 0
-    private let queue = DispatchQueue(label: "record")
+    private let queue = DispatchQueue(label: "database")
     private var connection: SQLiteConnection?
     private var session: SQLiteSession?
     private let files: SQLiteOpenFiles
     /// Frames in the log after the last commit.
     private let logSize: UnsafeMutablePointer<Int32>
-    /// Why nothing is written any more.
+    /// The reason why nothing is written anymore.
     private var failed: StoreError?
     private let onFailure: @Sendable (StoreError) -> Void
     private var replacement: FileReplacement?
     private var report: String?
 
-    /// One write. `run` keeps its own result, the last one where it runs again; `finish` says that it is flushed, or why it
-    /// did not happen.
+    /// One write. `run` stores its own result, and may run again. `finish` is called when it is flushed, or with the
+    /// error.
     struct PendingWrite: Sendable {
         let run: @Sendable (any DatabaseSession) throws(StoreError) -> Void
         let finish: @Sendable (StoreError?) -> Void
     }
 
-    /// So that one flush never takes so long that readers of the log fall behind.
+    /// The maximum number of writes in a group, so that a flush doesn't take too long.
     private static let largest = 256
-    /// Of so many that share a flush, none costs much any more.
+    /// The number of writes for which a group doesn't wait any longer.
     private static let enough = 32
 
-    /// Pages, 16 MB: what is written often (the last page of every table) moves from the log to the file less often.
+    /// The number of pages (16 MB) after which the log is written into the file. Pages that change often are then
+    /// written less often.
     private static let largestLog: Int32 = 4000
 
     /// - Parameters:
@@ -60,16 +60,17 @@ final class SQLiteWriter: @unchecked Sendable {
         let connection = try SQLiteConnection(path: path, for: .writing)
         let session = SQLiteSession(SQLiteStatements(on: connection.handle), remembering: HeaderNumbers())
         try session.execute("PRAGMA foreign_keys = ON")
-        // Acknowledged means flushed: read back, since a log that is not flushed looks the same.
+        // Acknowledged writes must be flushed. The setting is read back to be sure.
         try session.execute("PRAGMA synchronous = FULL")
         let level = try session.row("PRAGMA synchronous")?.integer(0)
         let journal = try session.row("PRAGMA journal_mode")?.text(0)
         guard level == 2, journal == "wal" else {
-            throw .failed("it does not flush what it writes (journal `\(journal ?? "")`)")
+            throw .failed("it doesn't flush what it writes (journal `\(journal ?? "")`)")
         }
-        // Kilobytes: indexes of random ids are read and written all over.
+        // In kilobytes. Indexes of random IDs are read and written in random places.
         try session.execute("PRAGMA cache_size = -32768")
-        // Not by SQLite after each commit, but here after each check: a log must not be written into another file.
+        // SQLite must not write the log into the file after each commit. This class does, after it has checked the
+        // file.
         _ = try session.rows("PRAGMA wal_autocheckpoint = 0")
         logSize = .allocate(capacity: 1)
         logSize.initialize(to: 0)
@@ -99,14 +100,14 @@ final class SQLiteWriter: @unchecked Sendable {
         logSize.deallocate()
     }
 
-    /// How many groups were taken to be written; each that went well was one flush.
+    /// The number of groups so far. Each successful one was flushed once.
     var groupsWritten: Int {
         lock.lock()
         defer { lock.unlock() }
         return written
     }
 
-    /// What `PRAGMA synchronous` says; 2 is FULL.
+    /// The value of `PRAGMA synchronous`; 2 is FULL.
     var synchronousLevel: Int64? {
         get throws(StoreError) {
             let level = queue.sync { Result { () throws(StoreError) in try session?.row("PRAGMA synchronous") } }
@@ -114,7 +115,7 @@ final class SQLiteWriter: @unchecked Sendable {
         }
     }
 
-    /// Whether the caller gathers the next group: then it must submit an write that ends that, and soon.
+    /// Returns whether the caller gathers the next group. If so, it must soon submit a write that ends the gathering.
     func gather() -> Bool {
         lock.lock()
         defer { lock.unlock() }
@@ -137,10 +138,10 @@ final class SQLiteWriter: @unchecked Sendable {
         if starts { queue.async { self.drain() } }
     }
 
-    /// Whether those who wait may go. Who gathers starts them where they may not. Under the lock.
+    /// Whether the waiting writes may start. Otherwise, the gathering caller starts them. Needs the lock.
     private var isReady: Bool { !isGathered || waiting.count >= Self.enough }
 
-    /// After all that was submitted before. What comes later fails.
+    /// Closes after all submitted writes. Later ones fail.
     ///
     /// Returns what happened to the file if that is found only now: closing would write the log into it.
     func close() async -> StoreError? {
@@ -161,7 +162,7 @@ final class SQLiteWriter: @unchecked Sendable {
 
     // MARK: Files
 
-    /// Why nothing is written any more; nil while the files are in place.
+    /// The reason why nothing is written anymore; nil while the files are in place.
     var failure: StoreError? {
         lock.lock()
         defer { lock.unlock() }
@@ -194,7 +195,7 @@ final class SQLiteWriter: @unchecked Sendable {
         _ = Unmanaged.passRetained(connection)
         onFailure(error)
         for write in rest { write.finish(error) }
-        // Requests are answered before this, which takes a while.
+        // This takes a while, so requests fail first.
         queue.async { self.rescueOnce() }
         return error
     }
@@ -249,12 +250,12 @@ final class SQLiteWriter: @unchecked Sendable {
 
     // MARK: Transactions
 
-    /// What came of each.
+    /// Writes a group. Returns the error of each write.
     private func write(_ group: [PendingWrite]) -> [StoreError?] {
         if let failure { return group.map { _ in failure } }
-        guard let session else { return group.map { _ in .failed("the record is closed") } }
+        guard let session else { return group.map { _ in .failed("the database is closed") } }
         do {
-            // Almost always all go well. A savepoint for each would copy every page that it touches.
+            // Almost always all succeed. A savepoint for each would copy every page that it changes.
             try transact(session) { () throws(StoreError) in
                 for write in group { try write.run(session) }
             }
@@ -285,14 +286,14 @@ final class SQLiteWriter: @unchecked Sendable {
         }
     }
 
-    /// One write in a savepoint: why it failed, and the others go on. Throws where the whole transaction ended.
+    /// Runs one write in a savepoint, and returns its error. Throws if the whole transaction has ended.
     private func save(_ write: PendingWrite, in session: SQLiteSession) throws(StoreError) -> StoreError? {
         try session.execute("SAVEPOINT piece")
         do {
             try write.run(session)
         } catch {
             session.headers?.forget()
-            // A full disk, for one, ends every write of it.
+            // A full disk, for example, ends the whole transaction.
             guard isInTransaction else { throw error }
             try session.execute("ROLLBACK TO piece")
             try session.execute("RELEASE piece")

@@ -70,7 +70,7 @@ extension Migration {
     private static let customers = """
         -- `facts` is derived from the customer's other rows and stored here, so that one look-up answers a request.
         -- `merged_into` is the customer with whom this one was merged, or the customer itself while it is erased.
-        -- `sent_entitlements` is what webhooks last told (JSON). `next_end` is when to compare again: when an entitlement
+        -- `sent_entitlements` is what webhooks last reported (JSON). `next_end` is when to compare again: when an entitlement
         -- ends, or now, because something changed. No number is given twice: access tokens contain it.
         CREATE TABLE customers (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -94,7 +94,7 @@ extension Migration {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX identities_by_customer ON identities (customer, kind);
 
-        -- Customers that an administrator parted are never merged automatically again.
+        -- Customers that an administrator split are never merged automatically again.
         CREATE TABLE separations (
             first INTEGER NOT NULL REFERENCES customers (id),
             second INTEGER NOT NULL REFERENCES customers (id),

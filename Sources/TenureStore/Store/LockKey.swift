@@ -27,7 +27,7 @@ package enum LockKey: Sendable, Hashable {
         case .adminKeys: "keys"
         case .personas: "personas"
         case .policies: "policies"
-        case .endpoints: "announcing"
+        case .endpoints: "endpoints"
         case .deliveries(let endpoint): "deliveries to \(endpoint)"
         case .progress(let name): "mark \(name)"
         }

@@ -5,26 +5,26 @@ extension Store {
     /// transaction. Returns how many customers it compared; 0 if `publication` isn't the active one anymore.
     ///
     /// A customer for whom `evaluate` returns nil is compared again a minute later.
-    package func announceDue(
+    package func compareDueCustomers(
         at now: Date, limit: Int, under publication: Int64? = nil,
         _ evaluate: @escaping @Sendable (Customer) -> EntitlementChange?
     ) async throws(StoreError) -> Int {
         let due = try await read(at: now) { try $0.customersDue(limit: limit) }
         for customers in due.pieces {
             let piece = ComparedPiece(customers: customers, now: now, publication: publication, evaluate: evaluate)
-            guard try await announce(piece) else { return 0 }
+            guard try await compare(piece) else { return 0 }
         }
         return due.count
     }
 
     /// Continues comparing all customers, if new terms require it. Returns whether more may be left.
-    package func announceAll(
+    package func compareAllCustomers(
         at now: Date, limit: Int, under publication: Int64? = nil,
         _ evaluate: @escaping @Sendable (Customer) -> EntitlementChange?
     ) async throws(StoreError) -> Bool {
         let next = try await read(at: now) { transaction -> (position: Int64, customers: [SizedCustomer])? in
-            guard let position = try transaction.announcedPosition() else { return nil }
-            return (position, try transaction.customersToAnnounce(after: position, limit: limit))
+            guard let position = try transaction.comparisonPosition() else { return nil }
+            return (position, try transaction.customersToCompare(after: position, limit: limit))
         }
         guard let next else { return false }
         var position = next.position
@@ -32,14 +32,14 @@ extension Store {
         for customers in next.customers.isEmpty ? [[]] : next.customers.pieces {
             var piece = ComparedPiece(customers: customers, now: now, publication: publication, evaluate: evaluate)
             piece.positions = (position, customers.last?.id)
-            guard try await announce(piece) else { return true }
+            guard try await compare(piece) else { return true }
             position = customers.last?.id ?? position
         }
         return !next.customers.isEmpty
     }
 
     /// Returns false if another publication is active, or the walk over all customers began again.
-    private func announce(_ piece: ComparedPiece) async throws(StoreError) -> Bool {
+    private func compare(_ piece: ComparedPiece) async throws(StoreError) -> Bool {
         try await retrying { () throws(StoreError) -> Attempt<Bool> in
             let prepared = try await prepare(piece)
             return try await writePiece(at: piece.now, locking: [.endpoints]) { transaction in
@@ -52,15 +52,15 @@ extension Store {
                     guard try transaction.customer(prepared.customer.id, forUpdate: true) == prepared.customer else {
                         return .unfinished
                     }
-                    try transaction.announce(prepared.customer.id, isBulk: piece.positions != nil) { _ in
+                    try transaction.compareEntitlements(of: prepared.customer.id, isBulk: piece.positions != nil) { _ in
                         prepared.change
                     }
                 } else {
                     for customer in piece.customers {
-                        try transaction.announce(customer.id, isBulk: piece.positions != nil, piece.evaluate)
+                        try transaction.compareEntitlements(of: customer.id, isBulk: piece.positions != nil, piece.evaluate)
                     }
                 }
-                if let positions = piece.positions { try transaction.setAnnouncedPosition(positions.after) }
+                if let positions = piece.positions { try transaction.setComparisonPosition(positions.after) }
                 return .done(true)
             }
         }
@@ -88,7 +88,7 @@ private struct ComparedPiece: Sendable {
 
     func isNext(in transaction: DatabaseTransaction) throws(StoreError) -> Bool {
         guard let positions else { return true }
-        return try transaction.announcedPosition() == positions.before
+        return try transaction.comparisonPosition() == positions.before
     }
 }
 

@@ -3,13 +3,14 @@ package import Foundation
 /// These read first: usually there is nothing to do, and an idle service writes nothing.
 extension Store {
     /// Removes endpoints without a heartbeat since they were read, and abandons the messages that wait for them.
-    package func forget(_ silent: [NamedEndpoint], at now: Date) async throws(StoreError) -> [ForgottenEndpoint] {
+    package func removeEndpoints(_ silent: [NamedEndpoint], at now: Date) async throws(StoreError) -> [RemovedEndpoint]
+    {
         let hasStrays = try await read { try $0.hasStrayDeliveries() }
         guard hasStrays || !silent.isEmpty else { return [] }
         return try await write(at: now, locking: [.endpoints]) { transaction in
-            let forgotten = try transaction.forget(silent)
-            try transaction.giveUpStrayDeliveries()
-            return forgotten
+            let removed = try transaction.removeEndpoints(silent)
+            try transaction.abandonStrayDeliveries()
+            return removed
         }
     }
 

@@ -42,7 +42,7 @@ extension DatabaseTransaction {
         // The message contains nothing except the public ID.
         let erased = Customer(
             id: root.id, realm: root.realm, publicID: root.publicID, createdAt: root.createdAt, facts: CustomerFacts())
-        try tell(Message(.customerErased, [:]), of: erased)
+        try queue(Message(.customerErased, [:]), about: erased)
         return .erased(counts)
     }
 
@@ -79,7 +79,7 @@ extension DatabaseTransaction {
         }
         var detail = ["because": MergeReason.support.rawValue]
         detail["reason"] = request.reason
-        try part(other, isForGood: true, actor: request.actor, detail, by: rederivation)
+        try splitOff(other, isPermanent: true, actor: request.actor, detail, by: rederivation)
         return .done(try customer(of: member), isNew: true)
     }
 

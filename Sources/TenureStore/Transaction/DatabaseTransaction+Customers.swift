@@ -82,20 +82,20 @@ extension DatabaseTransaction {
 
     // Complete statements, so that no string is built for every customer. Without an endpoint, no customer is due for a
     // comparison, and no entitlements count as sent.
-    private static let insertTold = """
+    private static let insertCompared = """
         INSERT INTO customers (realm, public_id, created_at, facts, sent_entitlements, next_end)
         VALUES ($1, $2, $3, $4, CAST($5 AS TEXT), CAST($6 AS BIGINT))
         """
-    private static let insertForListeners = """
+    private static let insertUncompared = """
         INSERT INTO customers (realm, public_id, created_at, facts, sent_entitlements, next_end)
         VALUES ($1, $2, $3, $4, CASE WHEN EXISTS (SELECT 1 FROM endpoints) THEN CAST($5 AS TEXT) END,
             CASE WHEN EXISTS (SELECT 1 FROM endpoints) THEN CAST($6 AS BIGINT) END)
         """
-    private static let updateTold = """
+    private static let updateCompared = """
         UPDATE customers SET facts = $1, sent_entitlements = coalesce($2, sent_entitlements), next_end = CAST($3 AS BIGINT)
         WHERE id = $4
         """
-    private static let updateForListeners = """
+    private static let updateUncompared = """
         UPDATE customers SET facts = $1, sent_entitlements = coalesce($2, sent_entitlements), next_end =
             CASE WHEN EXISTS (SELECT 1 FROM endpoints) THEN CAST($3 AS BIGINT) ELSE next_end END
         WHERE id = $4
@@ -106,14 +106,14 @@ extension DatabaseTransaction {
     ) throws(StoreError) -> Customer {
         let publicID = PublicID.customer.ordered(at: now)
         // For a new customer, no entitlements were sent, which differs from "unknown" (NULL).
-        let told = change == .later ? SentEntitlements() : change.sentEntitlements
+        let sent = change == .later ? SentEntitlements() : change.sentEntitlements
         let number = try session.insert(
-            change == .later ? Self.insertForListeners : Self.insertTold,
+            change == .later ? Self.insertUncompared : Self.insertCompared,
             [
                 SQLValue(realm.code), .text(publicID), milliseconds, .blob(encoded?.bytes ?? facts.encoded),
-                SQLValue(told?.json), change.nextLook(at: now),
+                SQLValue(sent?.json), change.nextComparison(at: now),
             ])
-        guard let number else { throw .failed("a new customer got no number") }
+        guard let number else { throw .failed("a new customer was stored without a number") }
         return Customer(
             id: number, realm: realm, publicID: publicID, createdAt: now.toMillisecond, facts: facts,
             sentEntitlements: change.sentEntitlements)
@@ -124,7 +124,7 @@ extension DatabaseTransaction {
         _ customer: Customer, to facts: CustomerFacts, _ change: EntitlementChange = .later,
         encoded: EncodedFacts? = nil
     ) throws(StoreError) -> Customer {
-        let isTold = change.sentEntitlements == nil || change.sentEntitlements == customer.sentEntitlements
+        let isSent = change.sentEntitlements == nil || change.sentEntitlements == customer.sentEntitlements
         let encoded = encoded ?? prepared.flatMap { $0.facts == facts ? $0 : nil } ?? largeFacts?.encoded(facts)
         let isSame: Bool
         if let encoded, let remembered = remembered[customer.id], customer.facts == remembered.facts {
@@ -132,18 +132,18 @@ extension DatabaseTransaction {
         } else {
             isSame = facts == customer.facts
         }
-        guard !isSame || !isTold else { return customer }
+        guard !isSame || !isSent else { return customer }
         if isSame {
             try session.execute(
                 "UPDATE customers SET sent_entitlements = $1, next_end = $2 WHERE id = $3",
-                [SQLValue(change.sentEntitlements?.json), change.nextLook(at: now), .integer(customer.id)])
+                [SQLValue(change.sentEntitlements?.json), change.nextComparison(at: now), .integer(customer.id)])
             return customer.with(customer.facts, change.sentEntitlements)
         }
         try session.execute(
-            change == .later ? Self.updateForListeners : Self.updateTold,
+            change == .later ? Self.updateUncompared : Self.updateCompared,
             [
                 .blob(encoded?.bytes ?? facts.encoded), SQLValue(change.sentEntitlements?.json),
-                change.nextLook(at: now), .integer(customer.id),
+                change.nextComparison(at: now), .integer(customer.id),
             ])
         return customer.with(facts, change.sentEntitlements ?? customer.sentEntitlements)
     }

@@ -3,10 +3,10 @@ import Foundation
 /// The webhook endpoints that running services have registered.
 extension DatabaseTransaction {
     /// Sends heartbeats for these endpoints. Returns false if one of them isn't registered.
-    package func keep(_ endpoints: [Endpoint]) throws(StoreError) -> Bool {
+    package func sendHeartbeats(of endpoints: [Endpoint]) throws(StoreError) -> Bool {
         for endpoint in endpoints {
             guard try isEndpoint(endpoint.name) else { return false }
-            try saw(endpoint)
+            try sendHeartbeat(of: endpoint)
         }
         return true
     }
@@ -18,7 +18,7 @@ extension DatabaseTransaction {
             INSERT INTO endpoints (name, types, each_customer) VALUES ($1, $2, $3)
             ON CONFLICT (name) DO UPDATE SET types = excluded.types, each_customer = excluded.each_customer
             """, [.text(endpoint.name), .text(endpoint.types), .integer(endpoint.eachCustomer ? 1 : 0)])
-        try saw(endpoint)
+        try sendHeartbeat(of: endpoint)
     }
 
     func isEndpoint(_ name: String) throws(StoreError) -> Bool {
@@ -29,7 +29,7 @@ extension DatabaseTransaction {
         var named: [NamedEndpoint] = []
         for row in try session.rows("SELECT name FROM endpoints ORDER BY name") {
             let name = try row.text(0)
-            named.append(NamedEndpoint(name: name, sign: try progress(Self.seen(name))))
+            named.append(NamedEndpoint(name: name, heartbeat: try progress(Self.heartbeat(of: name))))
         }
         return named
     }
@@ -39,24 +39,24 @@ extension DatabaseTransaction {
         try session.row("SELECT 1 FROM deliveries WHERE \(Self.isStray) LIMIT 1") != nil
     }
 
-    func giveUpStrayDeliveries() throws(StoreError) {
+    func abandonStrayDeliveries() throws(StoreError) {
         try session.execute("UPDATE deliveries SET next_at = NULL WHERE \(Self.isStray)")
     }
 
     private static let isStray = "next_at IS NOT NULL AND endpoint NOT IN (SELECT name FROM endpoints)"
 
     /// Removes an endpoint, and abandons its messages. Returns how many messages waited for it.
-    func forgetEndpoint(_ name: String) throws(StoreError) -> Int {
+    func removeEndpoint(_ name: String) throws(StoreError) -> Int {
         try session.execute("DELETE FROM endpoints WHERE name = $1", [.text(name)])
-        try setProgress(Self.seen(name), to: nil)
+        try setProgress(Self.heartbeat(of: name), to: nil)
         return try session.execute(
             "UPDATE deliveries SET next_at = NULL WHERE next_at IS NOT NULL AND endpoint = $1", [.text(name)])
     }
 
     /// Sends a heartbeat. It is a random value and not a time, because clocks differ, and stop in rehearsals.
-    func saw(_ endpoint: Endpoint) throws(StoreError) {
-        try setProgress(Self.seen(endpoint.name), to: String(UInt64.random(in: .min ... .max), radix: 36))
+    func sendHeartbeat(of endpoint: Endpoint) throws(StoreError) {
+        try setProgress(Self.heartbeat(of: endpoint.name), to: String(UInt64.random(in: .min ... .max), radix: 36))
     }
 
-    private static func seen(_ name: String) -> String { "endpoint \(name) seen" }
+    private static func heartbeat(of name: String) -> String { "heartbeat of endpoint \(name)" }
 }

@@ -3,8 +3,8 @@ import TenureCore
 
 extension DatabaseTransaction {
     /// Adds endpoints, and stores the terms under which entitlements are compared. Other terms than before make
-    /// `announceAll` compare all customers.
-    package func announce(to endpoints: [Endpoint], under terms: String) throws(StoreError) {
+    /// `compareAllCustomers` compare all customers.
+    package func register(_ endpoints: [Endpoint], under terms: String) throws(StoreError) {
         guard !endpoints.isEmpty else { return }
         for endpoint in endpoints { try name(endpoint) }
         guard try progress(Progress.terms) != terms else { return }
@@ -14,17 +14,17 @@ extension DatabaseTransaction {
 
     /// Removes endpoints that no process has named since they were read, and their waiting deliveries. Without any
     /// endpoint, nothing is compared anymore.
-    func forget(_ silent: [NamedEndpoint]) throws(StoreError) -> [ForgottenEndpoint] {
-        var forgotten: [ForgottenEndpoint] = []
+    func removeEndpoints(_ silent: [NamedEndpoint]) throws(StoreError) -> [RemovedEndpoint] {
+        var removed: [RemovedEndpoint] = []
         let named = try endpoints()
         for endpoint in silent where named.contains(endpoint) {
-            forgotten.append(ForgottenEndpoint(name: endpoint.name, waiting: try forgetEndpoint(endpoint.name)))
+            removed.append(RemovedEndpoint(name: endpoint.name, waiting: try removeEndpoint(endpoint.name)))
         }
-        if !named.isEmpty, forgotten.count == named.count {
+        if !named.isEmpty, removed.count == named.count {
             try setProgress(Progress.terms, to: nil)
             try setProgress(Progress.position, to: nil)
         }
-        return forgotten
+        return removed
     }
 
     /// Returns customers with entitlements that may have changed by now.
@@ -36,7 +36,7 @@ extension DatabaseTransaction {
     }
 
     /// Compares all customers again: another policy may change everyone's entitlements.
-    func announceEverybody() throws(StoreError) {
+    func compareAllAgain() throws(StoreError) {
         if try progress(Progress.terms) != nil { try setProgress(Progress.position, to: "0") }
     }
 
@@ -47,17 +47,17 @@ extension DatabaseTransaction {
     }
 
     /// The number of the last compared customer; nil if all customers were compared.
-    func announcedPosition() throws(StoreError) -> Int64? {
+    func comparisonPosition() throws(StoreError) -> Int64? {
         try progress(Progress.position).map { Int64($0) ?? 0 }
     }
 
     /// Nil means that all customers were compared.
-    func setAnnouncedPosition(_ position: Int64?) throws(StoreError) {
+    func setComparisonPosition(_ position: Int64?) throws(StoreError) {
         try setProgress(Progress.position, to: position.map { String($0) })
     }
 
     /// Returns the next customers to compare when all are.
-    func customersToAnnounce(after position: Int64, limit: Int) throws(StoreError) -> [SizedCustomer] {
+    func customersToCompare(after position: Int64, limit: Int) throws(StoreError) -> [SizedCustomer] {
         // Webhooks get no messages about unbound customers.
         try session.rows(
             """
@@ -70,8 +70,8 @@ extension DatabaseTransaction {
 
     /// Compares a customer's entitlements with what webhooks last reported, and queues messages for the changes. If
     /// `evaluate` returns nil, the customer is compared again a minute later.
-    func announce(
-        _ id: Int64, isBulk: Bool, _ evaluate: (Customer) -> EntitlementChange?
+    func compareEntitlements(
+        of id: Int64, isBulk: Bool, _ evaluate: (Customer) -> EntitlementChange?
     ) throws(StoreError) {
         guard let customer = try customer(id, forUpdate: true) else { return }
         guard customer.id == id else {
@@ -86,20 +86,20 @@ extension DatabaseTransaction {
         }
         if change.sentEntitlements == customer.sentEntitlements {
             // Nothing changed, except when to compare again.
-            let look = change.nextLook(at: now)
+            let look = change.nextComparison(at: now)
             try session.execute("UPDATE customers SET next_end = $1 WHERE id = $2", [look, .integer(id)])
             return
         }
         let updated = try update(customer, to: customer.facts, change)
-        for message in change.messages { try tell(message, of: updated, isBulk: isBulk) }
+        for message in change.messages { try queue(message, about: updated, isBulk: isBulk) }
     }
 
     /// The seconds until a customer that couldn't be evaluated is compared again.
     private static let postponement: TimeInterval = 60
 
     private enum Progress {
-        static let terms = "announced terms"
-        static let position = "announced up to"
+        static let terms = "webhook terms"
+        static let position = "webhook comparison"
     }
 }
 

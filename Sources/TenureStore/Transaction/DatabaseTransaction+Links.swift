@@ -117,7 +117,7 @@ extension DatabaseTransaction {
             guard let other = try self.member(.number(id)), other.mergedInto != nil else { continue }
             let detail = try mergeDetail(of: other, among: group)
             guard detail["because"] == MergeReason.sameUser.rawValue, detail[Self.userKey] == user else { continue }
-            try part(other, isForGood: false, actor: actor, ["because": "unlinked"], by: rederivation)
+            try splitOff(other, isPermanent: false, actor: actor, ["because": "unlinked"], by: rederivation)
         }
         return .done(try self.customer(of: member), isNew: true)
     }

@@ -42,8 +42,8 @@ extension DatabaseTransaction {
         detail[Self.userKey] = user
         detail["reason"] = reason
         try append(.merged, to: customer, actor: actor, detail: detail)
-        try tell(
-            Message(.customerMerged, ["because": cause.rawValue, "merged": other.publicID]), of: customer)
+        try queue(
+            Message(.customerMerged, ["because": cause.rawValue, "merged": other.publicID]), about: customer)
     }
 
     /// Combines a customer's facts with those of merged customers.

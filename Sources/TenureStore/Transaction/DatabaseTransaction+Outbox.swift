@@ -4,7 +4,7 @@ import TenureCore
 extension DatabaseTransaction {
     /// Adds a message to the outbox, with a delivery for each endpoint that wants it. Without such an endpoint, it does
     /// nothing. `isBulk` says that it is about one of the many customers that a publication affects.
-    func tell(_ message: Message, of customer: Customer?, isBulk: Bool = false) throws(StoreError) {
+    func queue(_ message: Message, about customer: Customer?, isBulk: Bool = false) throws(StoreError) {
         var names: [String] = []
         for row in try session.rows("SELECT name, types, each_customer FROM endpoints ORDER BY name") {
             if isBulk, try row.integer(2) == 0 { continue }
@@ -29,7 +29,7 @@ extension DatabaseTransaction {
                 .text(String(decoding: message.data, as: UTF8.self)),
                 milliseconds,
             ])
-        guard let number else { throw .failed("a message got no number") }
+        guard let number else { throw .failed("a message was stored without a number") }
         for name in names { try queue(number, to: name, customer: id, isBulk: isBulk) }
     }
 

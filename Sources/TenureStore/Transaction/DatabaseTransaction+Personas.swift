@@ -12,7 +12,7 @@ extension DatabaseTransaction {
         for persona in personas {
             guard let former = try self.personas("WHERE name = $1 AND revoked_at IS NULL", [.text(persona.name)]).first
             else { continue }
-            if former.isGood(at: now), !replacing { taken.append(persona.name) }
+            if former.isValid(at: now), !replacing { taken.append(persona.name) }
         }
         guard taken.isEmpty else { return taken }
         for persona in personas {
@@ -41,7 +41,7 @@ extension DatabaseTransaction {
         }
         try session.execute(
             "UPDATE personas SET revoked_at = $1 WHERE id = $2", [milliseconds, .integer(persona.number)])
-        guard persona.isGood(at: now) else { return nil }
+        guard persona.isValid(at: now) else { return nil }
         try audit(AuditEntry(at: now, actor: actor, action: "revokePersona", detail: ["persona": name]))
         return try personas("WHERE id = $1", [.integer(persona.number)]).first
     }

@@ -23,7 +23,7 @@ extension DatabaseTransaction {
             RequestedPublication(
                 compiled: compiled, sha256: sha256, action: .start, at: now, actor: "service", reason: nil, base: 0),
             of: version, StoredPublication.Counts())
-        try tell(Message(published: version, sha256, by: .start, instead: nil), of: nil)
+        try queue(Message(published: version, sha256, by: .start, instead: nil), about: nil)
         return StoredPublication(id: id, version: version, action: .start, at: now, actor: "service")
     }
 
@@ -82,8 +82,9 @@ extension DatabaseTransaction {
             author: request.author,
             reason: request.reason, rehearsal: request.rehearsal, counts: counts)
         try audit(AuditEntry(publication, instead: draft.formerVersion))
-        try tell(Message(published: version, request.sha256, by: request.action, instead: draft.formerVersion), of: nil)
-        try announceEverybody()
+        try queue(
+            Message(published: version, request.sha256, by: request.action, instead: draft.formerVersion), about: nil)
+        try compareAllAgain()
         return .published(publication)
     }
 
@@ -101,7 +102,7 @@ extension DatabaseTransaction {
                 .text(request.actor), SQLValue(request.author), SQLValue(request.reason), SQLValue(request.rehearsal),
                 SQLValue(counts.customers), SQLValue(counts.gaining), SQLValue(counts.losing),
             ])
-        guard let row else { throw .failed("a publication got no number") }
+        guard let row else { throw .failed("a publication was stored without a number") }
         return try row.integer(0)
     }
 

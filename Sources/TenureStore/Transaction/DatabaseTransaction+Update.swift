@@ -77,7 +77,7 @@ extension DatabaseTransaction {
             if !isRecorded { try append(.purchasesComplete, to: customer) }
         }
         // After the identities, so that a message names the users who belong to the customer now.
-        for message in update.entitlementChange.messages + update.messages { try tell(message, of: customer) }
+        for message in update.entitlementChange.messages + update.messages { try queue(message, about: customer) }
     }
 
     /// Returns the member that made the acquisition, as far as its IDs tell; otherwise the one that was named.

@@ -1,18 +1,18 @@
 package import Foundation
 
-/// A line of the audit trail: who did what, when, to whom and why.
+/// An entry of the audit trail: who changed what, when, for which customer and why.
 ///
-/// It outlives an erasure, and so names no person: no id of a user, an account or an artifact.
+/// It outlives an erasure, so it contains no ID of a user, an account or an artifact.
 package struct AuditEntry: Sendable, Hashable {
-    /// Counts up; 0 before it was written.
+    /// The number of the entry; 0 before it is written.
     package let id: Int64
     package let at: Date
-    /// The name of a key.
+    /// The name of the admin key.
     package let actor: String
     package let action: String
-    /// A public id.
+    /// The public ID of the customer.
     package let customer: String?
-    /// `reason` is what was given; `refused` says why nothing happened.
+    /// Further fields. `reason` is the given reason; `refused` is the reason why nothing was changed.
     package let detail: [String: String]
 
     package init(

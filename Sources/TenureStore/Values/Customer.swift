@@ -39,7 +39,7 @@ package struct Customer: Sendable, Hashable {
             member: member)
     }
 
-    /// The same, by whichever number they were named.
+    /// Compares customers without the number by which they were looked up.
     package static func == (left: Customer, right: Customer) -> Bool {
         left.id == right.id && left.realm == right.realm && left.publicID == right.publicID
             && left.createdAt == right.createdAt && left.facts == right.facts

@@ -1,12 +1,13 @@
 import Foundation
 package import TenureCore
 
-/// What an answer about unbound proof may contain: the artifacts shown, less what is known against them.
+/// Limits the facts in a response about unbound proof to the sent artifacts, minus known refunds, expirations and
+/// revocations.
 extension CustomerFacts {
-    /// Returns these facts, of an unbound record, limited by those of the customers whom its artifacts name.
+    /// Returns these facts of an unbound customer, limited by the facts of the customers that its artifacts name.
     ///
-    /// Refunds, expirations and support revocations are applied. Of what gives rights, only the promises for the
-    /// acquisitions shown are added: no grant, no other purchase, and no other artifact.
+    /// Refunds, expirations and support revocations apply. Of the customers' rights, only the promises for the same
+    /// acquisitions are added: no grants, other purchases or other artifacts.
     package func limited(by customers: [CustomerFacts], in environment: AppStoreEnvironment) -> CustomerFacts {
         let acquisitions = Evidence(environment: environment, app: proofs).acquisitions
         var proofs: [AppProof] = []
@@ -35,7 +36,7 @@ extension CustomerFacts {
         return limited
     }
 
-    /// The proofs of one acquisition, whether their own ids say so or what they are grouped with.
+    /// The proofs of one acquisition: those with its IDs, and those that are grouped with them.
     private func knownProofs(of key: AcquisitionKey, in evidence: Evidence) -> [AppProof] {
         let related = evidence.acquisitions.map(\.key).filter { $0.matches(key) }
         return proofs.filter { proof in
@@ -44,7 +45,7 @@ extension CustomerFacts {
         }
     }
 
-    /// The end of a license, where a receipt that is known and signed later than those shown says so.
+    /// The end of a license, if a stored receipt that was signed later than the sent ones contains it.
     private func expiration(in known: [AppProof], of key: AcquisitionKey) -> [AppProof] {
         guard let latest = known.filter(\.kind.canCarryExpiration).max(by: AppProof.isSignedEarlier),
             let expiration = latest.expirationDate

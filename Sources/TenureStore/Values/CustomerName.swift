@@ -1,7 +1,7 @@
-/// By what an act names a customer. Of those who turned out to be one it is the one with that very name.
+/// The ID by which an operation names a customer. For a merged customer, it names one member.
 package enum CustomerName: Sendable, Hashable {
-    /// What clients and support people see.
+    /// The ID that clients and support see.
     case publicID(String)
-    /// What an access token says.
+    /// The number in access tokens.
     case number(Int64)
 }

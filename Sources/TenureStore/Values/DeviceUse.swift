@@ -1,9 +1,9 @@
-/// That a customer's proof was sent by the device that it was signed for.
+/// The use of a device: it sent proof that was signed for it.
 package struct DeviceUse: Sendable, Hashable {
-    /// The hash of its id.
+    /// The hash of the device's ID.
     package let device: String
     package let getsEntitlementToken: Bool
-    /// More devices than that are worth a look: an event says so, and nothing else happens.
+    /// If the customer has more devices than this, an event is stored. It has no other effect.
     package let limit: Int
 
     package init(device: String, getsEntitlementToken: Bool, limit: Int) {

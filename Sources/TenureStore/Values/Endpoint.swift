@@ -1,4 +1,4 @@
-/// Where webhooks go, and the kinds of messages that it receives.
+/// A webhook endpoint, and the kinds of messages that it receives.
 package struct Endpoint: Sendable, Hashable {
     package let name: String
     /// Nil for all kinds, including those that later releases add.
@@ -20,13 +20,13 @@ package struct Endpoint: Sendable, Hashable {
 package struct NamedEndpoint: Sendable, Hashable {
     package let name: String
     /// A value that changes each time a process reports that it serves the endpoint. Nil if no process has.
-    package let sign: String?
+    package let heartbeat: String?
 }
 
 /// An endpoint that was removed and gets no more messages.
-package struct ForgottenEndpoint: Sendable, Hashable {
+package struct RemovedEndpoint: Sendable, Hashable {
     package let name: String
-    /// The number of messages that waited for it and were given up.
+    /// The number of messages that waited for it and were abandoned.
     package let waiting: Int
 
     package init(name: String, waiting: Int) {

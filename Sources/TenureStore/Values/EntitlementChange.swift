@@ -6,23 +6,24 @@ package enum EntitlementChange: Sendable, Hashable {
     case later
     /// Webhooks report nothing about this customer.
     case never
-    /// The messages, the entitlements that webhooks know afterward, and when to compare again (nil: after a change only).
-    case told([Message], SentEntitlements, nextLook: Date?)
+    /// The messages, the entitlements that webhooks know afterward, and when to compare again (nil: after a change
+    /// only).
+    case reported([Message], SentEntitlements, nextComparison: Date?)
 
     var messages: [Message] {
-        if case .told(let messages, _, _) = self { messages } else { [] }
+        if case .reported(let messages, _, _) = self { messages } else { [] }
     }
 
     var sentEntitlements: SentEntitlements? {
-        if case .told(_, let sent, _) = self { sent } else { nil }
+        if case .reported(_, let sent, _) = self { sent } else { nil }
     }
 
     /// The value of the column `next_end`, if there are endpoints.
-    func nextLook(at now: Date) -> SQLValue {
+    func nextComparison(at now: Date) -> SQLValue {
         switch self {
         case .later: SQLValue(now.millisecondsSince1970)
         case .never: .null
-        case .told(_, _, let next): SQLValue(next?.millisecondsSince1970)
+        case .reported(_, _, let next): SQLValue(next?.millisecondsSince1970)
         }
     }
 }

@@ -1,9 +1,9 @@
 import Foundation
 import TenureCore
 
-/// Reads `CustomerFacts` from `FactsFormat`. What is cut off, unknown or left over is an error, never a crash.
+/// Reads `CustomerFacts` from `FactsFormat`. Truncated, unknown or remaining bytes are an error, never a crash.
 struct FactsReader {
-    /// Where the bytes stop making sense.
+    /// An error at the first invalid byte.
     struct Malformed: Error {
         let offset: Int
     }
@@ -35,7 +35,7 @@ struct FactsReader {
         _ entry: (inout FactsReader) throws(Malformed) -> Entry
     ) throws(Malformed) -> [Entry] {
         let count = try number()
-        // Every entry takes at least a byte: a false length must not reserve memory.
+        // Every entry takes at least a byte. So a wrong length can't reserve much memory.
         guard count <= UInt64(bytes.count - position) else { throw malformed }
         var entries: [Entry] = []
         entries.reserveCapacity(min(Int(count), 64))
@@ -177,7 +177,7 @@ extension CustomerFacts {
         do {
             self = try reader.facts()
         } catch {
-            throw StoreError.damaged("what is stored of a customer cannot be read at byte \(error.offset)")
+            throw StoreError.damaged("the stored facts of a customer are invalid at byte \(error.offset)")
         }
     }
 

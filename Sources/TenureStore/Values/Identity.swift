@@ -54,21 +54,22 @@ package struct Identity: Sendable, Hashable {
 }
 
 extension Identity {
-    /// What somebody led with who showed what they may have found.
+    /// The leading artifact of an unbound customer.
     package enum Lead: String, Sendable, Hashable, CaseIterable {
         case app, receipt, transactions
 
-        /// How the value of each such visit begins that names `identity`.
+        /// The first part of the values of unbound customers with this leading artifact that name `identity`.
         func shown(_ identity: Identity?) -> Substring {
             "\(rawValue) \(identity?.kind.rawValue ?? 0) \(identity?.value ?? "")"
         }
     }
 
-    /// A visit: what it leads with, whom that names, and after a blank the digest of what was shown.
+    /// The identity of an unbound customer: its leading artifact, the identity that this names, a space, and the digest
+    /// of all artifacts.
     package init(unboundLedBy lead: Lead, naming identity: Identity?, showing digest: String) {
         self.init(.unbound, lead.shown(identity) + " " + digest)
     }
 
-    /// Of a visit: all but the digest of what was shown.
+    /// The first part of the value, without the digest of the artifacts.
     var shown: Substring { value[..<(value.lastIndex(of: " ") ?? value.endIndex)] }
 }

@@ -13,7 +13,7 @@ package struct PlainFacts {
     private var isBeyondRoom = false
     private var account: UnsafeRawBufferPointer?
     private var download: UnsafeRawBufferPointer?
-    /// When the app was got.
+    /// The date of the app's acquisition.
     private var purchaseDate: Date?
 
     private init(_ bytes: UnsafeRawBufferPointer, _ room: UnsafeMutableRawBufferPointer) {
@@ -24,8 +24,8 @@ package struct PlainFacts {
     /// Writes the key into `room` and returns its length. Returns nil if the facts aren't plain or the key doesn't fit;
     /// the content of `room` is then undefined.
     ///
-    /// `realm`: a customer's, which is part of the key. `class`: a number for the date of purchase, equal for two dates
-    /// only where nothing that is asked tells them apart.
+    /// `realm` is the customer's realm, which is part of the key. `class` is a number for the date of purchase. It is
+    /// equal for two dates only if no decision depends on the difference.
     package static func writeKey(
         of bytes: UnsafeRawBufferPointer, in realm: UInt8, to room: UnsafeMutableRawBufferPointer,
         class: (Date?) -> UInt64
@@ -134,7 +134,7 @@ package struct PlainFacts {
         return date() != nil
     }
 
-    /// `AcquisitionKey.matches`, of the customer's one acquisition.
+    /// The same as `AcquisitionKey.matches`, for the customer's only acquisition.
     private func isPromised(
         to account: UnsafeRawBufferPointer?, _ download: UnsafeRawBufferPointer?, at date: Date?
     ) -> Bool {

@@ -15,7 +15,7 @@ package struct ProvenAcquisition: Sendable {
     func mayBelong(to customer: Customer) -> Bool {
         let environment = customer.realm.environment
         let ours = Evidence(environment: environment, app: proofs).acquisitions
-        // Without the purchases, which may be thousands.
+        // Leaves out the purchases, which may be thousands.
         let theirs = Evidence(environment: environment, app: customer.facts.proofs).acquisitions
         guard !theirs.isEmpty else { return true }
         guard !ours.isEmpty else { return mayNameAccount(of: customer) }
@@ -24,8 +24,8 @@ package struct ProvenAcquisition: Sendable {
 
     /// Whether a sync without an app transaction may name the account of a customer who has one.
     ///
-    /// It may if one of the customer's own purchases carries an `appTransactionId`. Purchases of another account on the same
-    /// device don't count.
+    /// It may if one of the customer's own purchases carries an `appTransactionId`. Purchases of another account on the
+    /// same device don't count.
     private func mayNameAccount(of customer: Customer) -> Bool {
         let facts = customer.facts
         guard !accountPurchases.isEmpty, facts.proofs.contains(where: { $0.kind != .receipt }) else { return true }
@@ -36,7 +36,7 @@ package struct ProvenAcquisition: Sendable {
 }
 
 extension AcquisitionKey {
-    /// Whether both hold enough to tell that they are different acquisitions.
+    /// Whether both have enough fields to prove that they are different acquisitions.
     fileprivate func contradicts(_ other: AcquisitionKey) -> Bool {
         guard !matches(other) else { return false }
         if appTransactionID != nil, other.appTransactionID != nil { return true }

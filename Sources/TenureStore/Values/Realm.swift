@@ -1,12 +1,13 @@
 package import TenureCore
 
-/// Who vouches for a customer's artifacts: an environment of the App Store, or a test authority in its place.
+/// The authority that signed a customer's artifacts: an environment of the App Store, or a test authority that replaces
+/// it.
 ///
-/// Realms never mix. A record that was filled under a test authority confers nothing once the service runs with
+/// Realms never mix. Data from a test authority grants nothing once the service runs with
 /// Apple's roots only.
 package struct Realm: Sendable, Hashable {
     package let environment: AppStoreEnvironment
-    /// Signed under an anchor that is no root of Apple.
+    /// Whether the trust anchor isn't one of Apple's roots.
     package let isTest: Bool
 
     package init(_ environment: AppStoreEnvironment, isTest: Bool = false) {
@@ -14,7 +15,7 @@ package struct Realm: Sendable, Hashable {
         self.isTest = isTest
     }
 
-    /// How the record and the access token write it. Never reuse a number.
+    /// The number of the realm in the database and in access tokens. Never reuse a number.
     package var code: UInt8 { environment.code | (isTest ? Self.testBit : 0) }
 
     package init?(code: UInt8) {

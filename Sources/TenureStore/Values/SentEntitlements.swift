@@ -3,8 +3,8 @@ package import TenureCore
 
 /// The entitlements of one customer as webhooks last reported them.
 ///
-/// It's stored with the facts. Every change is compared with it, whether it comes from new facts, the end of a right or a
-/// new policy. So webhooks report each change exactly once.
+/// It's stored with the facts. Every change is compared with it, whether it comes from new facts, the end of a right or
+/// a new policy. So webhooks report each change exactly once.
 package struct SentEntitlements: Sendable, Hashable {
     package struct Right: Sendable, Hashable, Codable {
         /// Milliseconds since 1970; nil if the right is permanent.
@@ -18,14 +18,14 @@ package struct SentEntitlements: Sendable, Hashable {
         }
     }
 
-    /// By entitlement.
+    /// The rights by entitlement.
     package var rights: [String: Right]
 
     package init(rights: [String: Right] = [:]) {
         self.rights = rights
     }
 
-    /// As if webhooks had reported these decisions.
+    /// Creates the value as if webhooks had reported these decisions.
     package init(_ decisions: [Decision]) {
         rights = [:]
         for decision in decisions where decision.outcome == .granted {
@@ -33,7 +33,7 @@ package struct SentEntitlements: Sendable, Hashable {
         }
     }
 
-    /// With sorted keys, so that equal values have equal text.
+    /// JSON with sorted keys, so that equal values have equal text.
     var json: String {
         if rights.isEmpty { return "{}" }
         let encoder = JSONEncoder()

@@ -1,17 +1,17 @@
 package import Foundation
 
-/// A key to the admin interface, as the record knows it: never its secret.
+/// A key for the admin API, as the database has it: without its secret.
 package struct StoredAdminKey: Sendable, Hashable {
     package enum Scope: String, Sendable, Hashable, CaseIterable {
         case admin
         case support
         case link
         case read
-        /// For who publishes policies and makes personas, such as a build machine.
+        /// For publishing policies and creating personas, such as on a build machine.
         case policy
     }
 
-    /// What the audit trail calls who used it.
+    /// The name of the key in the audit trail.
     package let name: String
     package let scope: Scope
     package let createdAt: Date

@@ -1,28 +1,28 @@
 package import Foundation
 
-/// Something that happened to a customer and that no artifact says.
+/// A change of a customer that isn't in any artifact.
 package struct StoredEvent: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// All of the customer's purchases were seen.
+        /// All of the customer's purchases are known.
         case purchasesComplete
         case merged
         case unmerged
         case linked
         case unlinked
-        /// To another user, with its promises.
+        /// An acquisition moved to another user, with its promises.
         case transferred
-        /// More devices than the limit.
+        /// The customer uses more devices than the limit.
         case manyDevices
         case erased
-        /// A publication took what was promised.
+        /// A publication ended promises.
         case promisesEnded
-        /// A rollback gave it back.
+        /// A rollback restored promises.
         case promisesRestored
     }
 
     package let kind: Kind
     package let at: Date
-    /// Who did it: the name of a key; nil for the service itself.
+    /// The name of the admin key that caused it; nil for the service itself.
     package let actor: String?
     package let detail: [String: String]
 

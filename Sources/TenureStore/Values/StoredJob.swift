@@ -1,17 +1,16 @@
-/// Work on a customer that waits in the record, so that it outlives the process that asked for it.
+/// A job for a customer. It is stored in the database, so that it outlives the process that created it.
 package struct StoredJob: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// Ask the App Store for all that it knows of them.
+        /// Fetch the customer's history from the App Store.
         case history
     }
 
     package let id: Int64
     package let kind: Kind
-    /// Named as the one of those who are one for whom it was made.
+    /// The customer, named as the member for which the job was created.
     package let customer: Customer
-    /// By what the customer for whom it was made is known; where the App Store knows none of that, by what all who are
-    /// one with them are.
+    /// The identities of that member; if the App Store accepts none of them, those of all members.
     package let identities: [Identity]
-    /// How often somebody took it before.
+    /// How often the job was taken before.
     package let tries: Int
 }

@@ -27,5 +27,5 @@ package struct StoredPersona: Sendable, Hashable {
         self.revokedAt = revokedAt?.toMillisecond
     }
 
-    package func isGood(at now: Date) -> Bool { revokedAt == nil && now < expiresAt }
+    package func isValid(at now: Date) -> Bool { revokedAt == nil && now < expiresAt }
 }

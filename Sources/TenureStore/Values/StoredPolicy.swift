@@ -1,8 +1,8 @@
 package import Foundation
 
-/// A version of the policy under which this service once ran: promises are judged by it for ever.
+/// A version of the policy that was in effect. It is kept permanently, because promises are evaluated under it.
 package struct StoredPolicy: Sendable, Hashable {
-    /// Counts from 1, in the order in which the service met them.
+    /// The version: 1 for the first policy, 2 for the next one.
     package let version: Int64
     package let sha256: [UInt8]
     /// Compact JSON, as `tenure policy compile` writes it.

@@ -1,39 +1,39 @@
 package import Foundation
 
-/// That a version of the policy began to decide.
+/// A publication, which put a version of the policy into effect.
 package struct StoredPublication: Sendable, Hashable {
     package enum Action: String, Sendable, Hashable, CaseIterable {
-        /// The policy with which the service met an empty record.
+        /// The first policy of a new database.
         case start
         case publish
-        /// An older version decides again.
+        /// An older version is in effect again.
         case rollback
     }
 
-    /// Counts up from 1.
+    /// The number of the publication, from 1.
     package let id: Int64
     /// The version of the policy.
     package let version: Int64
     package let action: Action
     package let at: Date
-    /// The name of a key.
+    /// The name of the admin key.
     package let actor: String
-    /// Who wrote the policy, as who published it says.
+    /// The author of the policy, as given with the publication.
     package let author: String?
     package let reason: String?
-    /// What it repeated.
+    /// The ID of the rehearsal that it refers to.
     package let rehearsal: String?
     package let counts: Counts
 
-    /// What it did, in numbers.
+    /// The numbers of affected customers and promises.
     package struct Counts: Sendable, Hashable {
-        /// Customers who were rehearsed.
+        /// All evaluated customers.
         package var customers = 0
         package var gaining = 0
         package var losing = 0
         /// Promises that it ended.
         package var ended = 0
-        /// Promises, ended by an earlier one, that bind again.
+        /// Promises that an earlier publication ended, and that count again.
         package var restored = 0
 
         package init() {}
@@ -56,12 +56,12 @@ package struct StoredPublication: Sendable, Hashable {
     }
 }
 
-/// What a policy would have done to the whole record, once.
+/// The result of a rehearsal over all customers.
 package struct StoredRehearsal: Sendable, Hashable {
     package let id: String
-    /// The publication that decided then.
+    /// The publication that was in effect then.
     package let base: Int64
-    /// Of the policy that was rehearsed.
+    /// The hash of the rehearsed policy.
     package let sha256: [UInt8]
     package let at: Date
     package let actor: String
@@ -69,9 +69,9 @@ package struct StoredRehearsal: Sendable, Hashable {
     package let gaining: Int
     /// Customers who would lose something.
     package let losing: Int
-    /// Those of them who would lose it although every promise is kept.
+    /// Customers who would lose something even if all promises are kept.
     package let losingWithPromises: Int
-    /// JSON, for people and programs.
+    /// The report in JSON.
     package let report: [UInt8]
 
     package init(

@@ -1,10 +1,10 @@
 package import TenureCore
 
-/// An grant of support with the words that go with it.
+/// A grant or revocation by support, with its reason.
 package struct StoredSupportGrant: Sendable, Hashable {
     package let grant: SupportGrant
     package let reason: String?
-    /// The name of the key that did it.
+    /// The name of the admin key.
     package let actor: String?
 
     package init(grant: SupportGrant, reason: String? = nil, actor: String? = nil) {

@@ -1,12 +1,12 @@
 package import Foundation
 
-/// What a customer used of a trial, before the session that is asked for.
+/// A customer's use of a trial, before the requested session.
 package struct TrialUse: Sendable, Hashable {
-    /// Different sessions that were counted.
+    /// The number of counted sessions.
     package let sessions: Int
-    /// When the first of them began.
+    /// When the first session began.
     package let since: Date?
-    /// When the one that is asked for began, where it was counted before.
+    /// When the requested session began, if it was counted before.
     package let sessionBegan: Date?
 
     package init(sessions: Int, since: Date?, sessionBegan: Date?) {
@@ -16,7 +16,7 @@ package struct TrialUse: Sendable, Hashable {
     }
 }
 
-/// When a customer's sessions of one trial began.
+/// The dates of a customer's sessions of one trial.
 package struct BegunSessions: Sendable, Hashable {
     package let first: Date
     package let latest: Date

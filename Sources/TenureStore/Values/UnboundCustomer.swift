@@ -1,4 +1,4 @@
-/// What somebody sent without proving that it is theirs, and the customers whom it names.
+/// An unbound customer, and the customers that its artifacts name.
 package struct UnboundCustomer: Sendable {
     package let unbound: Customer
     package let customers: [Customer]
@@ -8,7 +8,7 @@ package struct UnboundCustomer: Sendable {
         self.customers = customers
     }
 
-    /// The unbound as answers may use it; see `CustomerFacts.limited`.
+    /// The unbound customer with the facts that a response may use; see `CustomerFacts.limited`.
     package var limited: Customer {
         unbound.knowing(unbound.facts.limited(by: customers.map(\.facts), in: unbound.realm.environment))
     }

@@ -113,7 +113,7 @@ import Testing
         #expect(verified.proof.kind == .serverAppTransaction)
     }
 
-    @Test func `an artifact that does not say when it was signed is judged at the present, or not at all`() throws {
+    @Test func `an artifact without a signing date is verified as of now, or rejected`() throws {
         let jws = try Minted.minter.mint(.transaction, setting: ["signedDate": .null])
         let verifier = try Minted.verifier()
         #expect(try verifier.verifyTransaction(jws, now: Minted.instant).signedDate == nil)
@@ -156,7 +156,7 @@ import Testing
         #expect(verified.environment == .sandbox)
     }
 
-    @Test func `an environment speaks under its own roots only`() throws {
+    @Test func `an environment counts only under the roots configured for it`() throws {
         let other = try TestAuthority(receiptsOf: Minted.authority)
         let trust = try TrustConfiguration(anchors: [
             .production: Minted.authority.anchors, .sandbox: TrustAnchors(der: [other.jws.root.der]),
@@ -168,7 +168,7 @@ import Testing
             rejection { try verifier.verifyTransaction(forged.mint(.transaction), now: nil) }?.code == .untrustedChain)
     }
 
-    @Test func `what Xcode signs is local, and only where its certificate is configured`() throws {
+    @Test func `artifacts of Xcode are local, and count only if its certificate is configured`() throws {
         let authority = Minted.authority
         let minter = JWSMinter(authority: authority, app: MintedApp(environment: .xcode), signedAt: Minted.instant)
         let jws = try minter.mint(.appTransaction)

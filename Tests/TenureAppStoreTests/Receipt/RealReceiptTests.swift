@@ -37,7 +37,7 @@ struct RealReceiptTests {
         #expect(receipt.proof.originalPurchaseDate != nil)
     }
 
-    @Test func `a genuine sandbox receipt signed with SHA-1 verifies and tells its purchases`() throws {
+    @Test func `a genuine sandbox receipt signed with SHA-1 is verified, and its purchases are read`() throws {
         let receipt = try verifier.verifyReceipt(receiptBytes(file: RealArtifact.sandbox.bytes), now: .now)
         #expect(receipt.environment == .sandbox)
         #expect(receipt.payload.originalAppVersion == "1.0")

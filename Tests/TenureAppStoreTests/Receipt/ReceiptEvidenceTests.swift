@@ -25,7 +25,7 @@ struct ReceiptEvidenceTests {
     }
 
     @Test(arguments: ["1", "2", "3"])
-    func `the platform of the device says nothing of the first acquisition`(_ code: String) throws {
+    func `the platform of the device isn't that of the first acquisition`(_ code: String) throws {
         #expect(try verified([("platform_code", code)]).proof.originalPlatform == nil)
     }
 

@@ -38,7 +38,9 @@ struct ReceiptVerificationTests {
     }
 
     @Test(arguments: ReceiptDefect.allCases)
-    func `each defect is refused for its own reason, and each oddity accepted`(_ defect: ReceiptDefect) throws {
+    func `each defect is rejected for its own reason, and each harmless deviation is accepted`(_ defect: ReceiptDefect)
+        throws
+    {
         let receipt = try ReceiptTestBed.minter().mint(with: defect)
         let rejection = try ReceiptTestBed.rejection(of: receipt)
         #expect(rejection?.code == defect.rejection, "\(String(describing: rejection))")
@@ -122,13 +124,13 @@ struct ReceiptVerificationTests {
         #expect(code == .untrustedChain)
     }
 
-    @Test func `Xcode's certificate speaks for Xcode only`() throws {
+    @Test func `Xcode's certificate counts for Xcode's environment only`() throws {
         let receipt = try ReceiptTestBed.minter(.xcode).mint { try $0.set("receipt_type", to: "Production") }
         let verifier = try ReceiptTestBed.verifier([.production, .xcode])
         #expect(try ReceiptTestBed.rejection(of: receipt, by: verifier)?.code == .wrongEnvironment)
     }
 
-    @Test func `a receipt is judged by the instant of its creation, and by now where it has none`() throws {
+    @Test func `a receipt is verified as of its creation date, or as of now if it has none`() throws {
         let verifier = try ReceiptTestBed.verifier()
         let afterTheChain = Date(timeIntervalSince1970: 2_600_000_000)
         for defect in [ReceiptDefect.noCreationDate, .unreadableCreationDate] {

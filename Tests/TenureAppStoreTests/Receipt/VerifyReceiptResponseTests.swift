@@ -68,7 +68,7 @@ struct VerifyReceiptResponseTests {
         #expect(renewal.gracePeriodExpiresDate == date)
     }
 
-    @Test func `an error is a status alone`() throws {
+    @Test func `an error has only a status`() throws {
         #expect(try response(#"{"status":21007}"#).status == 21_007)
         #expect(try response(#"{"status":21007}"#).receipt == nil)
     }

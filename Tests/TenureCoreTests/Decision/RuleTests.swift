@@ -97,7 +97,7 @@ import Testing
         #expect(try outcome([refunded, receipt]).outcome == .denied)
     }
 
-    @Test func `the server's variant says nothing of a refund, until it does`() throws {
+    @Test func `the server's variant can't show a refund, unless it has a revocation date`() throws {
         func server(signed: String, revoked: String? = nil) -> AppProof {
             Calculator.app("37", "2014-05-01", signed: signed, kind: .serverAppTransaction, revoked: revoked)
         }
@@ -194,7 +194,7 @@ import Testing
         #expect(decision.outcome == .denied && decision.findings.contains(.billingRetry(0)))
     }
 
-    @Test func `renewal info without its transaction counts for nothing`() throws {
+    @Test func `renewal info without its transaction doesn't count`() throws {
         let evidence = Calculator.evidence([Calculator.app("130", "2015-07-01")], renewals: [failing])
         #expect(try Calculator.decide(evidence, under: try Calculator.policy()).outcome == .denied)
     }
@@ -227,7 +227,7 @@ import Testing
         #expect(try Calculator.decide(evidence, under: try Calculator.policy()).outcome == .denied)
     }
 
-    @Test func `the latest-signed word on a transaction counts`() throws {
+    @Test func `the latest-signed state of a transaction counts`() throws {
         let policy = try Calculator.policy()
         let paid = yearly(until: "2016-07-01", signed: "2015-06-01")
         let refunded = yearly(until: "2016-07-01", revoked: "2015-06-20", signed: "2015-06-21")

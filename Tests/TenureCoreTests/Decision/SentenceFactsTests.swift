@@ -102,7 +102,7 @@ import Testing
     // MARK: Reasons, whatever made them
 
     @Test(arguments: Decision.Outcome.allCases)
-    func `no reason's sentence contradicts a fact, beside whatever others`(_ outcome: Decision.Outcome) throws {
+    func `no reason's sentence contradicts a fact of another reason`(_ outcome: Decision.Outcome) throws {
         var findings = Findings()
         var leading: Set<Reason.Code> = []
         // What is sold and honored matters to denials only.

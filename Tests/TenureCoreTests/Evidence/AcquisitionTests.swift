@@ -5,7 +5,8 @@ import Testing
 @testable import TenureCore
 
 @Suite struct AcquisitionTests {
-    @Test func `artifacts with one id are one acquisition, and the earliest-signed one speaks of its origin`() throws {
+    @Test func `artifacts with one ID are one acquisition, with the original fields of the earliest-signed one`() throws
+    {
         let later = Calculator.app("120", "2015-06-20", signed: "2016-01-01")
         let earlier = Calculator.app("37", "2014-05-01", platform: nil, signed: "2015-01-01")
         let found = acquisitions(in: [later, earlier])
@@ -23,7 +24,7 @@ import Testing
         #expect(acquisitions(in: [app, far]).count == 2)
     }
 
-    @Test func `different ids of one kind are different acquisitions, whatever the dates`() {
+    @Test func `different IDs of one kind are different acquisitions, even with equal dates`() {
         let one = Calculator.app("37", "2014-05-01", id: .appTransaction("1"))
         let other = Calculator.app("37", "2014-05-01", id: .appTransaction("2"))
         #expect(acquisitions(in: [one, other]).count == 2)

@@ -61,7 +61,7 @@ import Testing
         #expect(CivilDay("2015-02-29") == nil && CivilDay("2015-13-01") == nil && CivilDay("2015-1-01") == nil)
     }
 
-    @Test func `a date beyond all calendars stays where it is`() throws {
+    @Test func `a date beyond all calendars stays as it is`() throws {
         let period = try #require(CalendarPeriod(iso8601: "P1Y"))
         let far = Date(timeIntervalSince1970: 1e300)
         #expect(period.end(from: far) == far)

@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: ["", " ", "1.x", "1..2", "-1", "１", "1.", ".1", ".", "1 2", "2.0b", "1\u{A0}", "+1", "1\u{0}"])
-    func `anything else is no version`(text: String) {
+    func `anything else isn't a version`(text: String) {
         #expect(AppVersion(text) == nil)
     }
 

@@ -11,8 +11,8 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `the admin interface's answers` {
-    @Test func `are as the document says`() async throws {
+@Suite struct `responses of the admin API` {
+    @Test func `match the OpenAPI document`() async throws {
         let document = try InterfaceDocument()
         let operations = Dictionary(uniqueKeysWithValues: document.operations.map { ($0.name, $0) })
         @Sendable func check(_ answer: AdminClient.Answer, to name: String, _ status: HTTPResponse.Status = .ok) throws

@@ -12,8 +12,8 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `what the record holds of a person` {
-    @Test func `comes out whole, with artifacts as they came`() async throws {
+@Suite struct `exporting and erasing a customer` {
+    @Test func `exports all data, with artifacts as they came`() async throws {
         try await withAdminClient { admin, keys in
             let minter = Calculator.minter()
             let appTransaction = try minter.text(.appTransaction)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `leaves nothing behind on the disk but its line`() async throws {
+    @Test func `leaves nothing on the disk but its line in the audit trail`() async throws {
         try await withFolder { folder in
             let id = "704000000000004711"
             try await withService(in: folder) {
@@ -96,7 +96,7 @@ import Testing
     }
 
     /// As a process leaves it that is killed after the first piece.
-    @Test func `is removed by the next start where its erasure broke off`() async throws {
+    @Test func `is removed by the next start if its erasure was interrupted`() async throws {
         try await withFolder { folder in
             let (customer, token) = try await withService(in: folder) { client in
                 let admin = AdminClient(client: client, key: nil)
@@ -137,7 +137,7 @@ import Testing
 
     private struct Broken: Error {}
 
-    @Test func `goes with the requests by which support acted, so that their ids can be used again`() async throws {
+    @Test func `includes the request IDs of support, which can then be used again`() async throws {
         try await withFolder { folder in
             let publicID = try await withService(in: folder) {
                 $0.adminKey = AdminClient.adminKey

@@ -11,7 +11,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `keys to the admin interface` {
+@Suite struct `keys of the admin API` {
     /// Every route and the scopes that open it, written out: the service's own table must agree.
     private static let routes: [(HTTPRequest.Method, String, Set<StoredAdminKey.Scope>)] = [
         (.get, "/v1/admin/customers?id=1", [.admin, .support, .read]),
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `are asked for by every route of the admin interface, and the table above names each`() async throws {
+    @Test func `are required by every route of the admin API, and the table above lists each`() async throws {
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))
             let guarded = try service.router().routes.filter { $0.method != .head }.map(\.path.description).filter {
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `nothing opens without one`() async throws {
+    @Test func `no route works without one`() async throws {
         for (method, path, _) in Self.routes {
             try await withAdminClient { admin, _ in
                 let unknown = KeySecret().text
@@ -88,8 +88,7 @@ import Testing
         }
     }
 
-    @Test func `a service without an admin key has none that is empty, and takes none that is home-made`() async throws
-    {
+    @Test func `a service without an admin key accepts neither an empty nor an invented one`() async throws {
         try await withService { (client: Client) async throws in
             #expect(try await AdminClient(client: client, key: "").get("/v1/admin/audit").status == .unauthorized)
         }
@@ -119,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `a revoked key opens nothing from the next request on`() async throws {
+    @Test func `a revoked key is refused from the next request on`() async throws {
         try await withFolder { folder in
             let secret = KeySecret()
             let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
@@ -141,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `the record does not hold a key's secret`() async throws {
+    @Test func `the database doesn't contain a key's secret`() async throws {
         try await withFolder { folder in
             let secret = KeySecret()
             let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
@@ -159,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `tries are counted by address and forgotten in time`() {
+    @Test func `failed attempts are counted by address and forgotten in time`() {
         let tries = WrongKeyLimit()
         let now = Calculator.now
         for number in 1...WrongKeyLimit.limit { #expect(tries.add("192.0.2.1", now: now) == number) }

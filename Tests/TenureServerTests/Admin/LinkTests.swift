@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `newest: the acquisition goes along with its promise, and both timelines tell`() async throws {
+    @Test func `newest: the acquisition moves with its promise, and both timelines show it`() async throws {
         try await withAdminClient(transfer: .newest) { admin, keys in
             let server = admin.with(keys[.link])
             let (owner, second) = (try await admin.owner(), try await admin.newcomer())
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `a token that was made while two were one opens its own acquisition after they part`() async throws {
+    @Test func `a token from before a split gives access to the customer with its acquisition`() async throws {
         try await withAdminClient { admin, _ in
             let (owner, other) = (try await admin.owner(), try await admin.newcomer())
             let merge = try await admin.post(

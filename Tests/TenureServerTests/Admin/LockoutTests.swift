@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: ["/v1/admin/audit", "/metrics"])
-    func `begins after ten wrong keys, spares the right one and ignores requests without a key`(
+    func `begins after ten wrong keys, accepts the right one and ignores requests without a key`(
         path: String
     ) async throws {
         try await withProxiedService { port async throws in

@@ -9,7 +9,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `finding a customer by the order id of a receipt` {
+@Suite struct `finding a customer by the order ID of a receipt` {
     private static func ordered(_ local: LocalStoreTestBed) async throws -> (order: String, product: String) {
         try await local.operation(.buy)
         let state = await local.appStore.state
@@ -17,7 +17,7 @@ import Testing
         return (state.orderID(of: transaction), state.products[transaction.product].id)
     }
 
-    @Test func `asks the App Store, and says whom what is signed names`() async throws {
+    @Test func `finds the customers by the transactions that the App Store returns`() async throws {
         try await LocalStoreTestBed.run { local in
             let (order, product) = try await Self.ordered(local)
             try await withFolder { folder in
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `believes nothing that is not signed for this app`() async throws {
+    @Test func `ignores what is not signed for this app`() async throws {
         let stranger = JWSMinter(
             authority: try TestAuthority(), app: MintedApp(), signedAt: Calculator.now)
         let forged = try stranger.text(.transaction, [:])
@@ -96,7 +96,7 @@ import Testing
         (#"{"errorCode":4040010,"errorMessage":"Not found"}"#, 404, .notFound),
         (#"{"errorCode":4030000,"errorMessage":"Forbidden"}"#, 403, .misconfigured),
     ])
-    func `reports what support can do`(body: String, status: Int, code: Problem.Code) async throws {
+    func `errors tell support what to do`(body: String, status: Int, code: Problem.Code) async throws {
         try await LocalStoreTestBed.run { local in
             try await withFolder { folder in
                 try await local.service(

@@ -45,7 +45,7 @@ import Testing
     }
 
     // PostgreSQL keeps no text with a NUL, and would fail.
-    @Test func `control characters are a mistake of who asks`() async throws {
+    @Test func `control characters are refused`() async throws {
         try await withAdminClient { admin, _ in
             let path = try await admin.newcomer().path()
             let grant: [String: Any?] = ["entitlement": "everything", "reason": "bought\u{0}twice"]
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `the same request sent twice is one act`() async throws {
+    @Test func `the same request sent twice takes effect once`() async throws {
         try await withAdminClient { admin, _ in
             let customer = try await admin.newcomer()
             let path = try customer.path("/grants")
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func `sees what a customer has, why, and by what they are known`() async throws {
+    @Test func `sees what a customer has, why, and their IDs`() async throws {
         try await withAdminClient { admin, keys in
             let transaction = try Calculator.minter().text(
                 .transaction,

@@ -8,10 +8,10 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `what the App Store answers` {
+@Suite struct `responses of the App Store Server API` {
     private let id = AppStoreCustomerID.transaction("1001")
 
-    @Test func `is followed over all pages, with the revision of the one before`() async throws {
+    @Test func `are read over all pages, each with the revision of the page before`() async throws {
         let all = try Answered.transactions(45)
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.histories = [(["1001"], all)] }
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `is only what changed since a revision`() async throws {
+    @Test func `have only the changes since a revision`() async throws {
         let all = try Answered.transactions(22)
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.histories = [(["1001"], all)] }
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `is not believed where it leads in a circle`() async throws {
+    @Test func `fail if their pages form a circle`() async throws {
         let page = try Answered.transactions(1)[0]
         @Sendable func answer(_ revision: String) -> ImitatedAppStore.Scripted {
             .init(
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `has an end, whatever the App Store says`() {
+    @Test func `end after a limit, whatever the App Store sends`() {
         var trail = PageTrail(most: 3)
         #expect(trail.ending(hasMore: true, next: "a") == nil)
         #expect(trail.ending(hasMore: true, next: "b") == nil)
@@ -66,7 +66,7 @@ import Testing
         #expect(PageTrail(most: 3).ends(after: nil, hasMore: false) == .lastPage)
     }
 
-    @Test func `counts for nothing where it is forged`() async throws {
+    @Test func `don't count if they are forged`() async throws {
         let sound = try Answered.transactions(2)
         let forged = try Answered.forged()
         try await withAppStore { asking in
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `counts for nothing where another environment or app signed it`() async throws {
+    @Test func `don't count for another environment or app`() async throws {
         let sandbox = try Answered.transaction("1001", .sandbox)
         let other = try Calculator.minter(bundleID: "com.example.other").text(.transaction)
         try await withAppStore { asking in
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `of refunds has pages too`() async throws {
+    @Test func `with refunds have pages too`() async throws {
         let all = try Answered.transactions(21)
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.refunds["1001"] = all }
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `of one transaction is that one`() async throws {
+    @Test func `about one transaction have that transaction`() async throws {
         let transaction = try Answered.transaction("1001")
         try await withAppStore { asking in
             await asking.appStore.put(.production) {
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func `of the app is the variant that is bound to no device`() async throws {
+    @Test func `about the app have the variant without a device`() async throws {
         let appTransaction = try Answered.appTransaction()
         try await withAppStore { asking in
             await asking.appStore.put(.production) {
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func `of subscriptions pairs transaction and renewal info`() async throws {
+    @Test func `about subscriptions pair transactions with renewal info`() async throws {
         let period = try Answered.period()
         let sound = Answered.statuses(period, try Answered.renewal())
         let other = Answered.statuses(period, try Answered.renewal(["originalTransactionId": .string("9")]))
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test func `a test notification is asked for, and asked about until there is something to tell`() async throws {
+    @Test func `about a test notification are requested until it was sent`() async throws {
         let payload = try Answered.notification("3a4b0d0e-0000-4000-8000-000000000001", signed: Calculator.now)
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.tests = ["test-1": payload] }
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test func `to a test notification is that it was sent, and what`() async throws {
+    @Test func `about a test notification have its attempts and its content`() async throws {
         let payload = try Answered.notification("3a4b0d0e-0000-4000-8000-000000000001", signed: Calculator.now)
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.tests = ["test-1": payload, "test-2": "forged"] }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `asking the App Store` {
+@Suite struct `requests to the App Store Server API` {
     private let id = AppStoreCustomerID.transaction("1001")
 
     private func fill(
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `needs settings and a key file alone`() async throws {
+    @Test func `need only settings and a key file`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             try await withFolder { folder in
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `waits until the instant that Retry-After names`() async throws {
+    @Test func `wait until the instant in Retry-After`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             let instant = Calculator.now.addingTimeInterval(42)
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `holds every other call of that endpoint until then`() async throws {
+    @Test func `wait if Retry-After stopped another request to the same endpoint`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             await asking.appStore.answerFirst(with: .error(429, 4_290_000, retryAfter: "42"))
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `gives up, and says until when, where that is beyond its deadline`() async throws {
+    @Test func `fail with the instant in Retry-After if it is after the deadline`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             await asking.appStore.answerFirst(with: .error(429, 4_290_000, retryAfter: "3000"))
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `signs a new token after a 401, once`() async throws {
+    @Test func `sign a new token after a 401, once`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             await asking.appStore.answerFirst(with: .error(401))
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `does not insist on a key that is refused`() async throws {
+    @Test func `stop if the key is refused`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             await asking.appStore.answerFirst(with: .error(401), .error(401))
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `a token that ended on its way says nothing of the key`() async throws {
+    @Test func `don't blame the key for a token that expired on its way`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             let time = asking.time
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `renews its token over time`() async throws {
+    @Test func `renew the token in time`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             let connection = try asking.connection
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `tries failures of the server again, ever more slowly`() async throws {
+    @Test func `repeat after failures of the server, with growing waits`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             await asking.appStore.answerFirst(
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `stops after its attempts, and at its deadline`() async throws {
+    @Test func `end after the last attempt, and at the deadline`() async throws {
         try await withAppStore { asking in
             let failing = Array(repeating: ImitatedAppStore.Scripted.error(503), count: 6)
             for scripted in failing { await asking.appStore.answerFirst(with: scripted) }
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test(arguments: [(404, Int64(4_040_010)), (400, 4_000_006), (404, 4_040_001), (403, 4_030_004), (418, nil)])
-    func `does not ask again where that would not help`(status: Int, code: Int64?) async throws {
+    func `don't repeat where that can't help`(status: Int, code: Int64?) async throws {
         try await withAppStore { asking in
             await asking.appStore.answerFirst(with: .error(status, code))
             let failure = await #expect(throws: AppStoreFailure.self) {
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    @Test func `asks the sandbox where production does not know the id`() async throws {
+    @Test func `try the sandbox if production doesn't know the ID`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore, 1, .sandbox)
             let connection = try asking.connection
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func `asks nowhere else where the environment is known, or the failure is another`() async throws {
+    @Test func `try no other environment if it is known, or after another error`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore, 1, .sandbox)
             let connection = try asking.connection
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    @Test func `names production where no environment knows the id`() async throws {
+    @Test func `name production if no environment knows the ID`() async throws {
         try await withAppStore { asking in
             let connection = try asking.connection
             let failure = await #expect(throws: AppStoreFailure.self) {
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    @Test func `asks only where artifacts count`() async throws {
+    @Test func `use only accepted environments`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore, 1, .sandbox)
             let connection = try asking.connection([.sandbox])
@@ -238,7 +238,7 @@ import Testing
         }
     }
 
-    @Test func `lets no id lead to another path`() async throws {
+    @Test func `escape IDs, so that none leads to another path`() async throws {
         try await withAppStore { asking in
             let connection = try asking.connection
             for id in ["1001/../../v1/notifications/test", "a b?c=d#e", "ü", "%2e"] {
@@ -263,7 +263,7 @@ import Testing
         #"{"hasMore":false,"signedTransactions":[1]}"#, #"{"hasMore":false,"revision":7}"#,
         #"{"hasMore":false,"hasMore":true}"#, #"{"hasMore":false,"signedTransactions":["#,
     ])
-    func `takes no success that is not what is documented`(body: String) async throws {
+    func `reject a success with an undocumented body`(body: String) async throws {
         try await withAppStore { asking in
             await asking.appStore.answerFirst(with: .init(status: 200, body: body))
             let failure = await #expect(throws: AppStoreFailure.self) {

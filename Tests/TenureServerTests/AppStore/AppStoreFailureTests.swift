@@ -19,7 +19,7 @@ import Testing
             in: .production, now: Calculator.now)
     }
 
-    @Test func `is tried again where Apple says so`() {
+    @Test func `is repeated if Apple allows it`() {
         for code: Int64 in [4_040_002, 4_040_004, 4_040_006] { #expect(refusal(404, code).isRetryable, "\(code)") }
         #expect(refusal(429, 4_290_000).isRetryable)
         #expect(refusal(429, nil).isRetryable)
@@ -60,18 +60,18 @@ import Testing
         // Never more than a day.
         ("999999", 86_400), ("9999999999999", 86_400),
     ])
-    func `says when to come back`(header: String, seconds: TimeInterval) {
+    func `has the instant at which to try again`(header: String, seconds: TimeInterval) {
         #expect(read(429, "", retryAfter: header).retryAt == Calculator.now.addingTimeInterval(seconds))
     }
 
     @Test(arguments: [
         "", "soon", "-5", "1e9", "Fri, 20 Nov 2026 12:00:30 GMT", "99999999999999999999", " 30", "٣٠", "nan", "0x10",
     ])
-    func `says nothing of when where it cannot be read`(header: String) {
+    func `has no such instant if it can't be read`(header: String) {
         #expect(read(429, "", retryAfter: header).retryAt == nil)
     }
 
-    @Test func `is read from whatever body there is`() {
+    @Test func `is read from any body`() {
         let known = read(404, #"{"errorCode":4040010,"errorMessage":"Transaction id not found."}"#)
         #expect(known.code == .transactionNotFound)
         #expect(known.message == "Transaction id not found.")

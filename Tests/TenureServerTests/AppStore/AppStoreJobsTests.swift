@@ -13,7 +13,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `the jobs that use the App Store Server API` {
-    @Test func `completes who is met for the first time`() async throws {
+    @Test func `complete a new customer's purchases`() async throws {
         try await LocalStoreTestBed.run { local in
             try await local.operation(.buy)
             try await withFolder { folder in
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `completes the purchases of a customer who bought nothing`() async throws {
+    @Test func `complete the purchases of a customer who bought nothing`() async throws {
         try await LocalStoreTestBed.run(.sandbox) { local in
             try await withFolder { folder in
                 try await local.service(in: folder, key: local.key) { client, jobs in
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `fetches a refund that was notified while the service was down`() async throws {
+    @Test func `fetch a refund that was notified while the service was down`() async throws {
         try await LocalStoreTestBed.run { local in
             try await local.operation(.buy)
             try await withFolder { folder in
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `fetches again what a wrong setting refused meanwhile`() async throws {
+    @Test func `fetch again what a wrong setting refused`() async throws {
         try await LocalStoreTestBed.run { local in
             try await local.operation(.buy)
             try await withFolder { folder in
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `asks nothing without a key`() async throws {
+    @Test func `send nothing without a key`() async throws {
         try await LocalStoreTestBed.run { local in
             try await local.operation(.buy)
             try await withFolder { folder in
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `says that the key is wrong, serves on, and goes on with a right one`() async throws {
+    @Test func `report a wrong key while the service keeps running, and continue with a right one`() async throws {
         let log = LogLines()
         try await LocalStoreTestBed.run { local in
             try await local.operation(.buy)
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func `asks nothing for a finder, and for the owner who comes after them`() async throws {
+    @Test func `send nothing for an unbound customer, but do for the owner who comes later`() async throws {
         try await LocalStoreTestBed.run { local in
             try await local.operation(.buy)
             try await withFolder { folder in
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test func `of a test authority never asks Apple`() async throws {
+    @Test func `of a test authority never contact Apple`() async throws {
         try await withFolder { folder in
             let file = folder + "/key.p8"
             try writeSecret(AskingCalculator.key.pemRepresentation, to: file)
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test func `looks for missed notifications again soon where it could not ask, and then every hour`() async throws {
+    @Test func `look for missed notifications soon after a failure, and then every hour`() async throws {
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))
             let yesterday = Calculator.now.addingTimeInterval(-86_400)
@@ -237,7 +237,7 @@ import Testing
                     logger: Calculator.logger),
                 store: service.store,
                 notifications: NotificationService(
-                    verifier: verifier, store: service.store, policies: service.policies, announcer: nil,
+                    verifier: verifier, store: service.store, policies: service.policies, webhookScheduler: nil,
                     metrics: ServiceMetrics()),
                 logger: Calculator.logger, now: { clock.now })
             try await missed.run()
@@ -248,7 +248,7 @@ import Testing
         }
     }
 
-    @Test func `starts and ends with the service, and never without a readable key`() async throws {
+    @Test func `start and stop with the service, and don't start without a readable key`() async throws {
         try await withFolder { folder in
             var configuration = try Calculator.configuration(folder)
             configuration.appStore = AppStoreSettings(issuerID: "i", keyID: "k", privateKeyFile: folder + "/none.p8")

@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `enters the record as it is`() async throws {
+    @Test func `is stored byte by byte`() async throws {
         let fill = try subscriber()
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `asks by the customer's app transaction as well`() async throws {
+    @Test func `is requested by the customer's app transaction as well`() async throws {
         let fill = try subscriber()
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -188,7 +188,7 @@ import Testing
         }
     }
 
-    @Test func `without the transaction that was asked for is not complete`() async throws {
+    @Test func `is incomplete without the requested transaction`() async throws {
         let others = try [Answered.transaction("1002"), Answered.transaction("1003")]
         for transactions in [others, []] {
             try await withAppStore { asking in
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test func `of one who bought nothing in the app is the app transaction alone`() async throws {
+    @Test func `is only the app transaction if the customer bought nothing in the app`() async throws {
         let appTransaction = try Answered.appTransaction()
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.appTransactions = [Answered.customer: appTransaction] }
@@ -290,7 +290,7 @@ import Testing
         }
     }
 
-    @Test func `asks by the account where the record knows it, else by a transaction`() {
+    @Test func `is requested by the account if it is stored, otherwise by a transaction`() {
         let account = Identity(.appTransactionID, Answered.customer)
         let others = [
             Identity(.device, "d"), Identity(.originalTransactionID, "2"), Identity(.originalTransactionID, "1"),

@@ -15,7 +15,7 @@ import Testing
         try asking.connection(retryPolicy: RetryPolicy(attempts: 1))
     }
 
-    @Test func `reads no more than its limit of an answer without end`() async throws {
+    @Test func `stops reading an endless response at its limit`() async throws {
         try await withAppStore { asking in
             await asking.appStore.answerFirst(
                 with: .init(status: 200) { writer in
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `reads nothing of an answer that says it is too long`() async throws {
+    @Test func `reads nothing of a response with a Content-Length over the limit`() async throws {
         try await withAppStore { asking in
             await asking.appStore.answerFirst(
                 with: .init(status: 200, body: String(repeating: " ", count: 50 << 20)))
@@ -64,12 +64,12 @@ import Testing
         }
     }
 
-    @Test func `waits for ever neither for an answer nor for its end`() async throws {
+    @Test func `has a timeout for the response's beginning and for its end`() async throws {
         try await hanging(afterFirstBytes: false)
         try await hanging(afterFirstBytes: true)
     }
 
-    @Test func `ends with the task that asks`() async throws {
+    @Test func `ends if its task is canceled`() async throws {
         let reached = Gate()
         let over = Gate()
         try await withAppStore { asking in
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `ends with the task that waits for its turn`() async throws {
+    @Test func `ends if a task that waits for it is canceled`() async throws {
         let waiting = Gate()
         let clock = AppStoreTime(
             now: { Calculator.now }, uptime: { 0 },
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func `that no server accepts is tried again`() async throws {
+    @Test func `is opened again if the server doesn't accept it`() async throws {
         let hosts = try await withAppStore { $0.hosts }
         // The server of that port is gone.
         let time = TestTime()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `work for the App Store` {
+@Suite struct `the runner of App Store jobs` {
     /// A queue in memory; opens its gate when all is settled.
     private actor Queue {
         private var due: [(job: String, tries: Int)]
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `is done piece by piece`() async throws {
+    @Test func `processes a job in pieces`() async throws {
         let settled = Gate()
         let jobs = (0..<20).map { "job \($0)" }
         let queue = Queue(jobs, settled: settled)
@@ -75,7 +75,7 @@ import Testing
         #expect(await queue.failed.isEmpty)
     }
 
-    @Test func `that failed is tried again later, or never`() async throws {
+    @Test func `repeats a failed job later, or never`() async throws {
         let settled = Gate()
         let queue = Queue(["unreachable", "wrong", "record"], settled: settled)
         struct Locked: Error {}
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `goes on when the queue cannot be read for a while`() async throws {
+    @Test func `continues after the queue couldn't be read for a while`() async throws {
         let settled = Gate()
         let queue = Queue(["job"], breaksFirst: true, settled: settled)
         let time = TestTime()
@@ -104,7 +104,7 @@ import Testing
         #expect(await queue.done == ["job"])
     }
 
-    @Test func `that runs when the service ends is neither done nor failed`() async throws {
+    @Test func `leaves a job as it is if the service stops during it`() async throws {
         let begun = Gate()
         let settled = Gate()
         let queue = Queue(["long"], settled: settled)

@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `begins where the App Store keeps the first, and says so`() async throws {
+    @Test func `begins with the oldest one that the App Store keeps, and logs it`() async throws {
         try await withAppStore { asking in
             let ingest = Ingest()
             var catchUp = NotificationHistoryReader(client: try asking.connection, environment: .production)
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func `stops where the record cannot take more, and tells how far it came`() async throws {
+    @Test func `stops if the database fails, and reports how far it came`() async throws {
         let all = sent([50, 40, 30, 20])
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.notifications = all }

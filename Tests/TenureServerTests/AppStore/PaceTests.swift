@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `the pace of calls` {
+@Suite struct `the rate of requests to the App Store Server API` {
     private func waits(_ count: Int, _ limiter: RateLimiter, _ environment: AppStoreEnvironment) async throws
         -> [TimeInterval]
     {
@@ -16,14 +16,14 @@ import Testing
         return waits
     }
 
-    @Test func `lets a second's worth go at once and the rest evenly`() async throws {
+    @Test func `allows the requests of one second at once and the rest evenly`() async throws {
         let limiter = RateLimiter(time: TestTime().time)
         let waits = try await waits(53, limiter, .production)
         #expect(waits.prefix(50).allSatisfy { $0 == 0 })
         #expect(zip(waits.suffix(3), [0.02, 0.04, 0.06]).allSatisfy { abs($0 - $1) < 1e-9 })
     }
 
-    @Test func `is a tenth in the sandbox`() async throws {
+    @Test func `is a tenth of it in the sandbox`() async throws {
         let limiter = RateLimiter(time: TestTime().time)
         let waits = try await waits(7, limiter, .sandbox)
         #expect(waits.prefix(5).allSatisfy { $0 == 0 })
@@ -32,7 +32,7 @@ import Testing
         #expect(try await limiter.take(.requestTestNotification, in: .sandbox, before: .infinity) == 10)
     }
 
-    @Test func `is counted for each endpoint and environment apart`() async throws {
+    @Test func `is counted separately for each endpoint and environment`() async throws {
         let limiter = RateLimiter(time: TestTime().time)
         _ = try await waits(50, limiter, .production)
         #expect(try await limiter.take(.transactionHistory, in: .production, before: .infinity) > 0)
@@ -40,7 +40,7 @@ import Testing
         #expect(try await limiter.take(.transactionInfo, in: .production, before: .infinity) == 0)
     }
 
-    @Test func `is whole again after a second`() async throws {
+    @Test func `is restored after a second`() async throws {
         let time = TestTime()
         let limiter = RateLimiter(time: time.time)
         _ = try await waits(50, limiter, .production)
@@ -48,14 +48,14 @@ import Testing
         #expect(try await waits(50, limiter, .production).allSatisfy { $0 == 0 })
     }
 
-    @Test func `pauses when the App Store says so, and goes on one by one`() async throws {
+    @Test func `is zero while the App Store demands it, and then one request at a time`() async throws {
         let limiter = RateLimiter(time: TestTime().time)
         await limiter.hold(.transactionHistory, in: .production, for: 30)
         let waits = try await waits(3, limiter, .production)
         #expect(zip(waits, [30, 30.02, 30.04]).allSatisfy { abs($0 - $1) < 1e-9 })
     }
 
-    @Test func `asks for nothing that would come too late`() async throws {
+    @Test func `makes a request fail at once if its turn comes after its deadline`() async throws {
         let time = TestTime()
         let limiter = RateLimiter(time: time.time)
         await limiter.hold(.transactionHistory, in: .production, for: 30)
@@ -66,7 +66,7 @@ import Testing
         #expect(try await limiter.take(.transactionHistory, in: .production, before: 30) == 30)
     }
 
-    @Test func `of retries doubles up to its longest wait, and is spread`() {
+    @Test func `has waits between retries that double up to a limit, with jitter`() {
         let retryPolicy = RetryPolicy()
         #expect((1...9).map { retryPolicy.wait(after: $0, random: 1) } == [0.5, 1, 2, 4, 8, 16, 30, 30, 30])
         #expect(retryPolicy.wait(after: 3, random: 0) == 0)
@@ -74,7 +74,7 @@ import Testing
         #expect(retryPolicy.wait(after: .max, random: 1) == 30)
     }
 
-    @Test func `of work that failed goes from a minute to hours, and ends where nothing helps`() {
+    @Test func `has waits of a minute to hours after failed jobs, and no retry where none can help`() {
         let schedule = JobSchedule()
         let now = Calculator.now
         func wait(_ failure: AppStoreFailure, _ tries: Int) -> TimeInterval? {

@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `an entitlement token is signed by the key of its app alone`() async throws {
+    @Test func `an entitlement token is signed only by the key of its app`() async throws {
         try await withApps { calculator, notes, _ in
             let entitlementToken = try #require(try await calculator.sync(try owner()).entitlementToken)
             let own = try await key(of: calculator)
@@ -125,7 +125,7 @@ import Testing
         try #require(Base64.urlSafe.decode(Array(text.utf8)[...]))
     }
 
-    @Test func `their data lie apart`() async throws {
+    @Test func `their data are in separate databases`() async throws {
         try await withFolder { folder in
             let apps = [
                 try configured("calculator", bundleID: "com.example.calculator", in: folder),
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func `one app alone is found with and without its name`() async throws {
+    @Test func `a single app has routes with and without its name`() async throws {
         try await withFolder { folder in
             let app = try configured("calculator", bundleID: "com.example.calculator", in: folder)
             let application = try await buildApplication(apps: [app], logger: Calculator.logger)
@@ -200,7 +200,7 @@ import Testing
             #expect(mistake().contains("have the database"))
             two = try configured("two", bundleID: Self.notes, in: folder)
             two.configuration.anchors = [:]
-            #expect(mistake().hasPrefix("the app `two`: no environment is accepted"))
+            #expect(mistake().hasPrefix("the app `two`: no App Store environment is configured"))
         }
     }
 }

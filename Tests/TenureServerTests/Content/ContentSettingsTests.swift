@@ -19,8 +19,8 @@ import Testing
         let (good, folder) = try Self.s3()
         #expect(good.mistakes == [])
         let changes: [(String, (inout S3Settings) -> Void)] = [
-            ("region` is missing", { $0.region = "" }), ("region` has", { $0.region = "eu/central" }),
-            ("bucket` is missing", { $0.bucket = "" }), ("bucket` has", { $0.bucket = "a/b" }),
+            ("region` is missing", { $0.region = "" }), ("region` must have", { $0.region = "eu/central" }),
+            ("bucket` is missing", { $0.bucket = "" }), ("bucket` must have", { $0.bucket = "a/b" }),
             ("accessKeyID` is missing", { $0.accessKeyID = "" }),
             ("secretAccessKeyFile` is missing", { $0.secretAccessKeyFile = "" }),
             ("prefix`", { $0.prefix = "/a" }), ("prefix`", { $0.prefix = "a/" }),

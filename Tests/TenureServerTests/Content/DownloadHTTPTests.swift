@@ -60,7 +60,7 @@ import Testing
 
     private static func field(_ name: String) throws -> HTTPField.Name { try #require(HTTPField.Name(name)) }
 
-    @Test func `says what it is, whole and in part`() async throws {
+    @Test func `has the headers of a whole and a partial response`() async throws {
         let representation = try Self.field("Repr-Digest")
         try await withFile { file in
             let digest = try #require(ContentDigest(file.tag.dropFirst().dropLast()))
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func `says as much to HEAD, without the file`() async throws {
+    @Test func `has the same headers for HEAD, without the file`() async throws {
         try await withFile { file in
             let port = try #require(file.testBed.port)
             let connection = try RawConnection(port: port)

@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `opens nothing but its own file`() async throws {
+    @Test func `gives access only to its own file`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()
             let links = try await testBed.links("grand-piano", try await testBed.owner())
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `goes on after a newer catalog, while the file is there`() async throws {
+    @Test func `stays valid after a newer catalog, while the file exists`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()
             let old = try await testBed.links("grand-piano", try await testBed.owner())

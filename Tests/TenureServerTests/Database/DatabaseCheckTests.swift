@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: [
-        Damage("UPDATE customers SET facts = x'0102' WHERE id = 1", finding: "cannot be read at byte", .rebuild),
+        Damage("UPDATE customers SET facts = x'0102' WHERE id = 1", finding: "are invalid at byte", .rebuild),
         Damage(
             "UPDATE customers SET facts = (SELECT facts FROM customers WHERE id = 3) WHERE id = 1",
             finding: "differ from those that the artifacts prove (proofs of the app", .rebuild),
@@ -43,9 +43,10 @@ import Testing
             "PRAGMA defer_foreign_keys = ON", "UPDATE customers SET merged_into = id WHERE id = 1",
             finding: "merged in a circle", .support),
         Damage(
-            "UPDATE artifacts SET bytes = CAST(bytes || x'41' AS BLOB) WHERE id = 1", finding: "does not verify",
+            "UPDATE artifacts SET bytes = CAST(bytes || x'41' AS BLOB) WHERE id = 1", finding: "can't be verified",
             .trust),
-        Damage("UPDATE artifacts SET sha256 = x'00' WHERE id = 1", finding: "its hash differs", .restore),
+        Damage(
+            "UPDATE artifacts SET sha256 = x'00' WHERE id = 1", finding: "was changed after it was stored", .restore),
         Damage("UPDATE artifacts SET header = NULL WHERE id = 1", finding: "no header", .restore),
         Damage("UPDATE artifacts SET kind = 9 WHERE id = 1", finding: "no kind of artifact", .restore),
         Damage(
@@ -61,7 +62,7 @@ import Testing
             namesCustomer: false),
         Damage("DROP TRIGGER audit_stays", finding: "append-only", .restore, namesCustomer: false),
     ])
-    func `names what is wrong, and says what to do`(damage: Damage) async throws {
+    func `reports each problem and what to do`(damage: Damage) async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let names = try await store.database.read { session throws(StoreError) in
                 try session.rows("SELECT public_id FROM customers WHERE id IN (1, 2, 3)").map {
@@ -81,12 +82,12 @@ import Testing
         }
     }
 
-    @Test func `under other anchors names every artifact's customer, and what to give`() async throws {
+    @Test func `under other trust anchors reports every artifact, and the option to pass`() async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let apple = try TrustConfiguration(anchors: [.production: .apple, .sandbox: .apple])
             let findings = try await DatabaseTestBed.findings(store, trust: apple)
             #expect(findings.count > 10)
-            #expect(findings.allSatisfy { $0.remedy == .trust && $0.problem.contains("does not verify") })
+            #expect(findings.allSatisfy { $0.remedy == .trust && $0.problem.contains("can't be verified") })
         }
     }
 }

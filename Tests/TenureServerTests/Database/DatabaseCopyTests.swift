@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `leaves a target that holds one already`() async throws {
+    @Test func `refuses a target that contains a database`() async throws {
         try await DatabaseTestBed.withFilledStore { source in
             try await DatabaseTestBed.withFilledStore { target in
                 let before = try await DatabaseTestBed.dump(target)
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `leaves nothing where it is interrupted, and succeeds the next time`() async throws {
+    @Test func `leaves nothing if it is interrupted, and succeeds the next time`() async throws {
         try await DatabaseTestBed.withFilledStore { source in
             try await withFolder { folder in
                 let target = try Store(SQLiteDatabase(path: folder + "/target.sqlite"))

@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `takes nothing from anybody under anchors that signed nothing`() async throws {
+    @Test func `takes nothing from any customer under anchors that signed nothing`() async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let before = try await DatabaseTestBed.dump(store)
             let apple = try TrustConfiguration(anchors: [.production: .apple, .sandbox: .apple])

@@ -16,7 +16,7 @@ import Testing
         return body
     }
 
-    @Test func `is taken and comes back`() {
+    @Test func `is reserved and released`() {
         let budget = BodyBudget(bytes: 16 * Self.megabyte)
         let (first, second) = (budget.open(for: nil, at: 0), budget.open(for: nil, at: 0))
         #expect(budget.take(12 * Self.megabyte, for: first, at: 0))
@@ -26,7 +26,7 @@ import Testing
         #expect(budget.droppedBodies == 0)
     }
 
-    @Test func `that is full drops the slowest body, and the new one gets in`() async {
+    @Test func `is freed by dropping the slowest body`() async {
         await confirmation(expectedCount: 1) { confirmed in
             let budget = BodyBudget(bytes: 16 * Self.megabyte)
             let quick = (0..<5).map { body(of: $0, rate: 200 * 1024, in: budget) }
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `drops none that is faster than the one that needs it`() {
+    @Test func `isn't freed by dropping a body that is faster than the new one`() {
         let budget = BodyBudget(bytes: 16 * Self.megabyte)
         let quick = (0..<6).map { body(of: $0, rate: 200 * 1024, in: budget) }
         let slow = body(of: 6, rate: 10 * 1024, in: budget)
@@ -53,7 +53,7 @@ import Testing
         #expect(budget.droppedBodies == 0 && quick.allSatisfy { budget.take(1, for: $0, at: 10 * Self.second + 1) })
     }
 
-    @Test func `has a part that only small bodies and notifications take`() {
+    @Test func `has a part for small bodies and notifications only`() {
         let budget = BodyBudget(bytes: 16 * Self.megabyte)
         let large = (0..<6).map { _ in budget.open(for: nil, at: 0) }
         for body in large { #expect(budget.take(2 * Self.megabyte, for: body, at: 0)) }
@@ -68,7 +68,7 @@ import Testing
         #expect(budget.take(1, for: notification, at: 60 * Self.second))
     }
 
-    @Test func `isn't made by dropping bodies that hold next to nothing`() {
+    @Test func `isn't freed by dropping bodies that use almost none`() {
         let budget = BodyBudget(bytes: 16 * Self.megabyte)
         let tiny = (0..<1000).map { _ in budget.open(for: nil, at: 0) }
         for body in tiny { #expect(budget.take(1, for: body, at: 0)) }
@@ -81,7 +81,7 @@ import Testing
         #expect(budget.droppedBodies == 1)
     }
 
-    @Test func `is a quarter for one client, and its slowest body is dropped`() {
+    @Test func `is at most a quarter for one client, and beyond that its slowest body is dropped`() {
         let budget = BodyBudget(bytes: 16 * Self.megabyte)
         let slow = body(of: 0, rate: 100 * 1024, in: budget)
         let quick = body(of: 0, rate: 200 * 1024, in: budget)
@@ -96,7 +96,7 @@ import Testing
     }
 }
 
-@Suite struct `recent bytes` {
+@Suite struct `memory for request bodies that arrive` {
     private static let second: UInt64 = 1_000_000_000
 
     @Test func `are those of the window, not all since the start`() {

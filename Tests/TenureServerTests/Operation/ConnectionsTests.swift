@@ -3,7 +3,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `connections at once` {
+@Suite struct `limits of open connections` {
     private static let second: UInt64 = 1_000_000_000
 
     /// Opens connections and notes which were closed.

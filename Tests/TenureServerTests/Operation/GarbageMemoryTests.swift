@@ -11,7 +11,7 @@ import Testing
 /// The built service in a separate process, so that the system reports its memory.
 @Suite(.serialized) struct `garbage in a service's memory` {
     private static let isSoak = ProcessInfo.processInfo.environment["TENURE_SOAK"] != nil
-    /// Until what a service keeps on purpose is there: verified chains, pages of the record, its threads' heaps.
+    /// Until what a service keeps on purpose is there: verified chains, pages of the database, its threads' heaps.
     private static let first = isSoak ? 4_000 : 1_500
     private static let rest = isSoak ? 20_000 : 1_500
 
@@ -35,8 +35,8 @@ import Testing
         try await throwAway(Self.rest, at: port, key, &rubbish)
         let after = try #require(service.residentMemory)
         let peak = try #require(service.peakMemory)
-        // Heaps fragment, and pages of SQLite come and go: some megabytes either way. Of 20,000 requests each would have
-        // to leave less than 850 bytes not to be noticed, and the bodies alone have 20,000 on average.
+        // Heaps fragment, and pages of SQLite come and go: some megabytes either way. Of 20,000 requests each would
+        // have to leave less than 850 bytes not to be noticed, and the bodies alone have 20,000 on average.
         #expect(after - before < 16 << 20, "\(before >> 10) KB before, \(after >> 10) KB after")
         // A request's body, what is made of it, and the answer, for the few that are under way at once.
         #expect(peak - before < 64 << 20, "\(peak >> 10) KB at most, \(before >> 10) KB before")

@@ -40,7 +40,7 @@ struct JSONSchema {
         case ("enum", .array(let values), _):
             values.contains(value) ? [] : ["\(place): it isn't one of the known values"]
         case ("format", .string("date-time"), .string(let text)):
-            Date(written: text) == nil || !text.contains("T") ? ["\(place): `\(text)` is no instant"] : []
+            Date(written: text) == nil || !text.contains("T") ? ["\(place): `\(text)` isn't an instant"] : []
         case ("format", .string("uuid"), .string(let text)):
             UUID(uuidString: text) == nil ? ["\(place): it isn't a UUID"] : []
         case ("format", _, _): []

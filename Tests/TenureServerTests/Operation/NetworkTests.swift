@@ -58,7 +58,7 @@ import Testing
         #expect(try peer("10.0.0.9", "2001:db8::7").address == NetworkAddress("2001:db8::7"))
     }
 
-    @Test func `is the last known one where a proxy wrote rubbish, or nothing`() throws {
+    @Test func `is the last valid one if a proxy wrote garbage or nothing`() throws {
         #expect(try peer("10.0.0.9").address == NetworkAddress("10.0.0.9"))
         #expect(try peer("10.0.0.9", "198.51.100.7, unknown").address == NetworkAddress("10.0.0.9"))
         #expect(try peer("10.0.0.9", "198.51.100.7, unknown, 10.2.2.2").address == NetworkAddress("10.2.2.2"))

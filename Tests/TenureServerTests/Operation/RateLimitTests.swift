@@ -29,7 +29,7 @@ import Testing
         #expect(buckets.take(1, at: 6 * Self.second) == nil)
     }
 
-    @Test func `remember who asks often, and no more than there is room for`() throws {
+    @Test func `remember frequent callers, up to a limit`() throws {
         let buckets = try #require(TokenBuckets(.init(perSecond: 0.001, burst: 1), capacity: 100))
         #expect(buckets.take(0, at: 0) == nil)
         for stranger in 1...10_000 {

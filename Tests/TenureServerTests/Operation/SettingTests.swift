@@ -60,7 +60,7 @@ import Testing
         #expect(unknown.first?.contains("`TENURE_PROT`") == true)
     }
 
-    @Test func `that are wrong are all told, with their places`() throws {
+    @Test func `that are wrong are all reported, with their places`() throws {
         var values = SettingValues()
         _ = values.read(environment: [
             "TENURE_PORT": "70000", "TENURE_LOG_LEVEL": "loud", "TENURE_ENVIRONMENTS": "production,moon",

@@ -8,7 +8,7 @@ import Testing
 @testable import TenureServer
 
 /// Hostile clients take what others need. Ordinary syncs, notifications and health checks get in all the same.
-@Suite(.timeLimit(.minutes(5))) struct `starvation` {
+@Suite(.timeLimit(.minutes(5))) struct `clients can't starve the service` {
     private static func head(_ length: Int, for address: String? = nil, path: String = "/v1/sync") -> String {
         """
         POST \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: \(length)\r\n\

@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `takes new files on SIGHUP, and keeps the old ones where the new do not serve`() async throws {
+    @Test func `loads new files on SIGHUP, and keeps the old ones if the new are invalid`() async throws {
         let folder = try Folder()
         let (files, other) = (try files(folder.path), try files(folder.path, named: "two"))
         func put(_ source: String, at target: String) throws {
@@ -146,10 +146,10 @@ import Testing
         }
         #expect(fault(.init(certificate: "/no/such.pem", key: sound.key)).contains("`/no/such.pem`"))
         #expect(fault(.init(certificate: sound.certificate, key: "/no/such.key")).contains("`/no/such.key`"))
-        #expect(fault(.init(certificate: sound.key, key: sound.key)).contains("holds no certificate"))
+        #expect(fault(.init(certificate: sound.key, key: sound.key)).contains("has no certificate"))
         #expect(fault(.init(certificate: sound.certificate, key: sound.certificate)).contains("has no private key"))
         #expect(fault(.init(certificate: sound.certificate, key: other.key)).contains("it isn't the key"))
-        #expect(fault(.init(certificate: folder.path, key: sound.key)).contains("cannot be read"))
+        #expect(fault(.init(certificate: folder.path, key: sound.key)).contains("can't be read"))
         #expect(fault(sound, now: .distantFuture).contains("expired"))
     }
 

@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `who came after the change is answered as such, and may buy in the sandbox`() async throws {
+    @Test func `of a new customer has no era's rights, and may buy in the sandbox`() async throws {
         try await withAdminClient { admin, _ in
             let late = ["originalPlatform": "iOS", "originalAppVersion": "300", "originalPurchaseDate": "2020-09-13"]
             let token = try await admin.persona("late", late)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `counts for nothing beside production, which makes no use of what came of it`() async throws {
+    @Test func `does not count beside production evidence`() async throws {
         try await withAdminClient { admin, _ in
             let token = try await admin.persona()
             let newcomer = SyncRequest(
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `uses no trial of what they have`() async throws {
+    @Test func `uses no trial of an entitlement that it has`() async throws {
         try await withTriedCalculator { admin in
             let owner = try await admin.sandboxed(as: try await admin.persona())
             let other = try await admin.sandboxed(as: nil)
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `that was revoked replaces no customer from the next request on`() async throws {
+    @Test func `replaces no customer after it was revoked`() async throws {
         try await withAdminClient { admin, _ in
             let token = try await admin.persona()
             let answer = try await admin.sandboxed(as: token)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `that expired replaces no customer, and neither does its access token`() async throws {
+    @Test func `replaces no customer after it expired, and neither does its access token`() async throws {
         let clock = TestClock()
         try await withService {
             $0.adminKey = AdminClient.adminKey
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `is known only by what this service signed for it`() async throws {
+    @Test func `is recognized only by what this service signed`() async throws {
         try await withAdminClient { admin, _ in
             let token = try await admin.persona()
             let entitlementToken = try #require(try await admin.sandboxed(as: token).entitlementToken)
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func `tells what is wrong with it before it is made`() async throws {
+    @Test func `is checked before it is created`() async throws {
         try await withAdminClient { admin, _ in
             func refused(_ body: [String: Any?]) async throws -> String {
                 let answer = try await admin.post("/v1/admin/personas", body)

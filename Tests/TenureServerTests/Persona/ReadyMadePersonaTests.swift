@@ -76,7 +76,7 @@ import Testing
         #expect(made.first { $0.name == "first-buyer" }?.proof.originalPurchaseDate == Date(written: "2012-01-01"))
     }
 
-    @Test func `are left out where the policy has no place for them, with why`() throws {
+    @Test func `are omitted if the policy has no such customers, with the reason`() throws {
         let one = try Policy(
             app: .init(bundleID: "com.example.calculator"), eras: [Era(name: "free", model: .free)],
             entitlements: [Entitlement(name: "everything", products: [.init(id: "com.example.calculator.everything")])])

@@ -14,7 +14,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `publishing a policy` {
-    @Test func `that gives something is refused until a number is said, and then decides at once`() async throws {
+    @Test func `that gives something is refused without a number, and then takes effect at once`() async throws {
         try await withAdminClient { admin, keys in
             let admin = admin.with(keys[.policy])
             let newcomer = try await admin.newcomer()
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test func `a policy with errors is shown with them and refused`() async throws {
+    @Test func `a policy with errors is refused with a list of them`() async throws {
         try await withAdminClient { admin, _ in
             // Nothing can grant `nothing`.
             let usual = try Calculator.policy()
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func `a policy that takes from owners whom no sync has shown is refused until it is acknowledged`()
+    @Test func `a policy that would take from owners without a sync is refused until that is acknowledged`()
         async throws
     {
         try await withAdminClient { admin, _ in
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test func `keeps what was promised, where that is asked for`() async throws {
+    @Test func `keeps promises if that is requested`() async throws {
         try await withAdminClient { admin, _ in
             let owner = try await admin.owner()
             // Owners whom the service doesn't know yet would lose.
@@ -223,7 +223,8 @@ import Testing
         }
     }
 
-    @Test func `going back from what was too generous takes it again, and only by the number`() async throws {
+    @Test func `a rollback of a generous policy takes the rights back, and needs the number of customers`() async throws
+    {
         try await withAdminClient { admin, _ in
             _ = try await admin.owner()
             #expect(try await admin.publish(try .generous()).status == .ok)
@@ -240,7 +241,7 @@ import Testing
         }
     }
 
-    @Test func `what was bought is lost even where promises are kept`() async throws {
+    @Test func `purchases can be lost even if promises are kept`() async throws {
         try await withAdminClient { admin, _ in
             let id = "704000000000000002"
             let bought = try await admin.client.sync(
@@ -300,7 +301,7 @@ import Testing
         }
     }
 
-    @Test func `tells what is wrong with it, and of another app takes none`() async throws {
+    @Test func `reports a policy's mistakes, and accepts no policy of another app`() async throws {
         try await withAdminClient { admin, keys in
             let broken = try await admin.post(AdminClient.policies, ["policy": "app: {", "reason": "r"])
             #expect(broken.status == .badRequest && broken.problem?.detail.contains("policy:1:") == true)
@@ -322,7 +323,7 @@ import Testing
         }
     }
 
-    @Test func `takes from unboundCustomers what it takes from the customer whom they name`() async throws {
+    @Test func `takes the same rights from unbound customers as from the customers they name`() async throws {
         try await withAdminClient { admin, _ in
             _ = try await admin.owner()
             let found = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction))

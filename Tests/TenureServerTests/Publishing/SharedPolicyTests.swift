@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `makes every promise from then on, however late a process looks`() async throws {
+    @Test func `makes every promise from then on, even in a process that notices it late`() async throws {
         try await withFolder { folder in
             // It looks again only in an hour, unless what it writes is refused.
             try await withServiceTestBed(in: folder, policy: try .generous(), { $0.policyStaleness = .seconds(3600) }) {
@@ -63,16 +63,16 @@ import Testing
             try await withHooks(in: folder, [Webhook.local(9)]) { client, hooks in
                 let newcomer = SyncRequest(appTransaction: try Calculator.minter().newcomer(), transactions: [])
                 _ = try await client.sync(newcomer)
-                while try await hooks.announcements.pass() {}
+                while try await hooks.entitlementChanges.pass() {}
                 try await hooks.service.publish(try .generous())
-                while try await hooks.announcements.pass() {}
+                while try await hooks.entitlementChanges.pass() {}
                 #expect(
                     try await hooks.types() == ["policy.published", "policy.published", "entitlement.granted"])
             }
         }
     }
 
-    @Test func `announces the end of an entitlement that it drops to those who bought it`() async throws {
+    @Test func `sends the end of a removed entitlement of the customers who bought it`() async throws {
         try await withFolder { folder in
             let usual = try Calculator.policy()
             let both = try Policy(
@@ -93,17 +93,18 @@ import Testing
                 _ = try await client.sync(
                     SyncRequest(
                         appTransaction: try Calculator.minter().newcomer("704000000000000003"), transactions: []))
-                while try await hooks.announcements.pass() {}
+                while try await hooks.entitlementChanges.pass() {}
                 let before = try await hooks.outbox().count
                 try await hooks.service.publish(
                     try Policy(
                         app: usual.app, eras: usual.eras, buildNumbers: .increasing,
                         entitlements: [Entitlement(name: "other", honors: [Honor(era: "paid")])]))
-                while try await hooks.announcements.pass() {}
-                let told = try await hooks.outbox().dropFirst(before).map(\.message)
-                #expect(told.map(\.type) == ["policy.published", "entitlement.revoked"])
-                let text = String(decoding: told.last?.data ?? [], as: UTF8.self)
-                #expect(text.contains(#""entitlement":"everything""#) && told.last?.publicID == bought.id, "\(text)")
+                while try await hooks.entitlementChanges.pass() {}
+                let messages = try await hooks.outbox().dropFirst(before).map(\.message)
+                #expect(messages.map(\.type) == ["policy.published", "entitlement.revoked"])
+                let text = String(decoding: messages.last?.data ?? [], as: UTF8.self)
+                #expect(
+                    text.contains(#""entitlement":"everything""#) && messages.last?.publicID == bought.id, "\(text)")
             }
         }
     }

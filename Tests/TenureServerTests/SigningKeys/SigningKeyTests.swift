@@ -109,7 +109,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `stops at sixteen keys, unless told to leave the oldest pin behind`() async throws {
+    @Test func `stops at sixteen keys, unless an option lets it drop the oldest pin`() async throws {
         try await withKeys { testBed in
             let first = try testBed.inUse()
             try testBed.rotate(15)
@@ -219,7 +219,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `is followed by a service that goes on with what it knows while the file can't be read`() async throws {
+    @Test func `is noticed by a service, which keeps its keys while the file can't be read`() async throws {
         try await withKeys { testBed in
             let path = testBed.folder + "/signing-key.json"
             let sound = try Data(contentsOf: URL(fileURLWithPath: path))

@@ -24,7 +24,7 @@ import Testing
         receiver.received.filter { $0.type == "entitlement.granted" }
     }
 
-    @Test func `a message arrives signed, with its id in a header and in the body`() async throws {
+    @Test func `a message arrives signed, with its ID in a header and in the body`() async throws {
         let receiver = try await Receiver()
         try await withHooks([.local(receiver.port)]) { client, hooks in
             let answer = try await client.sync(try owner("1"))
@@ -42,7 +42,7 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `an endpoint hears of what it asked for`() async throws {
+    @Test func `an endpoint gets the events that it subscribed to`() async throws {
         let receiver = try await Receiver()
         let webhooks = [
             Webhook.local(receiver.port, name: "grants", events: ["entitlement.granted"]),
@@ -95,13 +95,13 @@ import Testing
             let newest = try await withHooks(
                 in: folder, [.local(receiver.port)], policy: policy, { $0.webhookTerms.concurrency = 1 }
             ) { client, hooks in
-                while try await hooks.announcements.pass() {}
+                while try await hooks.entitlementChanges.pass() {}
                 let realm = Realm(.production, isTest: true)
                 let third = try #require(
                     try await hooks.service.store.customer(by: Identity(.appTransactionID, "3"), in: realm))
                 _ = try await hooks.service.store.record(
                     SupportGrant(.grant, of: "everything", date: hooks.clock.now), for: third.id)
-                while try await hooks.announcements.pass() {}
+                while try await hooks.entitlementChanges.pass() {}
                 let newest = try await client.sync(try owner("5"))
                 for worker in hooks.workers { while await worker.pass() > 0 {} }
                 return newest
@@ -180,7 +180,8 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `a failing receiver is tried ever later, as late as it asks, and gets the same message`() async throws {
+    @Test func `a failing endpoint gets the same message again, after growing waits and its Retry-After`() async throws
+    {
         let receiver = try await Receiver { _, count in
             switch count {
             case 0: .status(500)
@@ -266,7 +267,8 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `a service that starts with a full outbox empties it; a slow endpoint delays no other`() async throws {
+    @Test func `a service that starts with a full outbox empties it, and a slow endpoint delays no other`() async throws
+    {
         try await withFolder { folder in
             let slow = try await Receiver { _, _ in .silence }
             let quick = try await Receiver()
@@ -299,7 +301,7 @@ import Testing
         }
     }
 
-    @Test func `two processes beside one record deliver each message once`() async throws {
+    @Test func `two processes with one database deliver each message once`() async throws {
         try await withFolder { folder in
             let receiver = try await Receiver()
             try await withHooks(in: folder, [.local(receiver.port)]) { client, hooks in
@@ -318,7 +320,7 @@ import Testing
         }
     }
 
-    @Test func `a receiver that is killed gets everything when it is back`() async throws {
+    @Test func `an endpoint that was down gets everything when it is back`() async throws {
         let first = try await Receiver { _, count in count < 3 ? .ok : .hangUp }
         let port = first.port
         try await withHooks([.local(port, events: ["entitlement.granted"])]) { client, hooks in
@@ -337,7 +339,8 @@ import Testing
         }
     }
 
-    @Test func `a process without webhooks takes none from another, until none has named them for long`() async throws {
+    @Test func `a process without webhooks removes an endpoint only after many reads without a heartbeat`() async throws
+    {
         try await withHooks([.local(9)]) { client, hooks in
             func registry(_ webhooks: [Webhook]) -> EndpointRegistry {
                 var configuration = hooks.service.configuration
@@ -346,7 +349,7 @@ import Testing
                     configuration: configuration, store: hooks.service.store, logger: Calculator.logger)
             }
             let (own, other) = (registry(hooks.service.configuration.webhooks), registry([]))
-            func told(_ number: String) async throws -> Int {
+            func waitingMessages(_ number: String) async throws -> Int {
                 _ = try await client.sync(try owner(number))
                 return try await hooks.types().filter { $0 == "entitlement.granted" }.count
             }
@@ -357,17 +360,17 @@ import Testing
                 try await own.pass(&ownSilence)
                 try await other.pass(&silence)
             }
-            #expect(try await told("1") == 1)
-            // However much time passes: a minute in which it looks is a look.
+            #expect(try await waitingMessages("1") == 1)
+            // The time that passes does not matter, only the reads.
             hooks.clock.advance(by: 86_400)
             for _ in 1..<EndpointSilence.most { try await other.pass(&silence) }
-            #expect(try await told("2") == 2)
+            #expect(try await waitingMessages("2") == 2)
             try await other.pass(&silence)
-            #expect(try await told("3") == 2)
-            // Its own process was only held up; what it said meanwhile it takes as told.
+            #expect(try await waitingMessages("3") == 2)
+            // Its own process was only held up; entitlements that changed in the meantime count as sent.
             var ownSilence = EndpointSilence()
             try await own.pass(&ownSilence)
-            #expect(try await told("4") == 3)
+            #expect(try await waitingMessages("4") == 3)
         }
     }
 
@@ -379,12 +382,12 @@ import Testing
             let application = Application(
                 responder: try other.router().buildResponder(), logger: Calculator.logger)
             try await application.test(.router) { _ = try await Client(http: $0).sync(try owner("1")) }
-            while try await hooks.announcements.pass() {}
+            while try await hooks.entitlementChanges.pass() {}
             #expect(try await hooks.types().filter { $0 == "entitlement.granted" }.count == 1)
         }
     }
 
-    @Test func `what was delivered is forgotten in time`() async throws {
+    @Test func `delivered messages are removed in time`() async throws {
         let receiver = try await Receiver()
         try await withHooks([.local(receiver.port)]) { client, hooks in
             _ = try await client.sync(try owner("1"))
@@ -396,7 +399,7 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `waits double, vary a little, end after three days, and are as long as the receiver asks`() {
+    @Test func `waits double, vary a little, end after three days, and respect Retry-After`() {
         let schedule = RetrySchedule()
         func delay(_ attempt: Int, retryAfter: TimeInterval? = nil, jitter: Double = 1) -> TimeInterval? {
             schedule.retry(

@@ -14,7 +14,7 @@ import X509
 /// A service that sends webhook messages only when a test asks it to.
 struct Hooks: Sendable {
     let service: TenureService
-    let announcements: AnnouncementService
+    let entitlementChanges: EntitlementChangeService
     let workers: [EndpointWorker]
     let clock: TestClock
 
@@ -22,7 +22,7 @@ struct Hooks: Sendable {
 
     /// Looks at customers, and then delivers, until nothing is left that is due.
     func work() async throws {
-        while try await announcements.pass() {}
+        while try await entitlementChanges.pass() {}
         for worker in workers { while await worker.pass() > 0 {} }
     }
 
@@ -60,10 +60,10 @@ func withHooks<Result: Sendable>(
     try change(&configuration)
     let service = try await started(configuration)
     let parts = try configuration.webhookServices(
-        service.announcer, store: service.store, metrics: service.metrics, logger: Calculator.logger)
+        service.webhookScheduler, store: service.store, metrics: service.metrics, logger: Calculator.logger)
     guard let parts else { throw ServiceError.failed("no webhooks") }
     let hooks = Hooks(
-        service: service, announcements: parts.announcements, workers: parts.deliveries.workers, clock: clock)
+        service: service, entitlementChanges: parts.entitlementChanges, workers: parts.deliveries.workers, clock: clock)
     let application = Application(responder: try service.router().buildResponder(), logger: Calculator.logger)
     let result = try await application.test(.router) { try await body(Client(http: $0), hooks) }
     try? await service.store.close()

@@ -34,7 +34,7 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `a redirect is an answer, and not followed`() async throws {
+    @Test func `a redirect isn't followed`() async throws {
         let other = try await Receiver()
         let receiver = try await Receiver { _, _ in .status(307, "Location: http://127.0.0.1:\(other.port)/") }
         #expect(try await send(to: "http://127.0.0.1:\(receiver.port)/") == .status(307, retryAfter: nil))
@@ -43,7 +43,7 @@ import Testing
         try await other.close()
     }
 
-    @Test func `silence, a closed connection, garbage and a missing server each have their error`() async throws {
+    @Test func `a timeout, a closed connection, garbage and a missing server each have their error`() async throws {
         let cases: [(Receiver.Answer, String)] = [
             (.silence, "it didn't respond in time"),
             (.hangUp, "it closed the connection without a response"),
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `an answer without end is cut off after its head`() async throws {
+    @Test func `of an endless response only the head is read`() async throws {
         let receiver = try await Receiver { _, _ in .endless }
         #expect(try await send(to: "http://127.0.0.1:\(receiver.port)/") == .status(200, retryAfter: nil))
         try await receiver.close()
@@ -109,7 +109,7 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `a name that leads into a private network is not connected to, however it is written`() async throws {
+    @Test func `a private address is never connected to, under any name and in any spelling`() async throws {
         let receiver = try await Receiver()
         for host in ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "0x7f.1", "127.1", "0"] {
             let answer = try await send(to: "https://\(host):\(receiver.port)/", allowsPrivate: false)

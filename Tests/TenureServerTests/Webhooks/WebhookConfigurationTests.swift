@@ -15,7 +15,7 @@ import Testing
         return configuration.mistakes.first?.description
     }
 
-    @Test func `a sound one is taken`() throws {
+    @Test func `a valid one is accepted`() throws {
         #expect(try mistake { _ in } == nil)
         #expect(try mistake { $0.secrets.append("another secret of ours") } == nil)
         #expect(try mistake { $0.events = ["customer.merged", "entitlement.expiring"] } == nil)
@@ -25,11 +25,11 @@ import Testing
     @Test func `each mistake is one line that says what to do`() throws {
         let cases: [(String, (inout Webhook) -> Void)] = [
             ("has no name", { $0.name = "" }),
-            ("is no URL", { $0.url = "hooks" }),
+            ("its URL is invalid", { $0.url = "hooks" }),
             ("has no TLS", { $0.url = "http://example.com/" }),
             ("use https", { $0.url = "ftp://example.com/" }),
-            ("leave it out", { $0.url = "https://user:word@example.com/" }),
-            ("leave it out", { $0.url = "https://example.com/#here" }),
+            ("remove them", { $0.url = "https://user:word@example.com/" }),
+            ("remove them", { $0.url = "https://example.com/#here" }),
             ("isn't a valid port", { $0.url = "https://example.com:0/" }),
             ("there is no event `customer.born`", { $0.events = ["customer.born"] }),
             (
@@ -50,13 +50,13 @@ import Testing
         }
     }
 
-    @Test func `two of one name are refused`() throws {
+    @Test func `two endpoints with one name are refused`() throws {
         var configuration = try Calculator.configuration("/tmp")
         configuration.webhooks = [.local(1), .local(2)]
         #expect(configuration.mistakes.first?.description.contains("two webhooks have this name") == true)
     }
 
-    @Test func `both secrets sign while one takes the other's place`() {
+    @Test func `both secrets sign while one replaces the other`() {
         let body = Array(#"{"id":"evt_1"}"#.utf8)
         let date = Date(timeIntervalSince1970: 1_700_000_000)
         let both = WebhookSignature.text(of: body, at: date, secrets: ["new secret of ours", "old secret of ours"])

@@ -9,7 +9,7 @@ import Testing
 @testable import Tenure
 
 /// Events during a download, and between two starts of the app.
-@Suite(.timeLimit(.minutes(5))) struct `Asset packs midway` {
+@Suite(.timeLimit(.minutes(5))) struct `Interrupted downloads and installations of asset packs` {
     private static let files: [String: Data] = [
         "samples/a.wav": ContentTestBed.bytes(6_000_000), "samples/b.wav": ContentTestBed.bytes(3_000_000, seed: 2),
         "index.json": Data("{}".utf8),
@@ -145,7 +145,8 @@ import Testing
         let library = piano.library
         first = nil
         while await library.running != nil { try await Task.sleep(nanoseconds: 5_000_000) }
-        // As if the process had died after the files were put in place: they are complete, and the record is missing.
+        // As if the process had died after the files were put in place: they are complete, and the pack's state is
+        // missing.
         let folder = testBed.folder.path + "/device/content/packs/piano"
         let plan = try #require(PartialPack.plan(in: folder))
         for (path, data) in Self.files { try data.write(to: URL(fileURLWithPath: folder + "/partial/files/" + path)) }

@@ -1,12 +1,13 @@
 package import Foundation
 
-/// The system's downloads, which go on while the app is suspended or isn't running: a background `URLSession`, or a test's
-/// imitation of it.
+/// The system's downloads, which go on while the app is suspended or isn't running: a background `URLSession`, or a
+/// test's imitation of it.
 ///
-/// It makes no decisions. Everything that a download means is in its label, because the process that gets the file may be
-/// another one than the one that asked for it.
+/// It makes no decisions. Everything that a download means is in its label, because the process that gets the file may
+/// be another one than the one that asked for it.
 package protocol BackgroundDownloads: Sendable {
-    /// Connects this process. Reports every download that ends, and those that have ended while no process was connected.
+    /// Connects this process. Reports every download that ends, and those that have ended while no process was
+    /// connected.
     ///
     /// - Parameters:
     ///   - ended: moves the file before it returns; afterward the system deletes it.
@@ -34,7 +35,7 @@ extension BackgroundDownloads {
 package struct BackgroundOrder: Sendable, Hashable {
     package let url: URL
     package let headers: [String: String]
-    /// Comes back with the result.
+    /// A label, which the result repeats.
     package let label: String
     /// In bytes.
     package let expectedSize: Int64
@@ -65,7 +66,7 @@ package struct BackgroundStatus: Sendable, Hashable {
     }
 }
 
-/// What came of a download.
+/// The result of a download.
 package struct BackgroundResult: Sendable, Hashable {
     package let label: String
     /// Nil if there was no response.

@@ -12,7 +12,7 @@ final class BackgroundTransfers: Sendable {
         var isConnected = false
         /// Whether everything was reported that ended while the app wasn't running.
         var isDelivered = false
-        /// Packs of which a download has ended, until somebody looks.
+        /// Packs with a finished download that wasn't processed yet.
         var ended: Set<String> = []
         /// Called after each download that ended.
         var notify: (@Sendable () -> Void)?
@@ -30,7 +30,7 @@ final class BackgroundTransfers: Sendable {
         self.stallTimeout = stallTimeout
     }
 
-    // MARK: The record
+    // MARK: Stored ranges
 
     /// Ranges that were handed over, for other processes and for the next start.
     private struct Record: Codable {
@@ -118,7 +118,7 @@ final class BackgroundTransfers: Sendable {
 
     private func keep(_ file: URL, _ label: RangeLabel) {
         let folder = store.folder(of: label.pack)
-        // Of a version that was given up meanwhile, nothing is of use.
+        // A version that was abandoned in the meantime isn't needed anymore.
         guard PartialPack.plan(in: folder)?.description.manifest == label.version else { return }
         let partial = folder + "/" + PartialPack.folderName
         let path = ArrivedRange.path(of: label.range, in: partial)
@@ -192,7 +192,7 @@ final class BackgroundTransfers: Sendable {
             let stalled = now.filter { label in
                 received[label].map { SuspendingClock.now - $0.since > .seconds(stallTimeout) } ?? false
             }
-            // The system tells of the end of a download a moment after it has ended.
+            // The system reports the end of a download a moment later.
             for label in gone where received[label] == nil { received[label] = (-1, .now) }
             if !stalled.isEmpty {
                 await cancel { label, _ in stalled.contains(label) }

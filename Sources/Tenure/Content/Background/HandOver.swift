@@ -6,7 +6,8 @@ enum HandOver {
     /// - Parameters:
     ///   - missing: the missing ranges of each pack, in order.
     ///   - limit: how many downloads there may be.
-    /// - Returns: the ranges for each pack. Where more than `limit` small parts lie far apart, the last ones are left out.
+    /// - Returns: the ranges for each pack. Where more than `limit` small parts lie far apart, the last ones are left
+    ///   out.
     static func ranges(for missing: [[Range<Int64>]], limit: Int) -> [[Range<Int64>]] {
         guard limit > 0 else { return missing.map { _ in [] } }
         var (size, gap) = (PackWriter.largestRange, PackWriter.smallestGap)
@@ -26,7 +27,7 @@ enum HandOver {
 
     /// Larger than any archive.
     private static let largestSize: Int64 = 1 << 40
-    /// Bytes that may be fetched in vain for one download less.
+    /// How many unneeded bytes may be downloaded to save one request.
     private static let largestGap: Int64 = 1 << 20
 
     private static func divide(

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Which range of which version a background download brings.
+/// The version and the range of a background download.
 struct RangeLabel: Codable, Sendable, Hashable {
     let pack: String
     /// The digest of the manifest.

@@ -26,14 +26,14 @@ enum DiskFailure: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The system's calls for files. None of them follows what a stored path says out of its folder: paths are made of names
-/// that were checked.
+/// The system's calls for files. None of them follows what a stored path says out of its folder: paths are made of
+/// names that were checked.
 enum Disk {
     static func makeFolder(_ path: String) throws(DiskFailure) {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
-            // What Foundation throws says less than `errno` did.
+            // Foundation's errors have less information than `errno`.
             guard mkdir(path, 0o755) != 0, errno != EEXIST else { return }
             throw DiskFailure("create", path)
         }

@@ -22,7 +22,7 @@ import TenureJSON
 struct PackStore: Sendable {
     let location: ContentLocation
 
-    /// Runs `body` while no other process, and nothing else in this one, changes a record.
+    /// Runs `body` while no other process, and nothing else in this one, changes the state of a pack.
     ///
     /// Only for moments: the system ends an app that is suspended while it holds a lock.
     func withLock<Result>(_ body: () throws -> Result) throws -> Result {
@@ -66,7 +66,7 @@ struct PackStore: Sendable {
     func remove(_ pack: String) {
         for folder in location.folders {
             let path = path(of: pack, in: folder)
-            // First the record: a pack without it isn't installed, whatever else is left.
+            // First this file: a pack without it isn't installed, whatever else is left.
             Disk.remove(path + "/" + Self.installedName)
             Disk.remove(path)
         }

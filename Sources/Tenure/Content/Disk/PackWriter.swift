@@ -19,7 +19,7 @@ final class PackWriter {
         let place: Int
         let path: String
         let descriptor: Int32
-        /// Where the hash of the present chunk has come to.
+        /// The position of the current chunk's hash.
         var position: Int64
         var hash = ContentHash()
         /// Whether the hash covers the chunk from its start.

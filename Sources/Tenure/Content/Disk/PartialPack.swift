@@ -12,9 +12,9 @@ import TenureFiles
 /// partial/ranges/…     see `ArrivedRange`
 /// ```
 ///
-/// The length of a file says how much of it is here, so that a process that dies leaves no claim without bytes. Bytes of
-/// which this process hasn't seen the digest are read again before they are installed: after a loss of power, a file may
-/// be long enough and have other bytes.
+/// The length of a file says how much of it is here, so that a process that dies leaves no claim without bytes. Bytes
+/// of which this process hasn't seen the digest are read again before they are installed: after a loss of power, a file
+/// may be long enough and have other bytes.
 struct PartialPack {
     static let folderName = "partial"
 
@@ -153,7 +153,8 @@ struct PartialPack {
         manifest.files.enumerated().reduce(0) { reused.contains($1.offset) ? $0 : $0 + $1.element.size }
     }
 
-    /// Those of them that have arrived. Chunks with wrong bytes count until they are replaced: progress never goes back.
+    /// Those of them that have arrived. Chunks with wrong bytes count until they are replaced: progress never goes
+    /// back.
     var bytes: Int64 {
         let inFiles = zip(manifest.files.indices, lengths).reduce(Int64(0)) { reused.contains($1.0) ? $0 : $0 + $1.1 }
         guard !arrived.isEmpty else { return inFiles }
@@ -221,7 +222,7 @@ struct PartialPack {
     /// Notes that a file has grown.
     mutating func extend(_ file: Int, to length: Int64) { lengths[file] = max(lengths[file], length) }
 
-    /// Notes what came of comparing a chunk with its digest.
+    /// Stores whether a chunk has the right digest.
     mutating func note(_ chunk: Chunk, isGood: Bool) throws(DiskFailure) {
         if isGood { verified.insert(chunk) }
         let isNew = isGood ? bad.remove(chunk) != nil : bad.insert(chunk).inserted

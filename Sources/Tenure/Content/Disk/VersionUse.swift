@@ -3,7 +3,7 @@ import TenureCore
 
 /// Which processes have handed out URLs of a version. Its files stay while one of them runs.
 enum VersionUse {
-    /// What this process noted: an earlier one may have had its number.
+    /// The versions that this process uses. An earlier process may have had the same number.
     private static let own = Locked<Set<String>>([])
 
     /// Notes that this process uses a version.

@@ -2,7 +2,7 @@ import Foundation
 import TenureContent
 import TenurePolicyFile
 
-/// What the sources offer, as far as it is known.
+/// The known packs of all sources.
 struct Catalogs: Sendable {
     struct Entry: Sendable {
         let source: any Tenure.ContentSource

@@ -5,7 +5,7 @@ import TenureCore
 extension ContentLibrary {
     // MARK: What may be downloaded
 
-    /// What a download brings: the version with which it began, or the newest.
+    /// The version to download: the one with which the download began, or the newest.
     func target(of name: String) -> (pack: ContentCatalog.Pack, version: ContentCatalog.Version)? {
         if let running, running.pack == name, let pack = catalogs.pack(name) ?? plans[name]?.description.pack {
             return (pack, running.version)
@@ -49,7 +49,7 @@ extension ContentLibrary {
 
     // MARK: Serving requests
 
-    /// Stops what may not go on, and begins what may.
+    /// Stops downloads that aren't allowed anymore, and starts others.
     func schedule() {
         load()
         takeDelivered()

@@ -18,7 +18,7 @@ actor ContentLibrary {
     let lease: TransferLease
     let background: BackgroundTransfers?
 
-    // What is known.
+    // Known packs and requests.
     var catalogs = Catalogs([])
     /// Of the requests that were read last.
     var revision = 0
@@ -33,17 +33,17 @@ actor ContentLibrary {
     /// Products about which the engine decides: before it does, nothing is known about their packs.
     var followed: Set<String> = []
 
-    // What goes on.
-    /// What keeps a request from being served now.
+    // Current work.
+    /// The reason why a request isn't being served now.
     var waits: [String: Tenure.AssetPack.Wait] = [:]
     var failures: [String: Tenure.AssetPackError] = [:]
     var running: Running?
     var phase: State?
     /// The transfer of another process.
     var other: TransferLease.Holder?
-    /// Whether somebody waits for the end of the other transfer.
+    /// Whether a task waits for the end of the other transfer.
     var isWatchingOther = false
-    /// How far each download was at its best: progress never goes back.
+    /// The highest progress of each download, because progress never goes back.
     var progress: [String: Tenure.AssetPack.Progress] = [:]
     var rate = TransferRate()
     var backoffs: [String: Backoff] = [:]

@@ -4,11 +4,11 @@ import TenureCore
 /// Which process downloads now: the app and its extensions share one transfer.
 ///
 /// No lock is held meanwhile, because the system ends an app that is suspended with a lock. Instead the holder renews a
-/// small file each second. A holder that was suspended or killed doesn't, and another process takes over. When the first
-/// one goes on, it notices before it writes.
+/// small file each second. A holder that was suspended or killed doesn't, and another process takes over. When the
+/// first one goes on, it notices before it writes.
 final class TransferLease: Sendable {
     struct Holder: Codable, Sendable, Hashable {
-        /// Of one `Tenure` in one process.
+        /// The ID of one `Tenure` in one process.
         let id: String
         let process: Int32
         let pack: String
@@ -37,7 +37,8 @@ final class TransferLease: Sendable {
 
     /// In seconds.
     static let renewalInterval: Double = 1
-    /// After this time without a renewal, the holder looks whether it still is one. Clocks of this kind go on during sleep.
+    /// After this time without a renewal, the holder looks whether it still is one. Clocks of this kind go on during
+    /// sleep.
     private static let trust = Duration.seconds(3)
     /// After this time without a renewal, others take over.
     private static let lifetime = Duration.seconds(6)

@@ -37,7 +37,7 @@ import Testing
             let request = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
             let answer = try await client.sync(request)
             _ = try await client.sync(request)
-            while try await hooks.announcements.pass() {}
+            while try await hooks.entitlementChanges.pass() {}
             let outbox = try await hooks.outbox()
             #expect(outbox.map(\.message.type) == ["policy.published", "entitlement.granted"])
             let body = try #require(outbox.last?.message.body(app: "com.example.calculator"))
@@ -68,15 +68,15 @@ import Testing
                 ))
             let notification = try minter.notification("RESCIND_CONSENT", uuid: "u1", part: "appData", data)
             for _ in 0..<2 { #expect(try await client.notify(notification).status == .ok) }
-            while try await hooks.announcements.pass() {}
-            let told = try await hooks.outbox().map(\.message)
-            #expect(told.map(\.type) == ["policy.published", "entitlement.granted", "customer.consentRescinded"])
-            #expect(told.last?.publicID == owner.id)
-            #expect(told.last.map { String(decoding: $0.data, as: UTF8.self) } == #"{"notification":"u1"}"#)
+            while try await hooks.entitlementChanges.pass() {}
+            let messages = try await hooks.outbox().map(\.message)
+            #expect(messages.map(\.type) == ["policy.published", "entitlement.granted", "customer.consentRescinded"])
+            #expect(messages.last?.publicID == owner.id)
+            #expect(messages.last.map { String(decoding: $0.data, as: UTF8.self) } == #"{"notification":"u1"}"#)
         }
     }
 
-    @Test func `who may use nothing is not told of, and a purchase that is refunded is`() async throws {
+    @Test func `send nothing for a customer without entitlements, but the end of a refunded purchase`() async throws {
         try await withHooks([Self.closedPort]) { client, hooks in
             let newcomer = try Calculator.minter().newcomer(Self.id)
             _ = try await client.sync(SyncRequest(appTransaction: newcomer, transactions: []))
@@ -99,7 +99,7 @@ import Testing
             let end = Calculator.now.addingTimeInterval(30 * 86_400)
             _ = try await client.sync(try subscription(until: end))
             func types() async throws -> [String] {
-                while try await hooks.announcements.pass() {}
+                while try await hooks.entitlementChanges.pass() {}
                 return Array(try await hooks.types().dropFirst(2))
             }
             #expect(try await types() == [])
@@ -122,11 +122,11 @@ import Testing
             let end = Calculator.now.addingTimeInterval(10 * 86_400)
             _ = try await client.sync(try subscription(until: end))
             hooks.clock.advance(by: 5 * 86_400)
-            while try await hooks.announcements.pass() {}
+            while try await hooks.entitlementChanges.pass() {}
             let later = end.addingTimeInterval(30 * 86_400)
             _ = try await client.sync(try subscription(until: later, signed: Calculator.now.addingTimeInterval(60)))
             hooks.clock.advance(by: 30 * 86_400)
-            while try await hooks.announcements.pass() {}
+            while try await hooks.entitlementChanges.pass() {}
             #expect(
                 try await hooks.types().dropFirst() == [
                     "entitlement.granted", "entitlement.expiring", "entitlement.granted", "entitlement.expiring",
@@ -157,77 +157,77 @@ import Testing
                 _ = try await hooks.service.store.record(
                     SupportGrant(kind, of: "everything", date: date), for: customer.id)
                 hooks.clock.advance(by: 1)
-                while try await hooks.announcements.pass() {}
+                while try await hooks.entitlementChanges.pass() {}
             }
             #expect(try await hooks.types().dropFirst() == ["entitlement.granted", "entitlement.revoked"])
         }
     }
 
-    @Test func `a new policy tells of itself and of everybody for whom it changes something`() async throws {
+    @Test func `send a new policy, and a change for each customer that it affects`() async throws {
         try await withFolder { folder in
             let end = Calculator.now.addingTimeInterval(100 * 86_400)
             try await withHooks(in: folder, [Self.closedPort]) { client, hooks in
                 _ = try await client.sync(try subscription(until: end))
-                while try await hooks.announcements.pass() {}
+                while try await hooks.entitlementChanges.pass() {}
             }
             let app = try Calculator.policy().app
             let stricter = try Policy(
                 app: app, eras: [Era(name: "paid", model: .paid)], buildNumbers: .increasing,
                 entitlements: [Entitlement(name: "everything", honors: [])])
             try await withHooks(in: folder, [Self.closedPort], policy: stricter) { _, hooks in
-                while try await hooks.announcements.pass() {}
-                let told = Array(try await hooks.types().dropFirst())
-                #expect(told == ["entitlement.granted", "policy.published", "entitlement.revoked"])
+                while try await hooks.entitlementChanges.pass() {}
+                let messages = Array(try await hooks.types().dropFirst())
+                #expect(messages == ["entitlement.granted", "policy.published", "entitlement.revoked"])
             }
         }
     }
 
-    @Test func `the first webhook does not tell of everybody who was there before`() async throws {
+    @Test func `send no changes for customers from before the first webhook`() async throws {
         try await withFolder { folder in
             let end = Calculator.now.addingTimeInterval(30 * 86_400)
             _ = try await withService(in: folder) { try await $0.sync(try subscription(until: end)) }
             try await withHooks(in: folder, [Self.closedPort]) { _, hooks in
-                while try await hooks.announcements.pass() {}
+                while try await hooks.entitlementChanges.pass() {}
                 #expect(try await hooks.types() == [])
                 // From now on their ends are.
                 hooks.clock.advance(by: 30 * 86_400)
-                while try await hooks.announcements.pass() {}
+                while try await hooks.entitlementChanges.pass() {}
                 #expect(try await hooks.types() == ["entitlement.revoked"])
             }
         }
     }
 
-    @Test func `who shows what they may have found is not told of`() async throws {
+    @Test func `send nothing for an unbound customer`() async throws {
         try await withHooks([Self.closedPort]) { client, hooks in
             let request = SyncRequest(
                 appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
             _ = try await client.sync(request, from: nil)
-            while try await hooks.announcements.pass() {}
-            // Of the customer whom it names, and not of the visit.
+            while try await hooks.entitlementChanges.pass() {}
+            // About the customer that it names, and not about the unbound one.
             #expect(try await hooks.types() == ["policy.published", "entitlement.granted"])
         }
     }
 
-    @Test func `a right that is granted in its last week is announced once`() async throws {
+    @Test func `send a right that is granted in its last week once`() async throws {
         try await withHooks([Self.closedPort]) { client, hooks in
             _ = try await client.sync(try subscription(until: Calculator.now.addingTimeInterval(3 * 86_400)))
-            while try await hooks.announcements.pass() {}
+            while try await hooks.entitlementChanges.pass() {}
             hooks.clock.advance(by: 86_400)
-            while try await hooks.announcements.pass() {}
+            while try await hooks.entitlementChanges.pass() {}
             let types = try await hooks.types()
             #expect(types.filter { $0 == "entitlement.granted" }.count == 1)
             #expect(!types.contains("entitlement.expiring"))
         }
     }
 
-    @Test func `a message names the app's users of its customer`() async throws {
+    @Test func `have the app's user IDs of the customer`() async throws {
         try await withHooks([Self.closedPort], { $0.adminKey = AdminClient.adminKey }) { client, hooks in
             let admin = AdminClient(client: client, key: AdminClient.adminKey)
             let owner = try await admin.owner()
             #expect(try await admin.post(try owner.path("/links"), ["userID": "ada"]).status == .ok)
             let revocation = ["entitlement": "everything", "reason": "a mistake"]
             #expect(try await admin.post(try owner.path("/revocations"), revocation).status == .ok)
-            while try await hooks.announcements.pass() {}
+            while try await hooks.entitlementChanges.pass() {}
             let message = try #require(try await hooks.outbox().last { $0.message.type == "entitlement.revoked" })
             let body = try JSONSerialization.jsonObject(with: Data(message.message.body(app: "com.example.calculator")))
             let customer = (body as? [String: Any])?["customer"] as? [String: Any]

@@ -5,15 +5,15 @@ extension DatabaseTransaction {
     /// Undoes the merge of a member. The member, and those that were merged into it, become a separate customer again.
     /// The facts of both customers are derived from their own rows.
     ///
-    /// With `isForGood`, later signed data doesn't join them again.
-    func part(
-        _ member: CustomerMember, isForGood: Bool, actor: String?, _ detail: [String: String],
+    /// With `isPermanent`, later signed data doesn't join them again.
+    func splitOff(
+        _ member: CustomerMember, isPermanent: Bool, actor: String?, _ detail: [String: String],
         by rederivation: Rederivation
     ) throws(StoreError) {
         let former = try customer(of: member)
         guard former.id != member.id else { return }
         try mergeMember(member.id, into: nil)
-        if isForGood { try separate(member.id, from: try group(of: former.id)) }
+        if isPermanent { try separate(member.id, from: try group(of: former.id)) }
         let parts = try restore([former.id, member.id], of: former, by: rederivation)
         for (customer, publicID) in zip(parts, [member.publicID, former.publicID]) {
             try append(

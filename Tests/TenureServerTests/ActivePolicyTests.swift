@@ -10,8 +10,8 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `a policy that another process recorded` {
-    @Test func `is read when a promise rests on it`() async throws {
+@Suite struct `a policy that another process published and this one doesn't have yet` {
+    @Test func `is read if a promise depends on it`() async throws {
         try await withFolder { folder in
             // Promises everything to customers from before 2020.
             let later = try Calculator.policy(honors: [Honor(era: "paid"), Honor(era: "freemium")])
