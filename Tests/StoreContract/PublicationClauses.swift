@@ -119,14 +119,14 @@ extension StoreClause {
             for number in 0..<15 { _ = try await store.unbound(number) }
             let survey = PublicationSurvey(mark: try await store.write { try $0.position() })
             for number in 15..<40 { _ = try await store.unbound(number) }
-            let checked = Seen()
+            let checked = Locked<Set<Int64>>([])
             let outcome = try await store.attempt([2], after: start, survey: survey) { surveyed in
-                checked.add(surveyed.customer.id)
+                _ = checked.withLock { $0.insert(surveyed.customer.id) }
                 return PublicationVerdict()
             }
             guard case .published = outcome else { throw BrokenClause(description: "not published: \(outcome)") }
             let kept = try await store.read { try $0.survey(after: one.id, limit: 100) }.map(\.customer.id)
-            try expect(kept.count == 20 && Set(kept).isSubset(of: checked.all), "each is checked")
+            try expect(kept.count == 20 && Set(kept).isSubset(of: checked.withLock { $0 }), "each is checked")
 
             // The last rows belong to unbound customers. A database may assign their numbers again.
             let next = PublicationSurvey(mark: try await store.write { try $0.position() })
@@ -268,37 +268,18 @@ extension StoreClause {
             }
             while try await store.announceAll(at: Sample.now, limit: 10, { _ in nil }) {}
             let published = try await store.publish([2], after: start)
-            let seen = Seen()
+            let seen = Locked<Set<Int64>>([])
             let compare: @Sendable (Customer) -> EntitlementChange? = { customer in
-                seen.add(customer.id)
+                _ = seen.withLock { $0.insert(customer.id) }
                 return .told([], SentEntitlements(), nextLook: nil)
             }
             try expect(
                 try await store.announceAll(at: Sample.now, limit: 10, under: start.id, compare), "more is left")
-            try expect(seen.all.isEmpty, "no customer is compared under the former policy")
+            try expect(seen.withLock { $0.isEmpty }, "no customer is compared under the former policy")
             while try await store.announceAll(at: Sample.now, limit: 10, under: published.id, compare) {}
-            try expect(seen.all.contains(customer.id), "all customers under the new one")
+            try expect(seen.withLock { $0.contains(customer.id) }, "all customers under the new one")
         },
     ]
-}
-
-/// Records the customers that a closure was called with.
-private final class Seen: @unchecked Sendable {
-    // Sound: `ids` is touched between `lock.lock()` and `lock.unlock()` only.
-    private let lock = NSLock()
-    private var ids: [Int64] = []
-
-    func add(_ id: Int64) {
-        lock.lock()
-        ids.append(id)
-        lock.unlock()
-    }
-
-    var all: [Int64] {
-        lock.lock()
-        defer { lock.unlock() }
-        return ids
-    }
 }
 
 /// For closures inside a transaction, which throw only `StoreError`.
