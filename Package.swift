@@ -66,8 +66,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         // Calls to Apple's App Store Server API, and webhooks.
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-        // SQLite.
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         // Logs.
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         // Start, signals and graceful shutdown.
@@ -127,11 +125,11 @@ let package = Package(
             name: "TenureStore",
             dependencies: [
                 "TenureCore", "TenureJSON",
-                .product(name: "GRDB", package: "GRDB.swift", condition: service),
-                .product(name: "GRDBSQLite", package: "GRDB.swift", condition: service),
+                .target(name: "CSQLite", condition: service),
                 .product(name: "Crypto", package: "swift-crypto", condition: service),
             ]
         ),
+        .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
         .target(
             name: "TenurePostgres",
@@ -166,9 +164,8 @@ let package = Package(
         .target(
             name: "LocalAppStore",
             dependencies: [
-                "TenureCore", "TenureJSON", "TenurePolicyFile", "TenureAppStore", "TenureMint",
+                "TenureCore", "TenureJSON", "TenurePolicyFile", "TenureAppStore", "TenureMint", "TenureStore",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
-                .product(name: "GRDB", package: "GRDB.swift", condition: service),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
@@ -245,7 +242,6 @@ let package = Package(
             name: "TenureStoreTests",
             dependencies: [
                 "TenureCore", "TenureJSON", "TenureStore", "TenureMint", "StoreContract",
-                .product(name: "GRDB", package: "GRDB.swift", condition: service),
             ]),
         // A PostgreSQL of the tests' own.
         .target(name: "PostgresServer", dependencies: ["CommandRunner"], path: "Tests/PostgresServer"),
@@ -280,8 +276,8 @@ let package = Package(
             name: "LocalAppStoreTests",
             dependencies: [
                 "CalculatorSeller",
-                .product(name: "GRDB", package: "GRDB.swift", condition: service),
-                "TenureCore", "TenureJSON", "TenurePolicyFile", "TenureAppStore", "TenureMint", "LocalAppStore",
+                "TenureCore", "TenureJSON", "TenurePolicyFile", "TenureAppStore", "TenureMint", "TenureStore",
+                "LocalAppStore",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),
@@ -434,7 +430,7 @@ if isBenchmarking {
                 "TenureServer", "TenureStore", "PostgresServer",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "CryptoExtras", package: "swift-crypto", condition: verification),
-                .product(name: "GRDBSQLite", package: "GRDB.swift", condition: service),
+                .target(name: "CSQLite", condition: service),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "SwiftASN1", package: "swift-asn1", condition: verification),

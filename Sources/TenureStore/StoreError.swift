@@ -24,6 +24,8 @@ package enum StoreError: Error, Sendable, Hashable {
     /// A record that was moved is not what it was; nothing of it was kept.
     case movedOtherwise(table: String, rows: Int, expected: Int)
 
+    init(_ error: any Error) { self = error as? StoreError ?? .failed("\(error)") }
+
     /// Whether the same act may succeed a moment later.
     package var isRetryable: Bool {
         switch self {

@@ -25,27 +25,23 @@ enum SQLiteFile {
         let hasLog = access(path + "-wal", F_OK) == 0
         if hasLog, leavingNoTrace, access(path + "-shm", F_OK) != 0 { return .unknown }
         let connection = try SQLiteConnection(path: path, for: hasLog ? .reading : .readingUnchanged)
-        // Statements do not keep their connection.
-        defer { withExtendedLifetime(connection) {} }
-        let statements = SQLiteStatements(on: connection.handle)
-        var tables: Set<String> = []
-        var steps: Set<String> = []
-        do {
-            tables = try statements.texts("SELECT name FROM sqlite_master WHERE type = 'table'")
-            if tables.contains(migrations) { steps = try statements.texts("SELECT identifier FROM \(migrations)") }
-        } catch .damaged(let detail) {
-            throw .damaged("`\(path)`: \(detail)")
+        do throws(StoreError) {
+            let tables = try connection.tables()
+            guard !tables.isEmpty else { return .noTables }
+            guard tables.isSuperset(of: [SQLiteConnection.migrations, DatabaseTable.identity]) else {
+                throw .unusable(
+                    database: path, detail: "it is the database of something else; name the file of your record")
+            }
+            _ = try connection.pendingMigrations()
+            return .record
         } catch {
-            // Whoever opens it in order to write says why it cannot be.
-            return .unknown
+            switch error {
+            case .damaged(let detail): throw .damaged("`\(path)`: \(detail)")
+            case .unusable, .newerDatabase: throw error
+            // Opening it for writing says why it can't be read.
+            default: return .unknown
+            }
         }
-        guard !steps.isEmpty || !tables.subtracting([migrations]).isEmpty else { return .noTables }
-        guard steps.contains(Migration.initial.name) || tables.contains(DatabaseTable.identity) else {
-            throw .unusable(
-                database: path, detail: "it is the database of something else; name the file of your record")
-        }
-        guard steps.isSubset(of: Migration.all.map(\.name)) else { throw .newerDatabase(path: path) }
-        return .record
     }
 
     /// Where links lead; what does not exist yet stays as it is named.
@@ -62,16 +58,11 @@ enum SQLiteFile {
         return first.st_dev == second.st_dev && first.st_ino == second.st_ino
     }
 
-    /// Writes what stands in the log beside a database into the database, and removes the log. Only where nobody else has
-    /// it open; false where that is not so.
+    /// Writes the log beside a database into the database and removes it. Returns false if another process has the
+    /// database open.
     static func takesInLog(_ path: String) -> Bool {
-        guard let connection = try? SQLiteConnection(path: path, for: .writing) else { return false }
-        defer { withExtendedLifetime(connection) {} }
-        return (try? SQLiteStatements(on: connection.handle).texts("PRAGMA journal_mode = DELETE")) == ["delete"]
+        (try? SQLiteConnection(path: path, for: .writing).row("PRAGMA journal_mode = DELETE")?.text(0)) == "delete"
     }
-
-    /// GRDB's own table.
-    private static let migrations = "grdb_migrations"
 
     /// 0 where there is none.
     private static func size(of path: String) throws(StoreError) -> Int64 {
@@ -97,16 +88,6 @@ enum SQLiteFile {
         let magic = Array("SQLite format 3\0".utf8)
         var bytes = [UInt8](repeating: 0, count: magic.count)
         return read(descriptor, &bytes, bytes.count) == magic.count && bytes == magic
-    }
-}
-
-extension SQLiteStatements {
-    fileprivate func texts(_ sql: String) throws(StoreError) -> Set<String> {
-        var texts: Set<String> = []
-        try run(sql, []) { statement in
-            if case .text(let text) = SQLValue(statement, column: 0) { texts.insert(text) }
-        }
-        return texts
     }
 }
 
