@@ -9,8 +9,9 @@ FUZZ_RUNS ?= 10000000
 # What `prose-check` finds nothing wrong with. The list grows until it's everything; `Scripts/prose-check --all` counts.
 PROSE := Makefile Package.swift Scripts .ci .github Packaging README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md \
   Docs Examples Fuzz Benchmarks Sources/LocalAppStore Sources/StoreKit Sources/Tenure Sources/TenureAPI Sources/TenureAppStore \
-  Sources/TenureCLI Sources/TenureContent Sources/TenureContentPublishing Sources/TenureCore Sources/TenureFiles \
-  Sources/TenureHTTP Sources/TenureJSON Sources/TenureMint Sources/TenurePolicyFile Sources/TenurePolicyLint \
+  Sources/TenureCLI Sources/TenureContent Sources/TenureContentPublishing Sources/TenureCore \
+  Sources/TenureFileAttributes Sources/TenureFiles Sources/TenureHTTP Sources/TenureJSON Sources/TenureMint \
+  Sources/TenurePolicyFile Sources/TenurePolicyLint \
   Sources/TenureRehearsal Sources/TenureServer/Admin Sources/TenureServer/AppStoreClient \
   Sources/TenureServer/AppStoreJobs Sources/TenureServer/OpenAPI \
   Sources/TenureStore/Check Sources/TenureStore/SQL Sources/TenureStore/Schema Sources/TenureStore/Tables \

@@ -77,6 +77,9 @@ let package = Package(
         .target(name: "TenureCore", dependencies: ["TenureJSON"]),
         // Small files, read whole and written whole. `TenureCore` reads and writes none.
         .target(name: "TenureFiles"),
+        // Identity, permissions and dates of files. Apart from `TenureFiles`, because Apple requires apps to give a reason
+        // for these calls; and from targets that import SwiftNIO, in which `stat` is ambiguous.
+        .target(name: "TenureFileAttributes"),
         .target(
             name: "TenurePolicyFile",
             dependencies: [
@@ -96,7 +99,7 @@ let package = Package(
         .target(
             name: "TenureContentPublishing",
             dependencies: [
-                "TenureContent", "TenureCore", "TenureJSON", "TenureAPI", "TenurePolicyFile",
+                "TenureContent", "TenureCore", "TenureJSON", "TenureAPI", "TenurePolicyFile", "TenureFileAttributes",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
         // The linter: for the command and for rehearsals. No app needs it.
@@ -124,7 +127,7 @@ let package = Package(
         .target(
             name: "TenureStore",
             dependencies: [
-                "TenureCore", "TenureJSON",
+                "TenureCore", "TenureJSON", "TenureFileAttributes",
                 .target(name: "CSQLite", condition: service),
                 .product(name: "Crypto", package: "swift-crypto", condition: service),
             ]
@@ -141,7 +144,7 @@ let package = Package(
             dependencies: [
                 "TenureCore", "TenureJSON", "TenurePolicyFile", "TenurePolicyLint", "TenureAppStore", "TenureStore",
                 "TenureAPI",
-                "TenureFiles", "TenureRehearsal", "TenureContent",
+                "TenureFiles", "TenureFileAttributes", "TenureRehearsal", "TenureContent",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: service),
@@ -203,7 +206,7 @@ let package = Package(
                 "TenureCore", "TenureJSON", "TenurePolicyFile", "TenurePolicyLint", "TenureAppStore", "TenureMint",
                 "TenureStore",
                 "TenurePostgres", "TenureAPI", "TenureServer", "LocalAppStore", "TenureRehearsal", "TenureContent",
-                "TenureContentPublishing",
+                "TenureContentPublishing", "TenureFileAttributes",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: service),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
@@ -329,7 +332,7 @@ let package = Package(
             name: "TenureServerTests",
             dependencies: [
                 "TenureCore", "TenureJSON", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI",
-                "TenureServer",
+                "TenureServer", "TenureFileAttributes",
                 "TenureMint", "CommandRunner", "LocalAppStore", "StoreContract", "TenureContent",
                 "TenureContentPublishing",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),

@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import TenureFileAttributes
 
 /// Copies what a connection reads into one new file: complete, flushed, readable only by its owner, read back, and with a
 /// new number.

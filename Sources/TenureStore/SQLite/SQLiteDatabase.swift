@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import TenureCore
+import TenureFileAttributes
 
 /// The database in one SQLite file: the default, for one machine.
 ///

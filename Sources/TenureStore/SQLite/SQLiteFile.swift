@@ -1,4 +1,5 @@
 import Foundation
+import TenureFileAttributes
 
 /// What lies where a record should: found out before anything is done to it. SQLite would make a record's tables in
 /// whatever database it is given, and closing a file to others would close a folder too.

@@ -1,4 +1,5 @@
 import Foundation
+import TenureFileAttributes
 
 /// The number in a database's header (`user_version`) that tells copies of one database apart.
 ///

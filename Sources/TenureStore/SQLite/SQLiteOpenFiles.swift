@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import TenureFileAttributes
 
 /// What happened to a file of an open database. Programs that write to the open file afterward lose what they write.
 package enum FileReplacement: Sendable, Hashable {
@@ -84,7 +85,7 @@ final class SQLiteOpenFiles {
         }
         // Read twice before the verdict: another process may write at this moment.
         guard hasItsHeader() || hasItsHeader() else { return .overwritten(path: path) }
-        guard let index = FileState(path: path + Self.index), index.size >= Self.indexSize else {
+        guard let index = FileState(path: path + Self.index, followsLinks: true), index.size >= Self.indexSize else {
             return .overwritten(path: path + Self.index)
         }
         return hasItsLog() || hasItsLog() ? nil : .overwritten(path: path + Self.log)

@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import TenureFileAttributes
 
 /// Saves the contents of an open database after its file was replaced, and keeps its log away from the new file.
 struct SQLiteRescue {
@@ -50,7 +51,7 @@ struct SQLiteRescue {
     /// Waits until the program that overwrites the files is done: until nothing has changed for a second.
     private func waitForEnd() {
         func states() -> [FileState?] {
-            [files.path, files.path + SQLiteOpenFiles.log].map { FileState(path: $0) }
+            [files.path, files.path + SQLiteOpenFiles.log].map { FileState(path: $0, followsLinks: true) }
         }
         var known = states()
         for _ in 0..<60 {

@@ -1,4 +1,5 @@
 import Foundation
+import TenureFileAttributes
 
 /// Puts a copy of a backup in the place of an SQLite database that no process has open.
 package struct SQLiteRestore: Sendable {

@@ -1,7 +1,6 @@
 import Foundation
 
-/// The permissions of an open file. They are read here because the compiler attributes `stat` to another module in each
-/// target that imports SwiftNIO.
+/// The permissions of an open file.
 package enum FilePermissions {
     /// Returns whether somebody may use a file that must stay secret, or whether that can't be found out.
     ///
@@ -14,7 +13,7 @@ package enum FilePermissions {
         return areOpenToOthers(mode: UInt32(status.st_mode), isOwnedByRoot: status.st_uid == 0)
     }
 
-    /// Returns who owns the file at a path; nil where there is none.
+    /// Returns who owns the file at a path; nil without one.
     package static func owner(ofFileAt path: String) -> (user: UInt32, group: UInt32)? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
