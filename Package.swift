@@ -66,8 +66,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         // Calls to Apple's App Store Server API, and webhooks.
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-        // SQLite.
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         // Logs and metrics.
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
@@ -80,6 +78,9 @@ let package = Package(
         .target(name: "TenureCore", dependencies: ["TenureJSON"]),
         // Small files, read whole and written whole. `TenureCore` reads and writes none.
         .target(name: "TenureFiles"),
+        // Identity, permissions and dates of files. Apart from `TenureFiles`, because Apple requires apps to give a reason
+        // for these calls; and from targets that import SwiftNIO, in which `stat` is ambiguous.
+        .target(name: "TenureFileAttributes"),
         .target(
             name: "TenurePolicyFile",
             dependencies: [
@@ -99,7 +100,7 @@ let package = Package(
         .target(
             name: "TenureContentPublishing",
             dependencies: [
-                "TenureContent", "TenureCore", "TenureJSON", "TenureAPI", "TenurePolicyFile",
+                "TenureContent", "TenureCore", "TenureJSON", "TenureAPI", "TenurePolicyFile", "TenureFileAttributes",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
         // The linter: for the command and for rehearsals. No app needs it.
@@ -127,12 +128,12 @@ let package = Package(
         .target(
             name: "TenureStore",
             dependencies: [
-                "TenureCore", "TenureJSON",
-                .product(name: "GRDB", package: "GRDB.swift", condition: service),
-                .product(name: "GRDBSQLite", package: "GRDB.swift", condition: service),
+                "TenureCore", "TenureJSON", "TenureFileAttributes",
+                .target(name: "CSQLite", condition: service),
                 .product(name: "Crypto", package: "swift-crypto", condition: service),
             ]
         ),
+        .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
         .target(
             name: "TenurePostgres",
@@ -144,7 +145,7 @@ let package = Package(
             dependencies: [
                 "TenureCore", "TenureJSON", "TenurePolicyFile", "TenurePolicyLint", "TenureAppStore", "TenureStore",
                 "TenureAPI",
-                "TenureFiles", "TenureRehearsal", "TenureContent",
+                "TenureFiles", "TenureFileAttributes", "TenureRehearsal", "TenureContent",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: service),
@@ -168,9 +169,8 @@ let package = Package(
         .target(
             name: "LocalAppStore",
             dependencies: [
-                "TenureCore", "TenureJSON", "TenurePolicyFile", "TenureAppStore", "TenureMint",
+                "TenureCore", "TenureJSON", "TenurePolicyFile", "TenureAppStore", "TenureMint", "TenureStore",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
-                .product(name: "GRDB", package: "GRDB.swift", condition: service),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
@@ -208,7 +208,7 @@ let package = Package(
                 "TenureCore", "TenureJSON", "TenurePolicyFile", "TenurePolicyLint", "TenureAppStore", "TenureMint",
                 "TenureStore",
                 "TenurePostgres", "TenureAPI", "TenureServer", "LocalAppStore", "TenureRehearsal", "TenureContent",
-                "TenureContentPublishing",
+                "TenureContentPublishing", "TenureFileAttributes",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: service),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
@@ -247,7 +247,6 @@ let package = Package(
             name: "TenureStoreTests",
             dependencies: [
                 "TenureCore", "TenureJSON", "TenureStore", "TenureMint", "StoreContract",
-                .product(name: "GRDB", package: "GRDB.swift", condition: service),
             ]),
         // A PostgreSQL of the tests' own.
         .target(name: "PostgresServer", dependencies: ["CommandRunner"], path: "Tests/PostgresServer"),
@@ -282,8 +281,8 @@ let package = Package(
             name: "LocalAppStoreTests",
             dependencies: [
                 "CalculatorSeller",
-                .product(name: "GRDB", package: "GRDB.swift", condition: service),
-                "TenureCore", "TenureJSON", "TenurePolicyFile", "TenureAppStore", "TenureMint", "LocalAppStore",
+                "TenureCore", "TenureJSON", "TenurePolicyFile", "TenureAppStore", "TenureMint", "TenureStore",
+                "LocalAppStore",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),
@@ -335,7 +334,7 @@ let package = Package(
             name: "TenureServerTests",
             dependencies: [
                 "TenureCore", "TenureJSON", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI",
-                "TenureServer",
+                "TenureServer", "TenureFileAttributes",
                 "TenureMint", "CommandRunner", "LocalAppStore", "StoreContract", "TenureContent",
                 "TenureContentPublishing",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
@@ -436,7 +435,7 @@ if isBenchmarking {
                 "TenureServer", "TenureStore", "PostgresServer",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "CryptoExtras", package: "swift-crypto", condition: verification),
-                .product(name: "GRDBSQLite", package: "GRDB.swift", condition: service),
+                .target(name: "CSQLite", condition: service),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "SwiftASN1", package: "swift-asn1", condition: verification),

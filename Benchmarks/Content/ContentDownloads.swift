@@ -167,12 +167,10 @@ enum ContentDownloads {
     }
 
     /// What the clients counted.
-    private final class Counts: @unchecked Sendable {
-        // Sound: `counts` is used between `lock.lock()` and `lock.unlock()` only.
-        private let lock = NSLock()
-        private var counts: [Int] = []
+    private final class Counts: Sendable {
+        private let counts = Locked<[Int]>([])
 
-        func add(_ count: Int) { lock.withLock { counts.append(count) } }
-        func downloads(ofAtLeast size: Int) -> Int { lock.withLock { counts.count { $0 >= size } } }
+        func add(_ count: Int) { counts.withLock { $0.append(count) } }
+        func downloads(ofAtLeast size: Int) -> Int { counts.withLock { $0.count { $0 >= size } } }
     }
 }

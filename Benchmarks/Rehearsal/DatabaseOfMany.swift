@@ -1,5 +1,5 @@
+import CSQLite
 import Foundation
-import GRDBSQLite
 
 /// Makes a database of many millions of customers from a smaller one: it repeats each row with other IDs, in the order
 /// in which a service writes them. That takes minutes; filling takes most of an hour.

@@ -1,6 +1,6 @@
+import CSQLite
 import Crypto
 import Foundation
-import GRDBSQLite
 import TenureAppStore
 import TenureCore
 import TenureJSON

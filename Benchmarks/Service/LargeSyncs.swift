@@ -122,19 +122,17 @@ enum LargeSyncs {
     }
 
     /// Invented customers, each another one.
-    private final class Customers: @unchecked Sendable {
-        // Sound: `count` is touched between `lock.lock()` and `lock.unlock()` only.
-        private let lock = NSLock()
-        private var count = 0
+    private final class Customers: Sendable {
+        private let count = Locked(0)
         private let fixtures: Fixtures
 
         init(_ fixtures: Fixtures) { self.fixtures = fixtures }
 
         func next() throws -> Customer {
-            lock.lock()
-            count += 1
-            let number = count
-            lock.unlock()
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
             return try Customer(number, fixtures)
         }
     }

@@ -24,6 +24,8 @@ package enum StoreError: Error, Sendable, Hashable {
     /// The copy of a moved database differs from the source. The copy was removed.
     case movedOtherwise(table: String, rows: Int, expected: Int)
 
+    init(_ error: any Error) { self = error as? StoreError ?? .failed("\(error)") }
+
     /// Whether the same operation may succeed a moment later.
     package var isRetryable: Bool {
         switch self {

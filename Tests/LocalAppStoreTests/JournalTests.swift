@@ -1,6 +1,5 @@
 import CalculatorSeller
 import Foundation
-import GRDB
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
@@ -9,6 +8,7 @@ import NIOCore
 import TenureAppStore
 import TenureCore
 import TenureJSON
+import TenureStore
 import Testing
 
 private func withFile(_ body: (String) async throws -> Void) async throws {
@@ -59,20 +59,20 @@ private func open(_ file: String) throws -> LocalAppStore {
 @Test func `a journal of a newer release, or with an impossible entry, is rejected`() async throws {
     try await withFile { file in
         try await open(file).perform(AppStoreOperation(.customer, [.customer: "Ada"]))
-        let database = try DatabaseQueue(path: file)
-        let add = "INSERT INTO journal (entry) VALUES (?)"
+        let database = try SQLiteConnection(path: file, for: .writing)
+        let add = "INSERT INTO journal (entry) VALUES ($1)"
         for (entry, complaint) in [
             (#"{"operation":"fly"}"#, "entry 3 can't be repeated (there is no operation `fly`"),
             (#"{"operation":"acquire","customer":"Eve"}"#, "entry 3 can't be repeated (there is no customer `Eve`"),
             (#"{"attempt":"SUCCESS","notification":7}"#, "entry 3 can't be repeated (it can't be read"),
             ("half of", "entry 3 can't be repeated (it can't be read"),
         ] {
-            try await database.write { try $0.execute(sql: add, arguments: [entry]) }
+            try database.execute(add, [.text(entry)])
             #expect { try open(file) } throws: { "\($0)".contains(complaint) }
-            try await database.write { try $0.execute(sql: "DELETE FROM journal WHERE id = 3") }
+            try database.execute("DELETE FROM journal WHERE id = 3")
         }
         #expect(try await open(file).state.accounts.map(\.name) == ["Ada"])
-        try await database.write { try $0.execute(sql: "PRAGMA user_version = 2") }
+        try database.execute("PRAGMA user_version = 2")
         #expect { try open(file) } throws: { "\($0)".contains("`\(file)` was written by a newer release of Tenure") }
     }
 }

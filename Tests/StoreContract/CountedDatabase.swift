@@ -1,4 +1,4 @@
-import Foundation
+import TenureCore
 package import TenureStore
 
 /// A database that counts the work of its transactions. A test can run code, or fail, before a transaction that writes.
@@ -22,49 +22,45 @@ package struct CountedDatabase: Database {
         package var keys = 0
     }
 
-    package final class Counts: @unchecked Sendable {
-        // Sound: used only between `lock.lock()` and `lock.unlock()`.
-        private let lock = NSLock()
-        private var all: [Transaction] = []
-        private var started = 0
-        private var running = 0
-        private var before: (@Sendable (Int) async throws -> Void)?
+    package final class Counts: Sendable {
+        private struct State: Sendable {
+            var all: [Transaction] = []
+            var started = 0
+            var running = 0
+            var before: (@Sendable (Int) async throws -> Void)?
+        }
+
+        private let state = Locked(State())
 
         package init() {}
 
-        package var transactions: [Transaction] { locked { all } }
+        package var transactions: [Transaction] { state.withLock { $0.all } }
         package var writes: [Transaction] { transactions.filter(\.writes) }
         /// Whether a transaction that writes is under way.
-        package var isWriting: Bool { locked { running > 0 } }
+        package var isWriting: Bool { state.withLock { $0.running > 0 } }
 
-        fileprivate func run(_ change: Int) { locked { running += change } }
+        fileprivate func run(_ change: Int) { state.withLock { $0.running += change } }
 
         package func reset(before: (@Sendable (Int) async throws -> Void)? = nil) {
-            locked {
-                all = []
-                started = 0
-                self.before = before
+            state.withLock { state in
+                state.all = []
+                state.started = 0
+                state.before = before
             }
         }
 
-        fileprivate func add(_ transaction: Transaction) { locked { all.append(transaction) } }
+        fileprivate func add(_ transaction: Transaction) { state.withLock { $0.all.append(transaction) } }
 
         fileprivate func begin() async throws(StoreError) {
-            let (number, before) = locked {
-                started += 1
-                return (started, self.before)
+            let (number, before) = state.withLock { state in
+                state.started += 1
+                return (state.started, state.before)
             }
             do {
                 try await before?(number)
             } catch {
                 throw .failed("\(error)")
             }
-        }
-
-        private func locked<Value>(_ body: () -> Value) -> Value {
-            lock.lock()
-            defer { lock.unlock() }
-            return body()
         }
     }
 

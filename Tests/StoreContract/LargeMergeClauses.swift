@@ -93,12 +93,14 @@ extension Store {
     ) async throws {
         let counts = counts
         counts.reset()
-        let (within, outside) = (Total(), Total())
+        let (within, outside) = (Locked(0), Locked(0))
         let rederivation = Rederivation { entries throws(StoreError) in
-            if counts.isWriting { within.add(entries.artifacts.count) }
+            if counts.isWriting { within.withLock { $0 += entries.artifacts.count } }
             return try Sample.proven(by: entries.artifacts.map(\.artifact))
         }
-        let count: @Sendable (Int) -> Void = { (counts.isWriting ? within : outside).add($0) }
+        let count: @Sendable (Int) -> Void = { count in
+            (counts.isWriting ? within : outside).withLock { $0 += count }
+        }
         let outcome = try await CustomerFacts.$counted.withValue(count) {
             try await perform(
                 RequestedChange(change, actor: "ada", at: Sample.now), on: .publicID(customer.publicID),
@@ -106,11 +108,12 @@ extension Store {
         }
         let writes = counts.writes
         counts.reset()
+        let (provenWithin, combinedOutside) = (within.withLock { $0 }, outside.withLock { $0 })
         guard case .done(_, true) = outcome else { throw BrokenClause(description: "\(name): \(outcome)") }
         try StoreContract.expect(
-            within.value < 200, "\(name): \(within.value) entries proven or combined in a transaction")
+            provenWithin < 200, "\(name): \(provenWithin) entries proven or combined in a transaction")
         if combines {
-            try StoreContract.expect(outside.value >= 2000, "\(name): \(outside.value) entries combined outside")
+            try StoreContract.expect(combinedOutside >= 2000, "\(name): \(combinedOutside) entries combined outside")
         }
         for write in writes {
             try StoreContract.expect(
@@ -126,23 +129,5 @@ extension Store {
             now.facts.purchases.count == purchases, "\(purchases) purchases: \(now.facts.purchases.count)")
         let rows = try unwrap(try await read { try $0.rows(of: customer.id) }, "the rows")
         try StoreContract.expect(try Sample.facts(of: rows) == now.facts, "as the rows prove")
-    }
-}
-
-private final class Total: @unchecked Sendable {
-    // Sound: `sum` is used only between `lock.lock()` and `lock.unlock()`.
-    private let lock = NSLock()
-    private var sum = 0
-
-    func add(_ count: Int) {
-        lock.lock()
-        defer { lock.unlock() }
-        sum += count
-    }
-
-    var value: Int {
-        lock.lock()
-        defer { lock.unlock() }
-        return sum
     }
 }

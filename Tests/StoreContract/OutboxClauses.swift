@@ -298,21 +298,13 @@ extension Sample {
 }
 
 /// Records the customers that a store passes for comparison.
-private final class Seen: @unchecked Sendable {
-    // Sound: touched between `lock.lock()` and `lock.unlock()` only.
-    private let lock = NSLock()
-    private var seen: [Customer] = []
+private final class Seen: Sendable {
+    private let seen = Locked<[Customer]>([])
 
-    var customers: [Customer] {
-        lock.lock()
-        defer { lock.unlock() }
-        return seen
-    }
+    var customers: [Customer] { seen.withLock { $0 } }
 
     func compare(_ customer: Customer) -> EntitlementChange {
-        lock.lock()
-        defer { lock.unlock() }
-        seen.append(customer)
+        seen.withLock { $0.append(customer) }
         return .reported([], customer.sentEntitlements ?? SentEntitlements(), nextComparison: nil)
     }
 }

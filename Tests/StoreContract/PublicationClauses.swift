@@ -122,14 +122,14 @@ extension StoreClause {
             for number in 0..<15 { _ = try await store.unbound(number) }
             let survey = PublicationSurvey(at: try await store.write { try $0.position() })
             for number in 15..<40 { _ = try await store.unbound(number) }
-            let checked = Seen()
+            let checked = Locked<Set<Int64>>([])
             let outcome = try await store.attempt([2], after: start, survey: survey) { surveyed in
-                checked.add(surveyed.customer.id)
+                _ = checked.withLock { $0.insert(surveyed.customer.id) }
                 return PublicationVerdict()
             }
             guard case .published = outcome else { throw BrokenClause(description: "not published: \(outcome)") }
             let kept = try await store.read { try $0.survey(after: one.id, limit: 100) }.map(\.customer.id)
-            try expect(kept.count == 20 && Set(kept).isSubset(of: checked.all), "each is checked")
+            try expect(kept.count == 20 && Set(kept).isSubset(of: checked.withLock { $0 }), "each is checked")
 
             // The last rows belong to unbound customers. A database may assign their numbers again.
             let next = PublicationSurvey(at: try await store.write { try $0.position() })
@@ -158,16 +158,17 @@ extension StoreClause {
             }
             mark = try await store.write { try $0.position() }
             _ = try await store.change(.link(user: "v", .newest), on: one)
-            let checked = Seen()
+            let checked = Locked<Set<Int64>>([])
             let transferred = try await store.attempt(
                 [3], after: publication, survey: PublicationSurvey(at: mark), allowance: 0
             ) { surveyed in
-                checked.add(surveyed.customer.id)
+                _ = checked.withLock { $0.insert(surveyed.customer.id) }
                 return PublicationVerdict(loses: true)
             }
+            let all = checked.withLock { $0 }
             try expect(
-                transferred == .takes(checked.all.count), "the customer that has the acquisition now is evaluated")
-            try expect(checked.all.contains(one.id), "and the one that had it before: \(checked.all)")
+                transferred == .takes(all.count), "the customer that has the acquisition now is evaluated")
+            try expect(all.contains(one.id), "and the one that had it before: \(all)")
             mark = try await store.write { try $0.position() }
             var survey = PublicationSurvey(at: mark)
             for surveyed in try await store.read({ try $0.survey(after: 0, limit: 100) }) {
@@ -324,38 +325,19 @@ extension StoreClause {
             }
             while try await store.compareAllCustomers(at: Sample.now, limit: 10, { _ in nil }) {}
             let published = try await store.publish([2], after: start)
-            let seen = Seen()
+            let seen = Locked<Set<Int64>>([])
             let compare: @Sendable (Customer) -> EntitlementChange? = { customer in
-                seen.add(customer.id)
+                _ = seen.withLock { $0.insert(customer.id) }
                 return .reported([], SentEntitlements(), nextComparison: nil)
             }
             try expect(
                 try await store.compareAllCustomers(at: Sample.now, limit: 10, under: start.id, compare), "more is left"
             )
-            try expect(seen.all.isEmpty, "no customer is compared under the former policy")
+            try expect(seen.withLock { $0.isEmpty }, "no customer is compared under the former policy")
             while try await store.compareAllCustomers(at: Sample.now, limit: 10, under: published.id, compare) {}
-            try expect(seen.all.contains(customer.id), "all customers under the new one")
+            try expect(seen.withLock { $0.contains(customer.id) }, "all customers under the new one")
         },
     ]
-}
-
-/// Records the customers that a closure was called with.
-private final class Seen: @unchecked Sendable {
-    // Sound: `ids` is touched between `lock.lock()` and `lock.unlock()` only.
-    private let lock = NSLock()
-    private var ids: [Int64] = []
-
-    func add(_ id: Int64) {
-        lock.lock()
-        ids.append(id)
-        lock.unlock()
-    }
-
-    var all: [Int64] {
-        lock.lock()
-        defer { lock.unlock() }
-        return ids
-    }
 }
 
 /// For closures inside a transaction, which throw only `StoreError`.

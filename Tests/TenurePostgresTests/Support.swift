@@ -47,7 +47,7 @@ extension Store {
 /// An event that happens once, and on which threads can wait. For bodies of transactions, which run on threads that may
 /// block.
 final class Signal: @unchecked Sendable {
-    // Sound: `hasFired` is touched between locking and unlocking the condition only.
+    // `Locked` can't wait until another thread changes the value. `hasFired` is used only while the condition is locked.
     private let condition = NSCondition()
     private var hasFired = false
 
@@ -72,23 +72,17 @@ final class Signal: @unchecked Sendable {
 }
 
 /// How often something happened, counted from several threads.
-final class Counter: @unchecked Sendable {
-    // Sound: `count` is touched between locking and unlocking only.
-    private let lock = NSLock()
-    private var count = 0
+final class Counter: Sendable {
+    private let count = Locked(0)
 
     @discardableResult func increment() -> Int {
-        lock.lock()
-        defer { lock.unlock() }
-        count += 1
-        return count
+        count.withLock { count in
+            count += 1
+            return count
+        }
     }
 
-    var value: Int {
-        lock.lock()
-        defer { lock.unlock() }
-        return count
-    }
+    var value: Int { count.withLock { $0 } }
 }
 
 /// What happened so far, and tasks that wait until so much has happened.

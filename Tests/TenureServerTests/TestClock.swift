@@ -1,24 +1,15 @@
 import Foundation
+import TenureCore
 
 /// A clock that changes only when a test sets it.
-final class TestClock: @unchecked Sendable {
-    // Sound: `instant` is touched between `lock.lock()` and `lock.unlock()` only.
-    private let lock = NSLock()
-    private var instant: Date
+final class TestClock: Sendable {
+    private let instant: Locked<Date>
 
     init(_ instant: Date = Calculator.now) {
-        self.instant = instant
+        self.instant = Locked(instant)
     }
 
-    var now: Date {
-        lock.lock()
-        defer { lock.unlock() }
-        return instant
-    }
+    var now: Date { instant.withLock { $0 } }
 
-    func advance(by seconds: TimeInterval) {
-        lock.lock()
-        instant += seconds
-        lock.unlock()
-    }
+    func advance(by seconds: TimeInterval) { instant.withLock { $0 += seconds } }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import Testing
 
 @testable import TenureStore
@@ -8,15 +7,8 @@ import Testing
     @Test func `are those of a new database, each after all it refers to`() throws {
         try withFolder { folder in
             _ = try SQLiteDatabase(path: folder + "/record.sqlite")
-            let queue = try DatabaseQueue(path: folder + "/record.sqlite")
-            let there = try queue.read { db in
-                try String.fetchSet(
-                    db,
-                    sql: """
-                        SELECT name FROM sqlite_master
-                        WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'grdb_migrations'
-                        """)
-            }
+            let database = try SQLiteConnection(path: folder + "/record.sqlite", for: .writing)
+            let there = try database.tables().subtracting([SQLiteConnection.migrations])
             let tables = try DatabaseTable.all()
             #expect(Set(tables.map(\.name)) == there)
             for (index, table) in tables.enumerated() {

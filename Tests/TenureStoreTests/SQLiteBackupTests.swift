@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import StoreContract
 import TenureCore
 import Testing

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import Testing
 
 @testable import TenureStore
@@ -26,13 +25,11 @@ import Testing
             let inner = folder + "/inner"
             try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: true)
             let other = folder + "/other.sqlite"
-            let queue = try DatabaseQueue(path: other)
-            try queue.write { try $0.execute(sql: "CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT)") }
-            try queue.close()
+            try SQLiteConnection(path: other, for: .creating).execute(
+                "CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT)")
             let migrated = folder + "/migrated.sqlite"
-            var migrator = DatabaseMigrator()
-            migrator.registerMigration("v1") { try $0.execute(sql: "CREATE TABLE notes (id INTEGER PRIMARY KEY)") }
-            try migrator.migrate(try DatabaseQueue(path: migrated))
+            try SQLiteConnection(path: migrated, for: .creating).runAll(
+                "CREATE TABLE migrations (id INTEGER, migration TEXT); CREATE TABLE notes (id INTEGER PRIMARY KEY)")
             for (path, word) in [
                 (letter, "isn't an SQLite database"), (inner, "a folder"), (other, "another program's database"),
                 (migrated, "another program's database"),
@@ -86,9 +83,8 @@ import Testing
         try await withFolder { folder in
             let path = folder + "/record.sqlite"
             try await Store(SQLiteDatabase(path: path)).close()
-            let queue = try DatabaseQueue(path: path)
-            try await queue.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('999 later')") }
-            try queue.close()
+            try SQLiteConnection(path: path, for: .writing).execute(
+                "INSERT INTO migrations VALUES ('999 later', 0)")
             #expect(SQLiteDatabase.objection(to: path) == .newerDatabase(path: path))
             #expect(try SQLiteBackup(of: path, to: folder + "/copy").run(replacing: false).customers == 0)
         }

@@ -1,13 +1,12 @@
 import Foundation
-import GRDB
 import Testing
 
 @testable import TenureStore
 
 /// The number in the header that tells copies of a database apart.
 @Suite struct `the random number of an SQLite database` {
-    private func number(_ path: String) throws -> Int32? {
-        try DatabaseQueue(path: path).read { try Int32.fetchOne($0, sql: "PRAGMA user_version") }
+    private func number(_ path: String) throws -> Int32 {
+        try SQLiteNumber.read(SQLiteConnection(path: path, for: .writing))
     }
 
     @Test func `is new in each backup, and stays the same in the original`() async throws {

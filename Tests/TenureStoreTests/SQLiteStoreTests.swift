@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import StoreContract
 import TenureCore
 import Testing
@@ -16,7 +15,7 @@ import Testing
         }
     }
 
-    // GRDB's pool would set NORMAL, and an acknowledged sync could be lost with the power.
+    // With NORMAL, an acknowledged sync could be lost with the power.
     @Test func `flushes every transaction`() throws {
         try withFolder { folder in
             let database = try SQLiteDatabase(path: folder + "/record.sqlite")
@@ -55,9 +54,8 @@ import Testing
         try await withFolder { folder in
             let path = folder + "/record.sqlite"
             try await Store(SQLiteDatabase(path: path)).close()
-            let queue = try DatabaseQueue(path: path)
-            try await queue.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('999 later')") }
-            try queue.close()
+            try SQLiteConnection(path: path, for: .writing).execute(
+                "INSERT INTO migrations VALUES ('999 later', 0)")
             let error = #expect(throws: StoreError.self) { try Store(SQLiteDatabase(path: path)) }
             #expect(error == .newerDatabase(path: path))
             #expect(error?.description.contains("newer release") == true)
@@ -103,8 +101,7 @@ import Testing
             let (customer, _) = try await store.update(
                 [Identity(.appTransactionID, "704")], in: Realm(.production), at: .now
             ) { (CustomerUpdate(of: $0), ()) }
-            let queue = try DatabaseQueue(path: path)
-            try await queue.write { try $0.execute(sql: "UPDATE customers SET facts = x'010203'") }
+            try SQLiteConnection(path: path, for: .writing).execute("UPDATE customers SET facts = x'010203'")
             await #expect(throws: StoreError.self) { try await store.lookUp(customer.id) }
             try await store.close()
         }
@@ -118,8 +115,7 @@ import Testing
             let change = { @Sendable (known: Customer?) in (CustomerUpdate(of: known), ()) }
             let identities = [Identity(.appTransactionID, "704")]
             let (customer, _) = try await store.update(identities, in: Realm(.production), at: .now, change)
-            let queue = try DatabaseQueue(path: path)
-            try await queue.write { try $0.execute(sql: "UPDATE customers SET \(damage)") }
+            try SQLiteConnection(path: path, for: .writing).execute("UPDATE customers SET \(damage)")
             if damage.hasPrefix("realm") {
                 for read in [
                     { _ = try await store.lookUp(customer.id) },
@@ -149,9 +145,9 @@ import Testing
                 update.add([Artifact(.receipt, bytes: [1], sha256: [2], signedDate: nil)])
                 return (update, ())
             }
-            let queue = try DatabaseQueue(path: path)
+            let database = try SQLiteConnection(path: path, for: .writing)
             for code in [0, 300, -1] {
-                try await queue.write { try $0.execute(sql: "UPDATE artifacts SET kind = \(code)") }
+                try database.execute("UPDATE artifacts SET kind = \(code)")
                 await #expect(throws: StoreError.self) { try await store.read { try $0.artifacts(of: customer.id) } }
             }
             try await store.close()
@@ -171,8 +167,7 @@ import Testing
                 ) { _ in (big, ()) }
                 last = customer.id
             }
-            let queue = try DatabaseQueue(path: path)
-            try await queue.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+            try SQLiteConnection(path: path, for: .writing).execute("PRAGMA wal_checkpoint(TRUNCATE)")
             _ = try await store.lookUp(1)
             #expect(truncate(path, 8192) == 0)
             await #expect(throws: StoreError.self) { try await store.lookUp(last) }
@@ -275,8 +270,8 @@ import Testing
                     return (update, ())
                 }
             }
-            let queue = try DatabaseQueue(path: path)
-            #expect(try await queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM headers") } == 1)
+            let database = try SQLiteConnection(path: path, for: .writing)
+            #expect(try database.row("SELECT count(*) FROM headers")?.integer(0) == 1)
             try await store.close()
         }
     }

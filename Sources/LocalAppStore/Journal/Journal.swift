@@ -1,8 +1,8 @@
 package import Foundation
-import GRDB
 import TenureAppStore
 package import TenureCore
 import TenureJSON
+import TenureStore
 
 /// Stores the state in one SQLite file, as a journal of what happened.
 /// The first row is the header; each further one is an operation or the outcome of a delivery. Opening the file repeats
@@ -13,89 +13,97 @@ package struct Journal: Sendable {
         case attempt(notification: Int, SendAttemptResult)
     }
 
-    private let queue: DatabaseQueue
+    private let path: String
+    /// Nil after `close`.
+    private let database: Locked<SQLiteConnection?>
 
-    /// The format of this release, in SQLite's `user_version`. The first release wrote 0.
+    /// The format of this release, in SQLite's `user_version`.
     private static let version = 1
 
     /// Opens a journal, or begins one with the header `header`. Throws a `JournalError`.
     package init(path: String, header: @autoclosure () throws -> JournalHeader) throws {
+        self.path = path
         do {
-            queue = try DatabaseQueue(path: path)
-            try queue.write { db in
-                let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-                guard version <= Self.version else {
-                    throw JournalError(
-                        "`\(path)` was written by a newer release of Tenure; use that one, or another file")
-                }
-                if version < Self.version { try db.execute(sql: "PRAGMA user_version = \(Self.version)") }
-                try db.execute(
-                    sql: """
-                        CREATE TABLE IF NOT EXISTS journal (id INTEGER PRIMARY KEY, entry TEXT NOT NULL) STRICT
-                        """)
-                if try Int.fetchOne(db, sql: "SELECT count(*) FROM journal") == 0 {
-                    let header = String(decoding: try JSONEncoder().encode(try header()), as: UTF8.self)
-                    try db.execute(sql: "INSERT INTO journal (entry) VALUES (?)", arguments: [header])
-                }
+            let connection = try SQLiteConnection(path: path, for: .creating)
+            database = Locked(connection)
+            guard try connection.row("PRAGMA user_version")?.integer(0) ?? 0 <= Self.version else {
+                throw JournalError("`\(path)` was written by a newer release of Tenure; use that one, or another file")
             }
-        } catch let error as DatabaseError {
+            guard try connection.row("SELECT 1 FROM sqlite_master WHERE name = 'journal'") == nil else { return }
+            let header = String(decoding: try JSONEncoder().encode(try header()), as: UTF8.self)
+            try connection.transaction { () throws(StoreError) in
+                try connection.execute("PRAGMA user_version = \(Self.version)")
+                try connection.execute("CREATE TABLE journal (id INTEGER PRIMARY KEY, entry TEXT NOT NULL) STRICT")
+                try connection.execute("INSERT INTO journal (entry) VALUES ($1)", [.text(header)])
+            }
+        } catch let error as StoreError {
             throw JournalError(path: path, error)
         }
     }
 
     /// The state at the last entry. Throws a `JournalError`.
     package func state() throws -> AppStoreState {
-        do {
-            return try queue.read { db in
-                let rows = try String.fetchCursor(db, sql: "SELECT entry FROM journal ORDER BY id")
-                guard let first = try rows.next(),
-                    let header = try? JSONDecoder().decode(JournalHeader.self, from: Data(first.utf8))
-                else { throw JournalError("it doesn't begin with a header; use another file") }
-                var state = header.state
-                var count = 1
-                while let row = try rows.next() {
-                    count += 1
-                    do {
-                        try Entry(row).perform(in: &state)
-                    } catch {
-                        throw JournalError("entry \(count) can't be repeated (\(error)); use another file")
-                    }
-                }
-                return state
+        let rows = try use { connection throws(StoreError) in
+            try connection.rows("SELECT entry FROM journal ORDER BY id").map { row throws(StoreError) in try row.text(0)
             }
-        } catch let error as DatabaseError {
-            throw JournalError(path: queue.path, error)
         }
+        guard let first = rows.first, let header = try? JSONDecoder().decode(JournalHeader.self, from: Data(first.utf8))
+        else { throw JournalError("it doesn't begin with a header; use another file") }
+        var state = header.state
+        for (index, row) in rows.enumerated().dropFirst() {
+            do {
+                try Entry(row).perform(in: &state)
+            } catch {
+                throw JournalError("entry \(index + 1) can't be repeated (\(error)); use another file")
+            }
+        }
+        return state
     }
 
     /// Writes all entries or none.
     func append(_ entries: [Entry]) throws {
         guard !entries.isEmpty else { return }
-        do {
-            try queue.write { db in
+        try use { connection throws(StoreError) in
+            try connection.transaction { () throws(StoreError) in
                 // A running clock overwrites its last time.
                 if entries.count == 1, case .operation(let operation) = entries[0], operation.kind == .advance {
-                    try db.execute(
-                        sql: """
-                            UPDATE journal SET entry = ? WHERE id = (SELECT max(id) FROM journal)
-                            AND entry LIKE '{"operation":"advance"%'
-                            """, arguments: [entries[0].text])
-                    if db.changesCount > 0 { return }
+                    let changed = try connection.execute(
+                        """
+                        UPDATE journal SET entry = $1 WHERE id = (SELECT max(id) FROM journal)
+                        AND entry LIKE '{"operation":"advance"%'
+                        """, [.text(entries[0].text)])
+                    if changed > 0 { return }
                 }
-                let insert = try db.makeStatement(sql: "INSERT INTO journal (entry) VALUES (?)")
-                for entry in entries { try insert.execute(arguments: [entry.text]) }
+                for entry in entries {
+                    try connection.execute("INSERT INTO journal (entry) VALUES ($1)", [.text(entry.text)])
+                }
             }
-        } catch let error as DatabaseError {
-            throw JournalError(path: queue.path, error)
         }
     }
 
     /// The number of entries, including the header.
     package var count: Int {
-        get throws { try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM journal") ?? 0 } }
+        get throws {
+            try use { connection throws(StoreError) in
+                Int(try connection.row("SELECT count(*) FROM journal")?.integer(0) ?? 0)
+            }
+        }
     }
 
-    package func close() throws { try queue.close() }
+    package func close() { database.withLock { $0 = nil } }
+
+    private func use<Value: Sendable>(
+        _ body: (SQLiteConnection) throws(StoreError) -> Value
+    ) throws -> Value {
+        do {
+            return try database.withLock { connection in
+                guard let connection else { throw StoreError.failed("it is closed") }
+                return try body(connection)
+            }
+        } catch let error as StoreError {
+            throw JournalError(path: path, error)
+        }
+    }
 }
 
 /// The header: how a state begins.
@@ -132,9 +140,7 @@ package struct JournalError: Error, Sendable, CustomStringConvertible {
         self.description = "the journal can't be used: \(description)"
     }
 
-    init(path: String, _ error: DatabaseError) {
-        self.init("`\(path)`: \(error.message ?? "SQLite error \(error.resultCode.rawValue)")")
-    }
+    init(path: String, _ error: StoreError) { self.init("`\(path)`: \(error)") }
 }
 
 extension Journal.Entry {

@@ -36,7 +36,7 @@ struct DatabaseRestoreCommand: AsyncParsableCommand {
             let replaced = receipt.replaced.map { "; the replaced database is `\($0)`" } ?? ""
             Terminal.standardOutput.write(
                 """
-                restored \(receipt.customers) customers and \(receipt.artifacts) artifacts to \(database.text)\(replaced)
+                restored \(receipt.contents.customers) customers and \(receipt.contents.artifacts) artifacts to \(database.text)\(replaced)
                 """)
         }
     }

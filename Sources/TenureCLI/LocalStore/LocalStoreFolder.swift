@@ -72,7 +72,7 @@ final class LocalStoreFolder: Sendable {
             journal, signer: StoreSigner(authority: try authority()),
             sender: HTTPNotificationSender().send)
         try await scenario.perform(in: store)
-        try journal.close()
+        journal.close()
         try write("the journal", to: journalPath) {
             try FileManager.default.moveItem(atPath: part, toPath: journalPath)
         }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import TenureFileAttributes
 import TenureStore
 
 /// The option that lets a command replace existing files.

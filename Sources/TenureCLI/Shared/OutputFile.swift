@@ -1,4 +1,5 @@
 import Foundation
+import TenureFileAttributes
 import TenureStore
 
 /// A file that a command writes. Without a path, it's standard output.

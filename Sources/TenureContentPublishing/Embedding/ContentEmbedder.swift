@@ -1,5 +1,6 @@
 import Foundation
 package import TenureContent
+import TenureFileAttributes
 
 /// Writes asset packs as plain files, for the app's bundle.
 package struct ContentEmbedder: Sendable {

@@ -1,4 +1,5 @@
 import Foundation
+import TenureFileAttributes
 
 /// A file that is open for reading; it closes itself.
 struct OpenFile: ~Copyable {

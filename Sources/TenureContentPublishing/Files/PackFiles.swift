@@ -1,6 +1,7 @@
 import Foundation
 import TenureContent
 import TenureCore
+import TenureFileAttributes
 
 /// The files of a pack, as they lie in a folder on the disk.
 package struct PackFiles: Sendable {

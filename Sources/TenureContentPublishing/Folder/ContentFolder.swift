@@ -1,5 +1,6 @@
 import Foundation
 import TenureContent
+import TenureFileAttributes
 
 /// A published folder: manifests and archives named by their digests, the signed catalog, and every catalog before it.
 ///

@@ -1,5 +1,6 @@
 package import Foundation
 import TenureContent
+import TenureFileAttributes
 
 /// What `prune` removes from a published folder, and what it keeps.
 package struct ContentPruning: Sendable {

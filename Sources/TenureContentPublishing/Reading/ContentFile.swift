@@ -1,6 +1,7 @@
 import Foundation
 import TenureContent
 package import TenureCore
+import TenureFileAttributes
 package import TenurePolicyFile
 
 /// What `content.yaml` says, with the files that it names.

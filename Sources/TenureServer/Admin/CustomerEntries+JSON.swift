@@ -1,146 +1,100 @@
 import TenureAPI
 import TenureAppStore
 import TenureCore
-package import TenureJSON
+import TenureJSON
 import TenureStore
 
 /// The JSON of stored entries in responses and exports.
 extension JSONWriter {
     mutating func value(_ member: CustomerDetails.Member) {
         object { json in
-            json.key("id")
-            json.value(member.publicID)
-            json.key("createdAt")
-            json.value(member.createdAt)
+            json.field("id", member.publicID)
+            json.field("createdAt", member.createdAt)
         }
     }
 
     mutating func value(_ identity: Identity) {
         object { json in
-            json.key("kind")
-            json.value("\(identity.kind)")
-            json.key("value")
-            json.value(identity.value)
+            json.field("kind", "\(identity.kind)")
+            json.field("value", identity.value)
         }
     }
 
     mutating func value(_ promise: StoredPromise) {
         object { json in
-            json.key("entitlement")
-            json.value(promise.entitlement)
-            json.key("policy")
-            json.value(promise.policyVersion)
-            json.key("until")
-            json.value(promise.until)
-            json.key("recordedAt")
-            json.value(promise.recordedAt)
+            json.field("entitlement", promise.entitlement)
+            json.field("policy", promise.policyVersion)
+            json.field("until", promise.until)
+            json.field("recordedAt", promise.recordedAt)
             json.key("acquisition")
             json.object { json in
-                json.optional("appTransactionID", promise.acquisition.appTransactionID)
-                json.optional("downloadID", promise.acquisition.downloadID)
-                json.key("originalPurchaseDate")
-                json.value(promise.acquisition.originalPurchaseDate)
+                json.field("appTransactionID", ifPresent: promise.acquisition.appTransactionID)
+                json.field("downloadID", ifPresent: promise.acquisition.downloadID)
+                json.field("originalPurchaseDate", promise.acquisition.originalPurchaseDate)
             }
         }
     }
 
     mutating func value(_ support: StoredSupportGrant) {
         object { json in
-            json.key("kind")
-            json.value(support.grant.kind.rawValue)
-            json.key("entitlement")
-            json.value(support.grant.entitlement)
-            json.key("at")
-            json.value(support.grant.date)
-            json.key("until")
-            json.value(support.grant.until)
-            json.optional("reason", support.reason)
-            json.optional("actor", support.actor)
+            json.field("kind", support.grant.kind.rawValue)
+            json.field("entitlement", support.grant.entitlement)
+            json.field("at", support.grant.date)
+            json.field("until", support.grant.until)
+            json.field("reason", ifPresent: support.reason)
+            json.field("actor", ifPresent: support.actor)
         }
     }
 
     mutating func value(_ event: StoredEvent) {
         object { json in
-            json.key("kind")
-            json.value(event.kind.rawValue)
-            json.key("at")
-            json.value(event.at)
-            json.optional("actor", event.actor)
-            json.key("detail")
-            json.value(event.detail)
+            json.field("kind", event.kind.rawValue)
+            json.field("at", event.at)
+            json.field("actor", ifPresent: event.actor)
+            json.field("detail", event.detail)
         }
     }
 
     mutating func value(_ entry: CustomerDetails.SignedEntry) {
         object { json in
-            json.key("kind")
-            json.value(entry.kind)
-            json.optional("subtype", entry.subtype)
-            json.key("signedAt")
-            json.value(entry.signedAt)
-            json.key("receivedAt")
-            json.value(entry.receivedAt)
+            json.field("kind", entry.kind)
+            json.field("subtype", ifPresent: entry.subtype)
+            json.field("signedAt", entry.signedAt)
+            json.field("receivedAt", entry.receivedAt)
             guard let bytes = entry.bytes else { return }
             // Unchanged: a JWS is text. A receipt was sent in Base64.
             let isReceipt = entry.kind == "\(Artifact.Kind.receipt)"
-            json.key(isReceipt ? "base64" : "jws")
-            json.value(String(decoding: isReceipt ? Base64.standard.encode(bytes) : bytes, as: UTF8.self))
+            json.field(
+                isReceipt ? "base64" : "jws",
+                String(decoding: isReceipt ? Base64.standard.encode(bytes) : bytes, as: UTF8.self))
         }
     }
 
     mutating func value(_ device: CustomerDetails.Device) {
         object { json in
-            json.key("device")
-            json.value(device.device)
-            json.key("firstSeen")
-            json.value(device.firstSeen)
-            json.key("lastSeen")
-            json.value(device.lastSeen)
-            json.key("entitlementTokens")
-            json.value(device.entitlementTokens)
+            json.field("device", device.device)
+            json.field("firstSeen", device.firstSeen)
+            json.field("lastSeen", device.lastSeen)
+            json.field("entitlementTokens", device.entitlementTokens)
         }
     }
 
     mutating func value(_ session: CustomerDetails.TrialSession) {
         object { json in
-            json.key("entitlement")
-            json.value(session.entitlement)
-            json.key("session")
-            json.value(session.session)
-            json.key("beganAt")
-            json.value(session.beganAt)
+            json.field("entitlement", session.entitlement)
+            json.field("session", session.session)
+            json.field("beganAt", session.beganAt)
         }
-    }
-
-    mutating func optional(_ name: String, _ text: String?) {
-        guard let text else { return }
-        key(name)
-        value(text)
     }
 
     mutating func value(_ entry: AuditEntry) {
         object { json in
-            json.key("id")
-            json.value(entry.id)
-            json.key("at")
-            json.value(entry.at)
-            json.key("actor")
-            json.value(entry.actor)
-            json.key("action")
-            json.value(entry.action)
-            json.optional("customer", entry.customer)
-            json.key("detail")
-            json.value(entry.detail)
-        }
-    }
-
-    /// Writes an object with sorted names.
-    package mutating func value(_ texts: [String: String]) {
-        object { json in
-            for (name, text) in texts.sorted(by: { $0.key < $1.key }) {
-                json.key(name)
-                json.value(text)
-            }
+            json.field("id", entry.id)
+            json.field("at", entry.at)
+            json.field("actor", entry.actor)
+            json.field("action", entry.action)
+            json.field("customer", ifPresent: entry.customer)
+            json.field("detail", entry.detail)
         }
     }
 

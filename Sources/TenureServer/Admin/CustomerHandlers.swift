@@ -21,23 +21,16 @@ struct CustomerHandlers: Sendable {
         json.object { json in
             json.key("customer")
             json.value(answer)
-            json.key("createdAt")
-            json.value(details.customer.createdAt)
-            json.key("mergedCustomers")
-            json.array(details.members) { $0.value($1) }
+            json.field("createdAt", details.customer.createdAt)
+            json.field("mergedCustomers", details.members) { $0.value($1) }
             json.key("identities")
             // The IDs of a subscription's renewals add nothing to its original transaction ID.
             json.array(details.identities.filter { $0.kind < .transactionID }) { $0.value($1) }
-            json.key("promises")
-            json.array(details.promises) { $0.value($1) }
-            json.key("support")
-            json.array(details.support) { $0.value($1) }
-            json.key("devices")
-            json.value(details.devices.count)
-            json.key("entitlementTokens")
-            json.value(details.devices.reduce(0) { $0 + $1.entitlementTokens })
-            json.key("artifacts")
-            json.value(details.artifacts.count)
+            json.field("promises", details.promises) { $0.value($1) }
+            json.field("support", details.support) { $0.value($1) }
+            json.field("devices", details.devices.count)
+            json.field("entitlementTokens", details.devices.reduce(0) { $0 + $1.entitlementTokens })
+            json.field("artifacts", details.artifacts.count)
         }
         return .json(json)
     }
@@ -51,13 +44,11 @@ struct CustomerHandlers: Sendable {
         guard case .erased(let counts) = outcome else { throw Problem.noOutcome }
         var json = JSONWriter()
         json.object { json in
-            json.key("erased")
-            json.value(id)
+            json.field("erased", id)
             json.key("removed")
             json.object { json in
                 for (name, count) in counts.sorted(by: { $0.key < $1.key }) {
-                    json.key(name)
-                    json.value(count)
+                    json.field(name, count)
                 }
             }
         }
@@ -98,8 +89,7 @@ struct CustomerHandlers: Sendable {
         let answer = try await customers.answer(for: details.customer, to: request)
         var json = JSONWriter(capacity: 1 << 16)
         json.object { json in
-            json.key("exportedAt")
-            json.value(now)
+            json.field("exportedAt", now)
             json.key("customer")
             json.value(answer)
             json.key("data")
@@ -114,28 +104,17 @@ struct CustomerHandlers: Sendable {
 extension JSONWriter {
     fileprivate mutating func value(_ details: CustomerDetails) {
         object { json in
-            json.key("mergedCustomers")
-            json.array(details.members) { $0.value($1) }
-            json.key("identities")
-            json.array(details.identities) { $0.value($1) }
-            json.key("artifacts")
-            json.array(details.artifacts) { $0.value($1) }
-            json.key("notifications")
-            json.array(details.notifications) { $0.value($1) }
-            json.key("promises")
-            json.array(details.promises) { $0.value($1) }
-            json.key("support")
-            json.array(details.support) { $0.value($1) }
-            json.key("events")
-            json.array(details.events) { $0.value($1) }
-            json.key("devices")
-            json.array(details.devices) { $0.value($1) }
-            json.key("trialSessions")
-            json.array(details.trialSessions) { $0.value($1) }
-            json.key("audit")
-            json.array(details.audit) { $0.value($1) }
-            json.key("unboundCustomers")
-            json.array(details.unbound) { $0.value($1) }
+            json.field("mergedCustomers", details.members) { $0.value($1) }
+            json.field("identities", details.identities) { $0.value($1) }
+            json.field("artifacts", details.artifacts) { $0.value($1) }
+            json.field("notifications", details.notifications) { $0.value($1) }
+            json.field("promises", details.promises) { $0.value($1) }
+            json.field("support", details.support) { $0.value($1) }
+            json.field("events", details.events) { $0.value($1) }
+            json.field("devices", details.devices) { $0.value($1) }
+            json.field("trialSessions", details.trialSessions) { $0.value($1) }
+            json.field("audit", details.audit) { $0.value($1) }
+            json.field("unboundCustomers", details.unbound) { $0.value($1) }
         }
     }
 }

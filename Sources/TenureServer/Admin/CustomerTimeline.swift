@@ -21,13 +21,10 @@ struct TimelineEntry: Sendable {
 extension JSONWriter {
     mutating func value(_ entry: TimelineEntry) {
         object { json in
-            json.key("at")
-            json.value(entry.at)
-            json.key("kind")
-            json.value(entry.kind)
+            json.field("at", entry.at)
+            json.field("kind", entry.kind)
             for fact in entry.facts {
-                json.key(fact.name)
-                json.value(fact.value)
+                json.field(fact.name, fact.value)
             }
         }
     }

@@ -59,14 +59,10 @@ struct LinkHandlers: Sendable {
         guard case .done(let customer, let isNew) = outcome else { throw Problem.noOutcome }
         var json = JSONWriter()
         json.object { json in
-            json.key("customer")
-            json.value(customer.publicID)
-            json.key("userID")
-            json.value(user)
-            json.key("isLinked")
-            json.value(isLinked)
-            json.key("isNew")
-            json.value(isNew)
+            json.field("customer", customer.publicID)
+            json.field("userID", user)
+            json.field("isLinked", isLinked)
+            json.field("isNew", isNew)
         }
         return .json(json)
     }

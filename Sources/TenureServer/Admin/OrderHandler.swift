@@ -39,14 +39,10 @@ struct OrderHandler: Sendable {
         let customers = try await customers(of: transactions)
         var json = JSONWriter(capacity: 1024)
         json.object { json in
-            json.key("isValid")
-            json.value(order != nil)
-            json.key("purchases")
-            json.array(transactions.map(\.purchase)) { $0.value($1) }
-            json.key("problems")
-            json.array(order?.rejected.problems ?? []) { $0.value($1) }
-            json.key("customers")
-            json.array(customers) { $0.value(CustomerSummary($1)) }
+            json.field("isValid", order != nil)
+            json.field("purchases", transactions.map(\.purchase)) { $0.value($1) }
+            json.field("problems", order?.rejected.problems ?? []) { $0.value($1) }
+            json.field("customers", customers) { $0.value(CustomerSummary($1)) }
         }
         return .json(json)
     }

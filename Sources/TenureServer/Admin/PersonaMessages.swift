@@ -96,16 +96,13 @@ package struct PersonasAnswer: Sendable, Hashable, Decodable {
 extension JSONWriter {
     package mutating func value(_ answer: PersonasAnswer) {
         object { json in
-            json.key("personas")
-            json.array(answer.personas) { $0.value($1) }
+            json.field("personas", answer.personas) { $0.value($1) }
             if let left = answer.left {
                 json.key("left")
                 json.array(left) { json, left in
                     json.object { json in
-                        json.key("name")
-                        json.value(left.name)
-                        json.key("why")
-                        json.value(left.why)
+                        json.field("name", left.name)
+                        json.field("why", left.why)
                     }
                 }
             }
@@ -114,30 +111,15 @@ extension JSONWriter {
 
     package mutating func value(_ persona: PersonaAnswer) {
         object { json in
-            json.key("name")
-            json.value(persona.name)
-            json.key("state")
-            json.value(persona.state.rawValue)
-            json.key("set")
-            json.value(persona.set)
-            json.key("createdAt")
-            json.value(persona.createdAt)
-            json.key("expiresAt")
-            json.value(persona.expiresAt)
-            if let revokedAt = persona.revokedAt {
-                json.key("revokedAt")
-                json.value(revokedAt)
-            }
-            json.key("entitlements")
-            json.value(persona.entitlements)
-            if let what = persona.what {
-                json.key("what")
-                json.value(what)
-            }
-            if let token = persona.token {
-                json.key("token")
-                json.value(token)
-            }
+            json.field("name", persona.name)
+            json.field("state", persona.state.rawValue)
+            json.field("set", persona.set)
+            json.field("createdAt", persona.createdAt)
+            json.field("expiresAt", persona.expiresAt)
+            json.field("revokedAt", ifPresent: persona.revokedAt)
+            json.field("entitlements", persona.entitlements)
+            json.field("what", ifPresent: persona.what)
+            json.field("token", ifPresent: persona.token)
         }
     }
 }

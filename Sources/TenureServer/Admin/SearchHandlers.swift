@@ -22,8 +22,7 @@ struct SearchHandlers: Sendable {
         let found = try await customers(withID: try AdminParameter.id(String(text), "id"))
         var json = JSONWriter()
         json.object { json in
-            json.key("customers")
-            json.array(found) { $0.value(CustomerSummary($1)) }
+            json.field("customers", found) { $0.value(CustomerSummary($1)) }
         }
         return .json(json)
     }
@@ -44,8 +43,7 @@ struct SearchHandlers: Sendable {
         json.object { json in
             json.key("artifact")
             json.value(pasted)
-            json.key("customers")
-            json.array(found) { $0.value(CustomerSummary($1)) }
+            json.field("customers", found) { $0.value(CustomerSummary($1)) }
         }
         return .json(json)
     }
@@ -83,16 +81,10 @@ struct CustomerSummary: Sendable, Hashable {
 extension JSONWriter {
     mutating func value(_ customer: CustomerSummary) {
         object { json in
-            json.key("id")
-            json.value(customer.id)
-            json.key("environment")
-            json.value(customer.environment)
-            if customer.isTest {
-                json.key("isTest")
-                json.value(true)
-            }
-            json.key("createdAt")
-            json.value(customer.createdAt)
+            json.field("id", customer.id)
+            json.field("environment", customer.environment)
+            if customer.isTest { json.field("isTest", true) }
+            json.field("createdAt", customer.createdAt)
         }
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 import TenureContent
+import TenureFileAttributes
 import TenureStore
 
 /// An open file of a published folder. It is closed when its last reference is released.
@@ -37,7 +38,7 @@ final class ContentFile: Sendable {
                 if [ENOENT, ELOOP, ENOTDIR].contains(errno) { return nil }
                 throw ReadFailed(code: errno)
             }
-            guard let state = FileState(descriptor: descriptor), state.isRegular else {
+            guard let state = FileState(descriptor: descriptor), state.kind == .file else {
                 close(descriptor)
                 return nil
             }

@@ -1,6 +1,7 @@
 import Foundation
 import TenureContent
 import TenureCore
+import TenureFileAttributes
 import TenureFiles
 import TenureStore
 
@@ -39,7 +40,7 @@ final class ContentFolder: Sendable {
         let isDue = state.withLock { $0.beginCheck(staleness: staleness) }
         guard isDue else { return }
         let file = "\(path)/\(SignedCatalog.fileName)"
-        let fileState = FileState(path: file)
+        let fileState = FileState(path: file, followsLinks: true)
         // A missing file always counts as changed, so that it is reported.
         let isUnchanged = state.withLock { fileState != nil && fileState == $0.seen }
         let found = isUnchanged ? nil : read(file)

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureFileAttributes
 import TenureFiles
 import TenureStore
 

@@ -21,18 +21,10 @@ package struct SQLiteBackup: Sendable {
         case record(StoreError)
     }
 
-    /// What was copied.
-    package struct Receipt: Sendable, Hashable {
-        package let customers: Int
-        package let artifacts: Int
-        /// Bytes of the copy.
-        package let size: Int
-    }
-
     /// Makes a complete copy, flushed and read back, or none.
     ///
     /// It copies databases of all releases, because operators make copies before an update.
-    package func run(replacing: Bool) throws(Failure) -> Receipt {
+    package func run(replacing: Bool) throws(Failure) -> SQLiteCopy.Contents {
         guard FileManager.default.fileExists(atPath: source) else { throw .noSource(path: source) }
         guard replacing || !FileManager.default.fileExists(atPath: target) else { throw .exists(path: target) }
         guard !SQLiteFile.areSame(source, target) else { throw .itself(path: target) }
@@ -53,18 +45,16 @@ package struct SQLiteBackup: Sendable {
         return try copy(replacing: replacing)
     }
 
-    private func copy(replacing: Bool) throws(Failure) -> Receipt {
+    private func copy(replacing: Bool) throws(Failure) -> SQLiteCopy.Contents {
+        let connection: SQLiteConnection
+        do throws(StoreError) {
+            // For writing, so that no log is left beside a database that nothing else has open.
+            connection = try SQLiteConnection(path: SQLiteFile.resolved(source), for: .writing)
+        } catch {
+            throw .record(error)
+        }
         do throws(SQLiteCopy.Failure) {
-            let connection: SQLiteConnection
-            do throws(StoreError) {
-                // For writing, so that no log is left beside a database that nothing else has open.
-                connection = try SQLiteConnection(path: SQLiteFile.resolved(source), for: .writing)
-            } catch {
-                throw .store(error)
-            }
-            defer { withExtendedLifetime(connection) {} }
-            let contents = try SQLiteCopy(target: target).write(from: connection.handle, replacing: replacing)
-            return Receipt(customers: contents.customers, artifacts: contents.artifacts, size: contents.size)
+            return try SQLiteCopy(target: target).write(from: connection, replacing: replacing)
         } catch {
             switch error {
             case .exists: throw .exists(path: target)

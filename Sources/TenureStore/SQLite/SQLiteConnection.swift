@@ -1,38 +1,57 @@
-import GRDBSQLite
+import CSQLite
 
-/// A connection to an SQLite file without GRDB, used by one caller at a time.
-final class SQLiteConnection {
+/// A connection to an SQLite file, and the statements that it has prepared, each once.
+///
+/// One caller at a time uses it.
+package final class SQLiteConnection: @unchecked Sendable {
+    // A lock in here can't make it safe: rows are read through pointers while a statement runs, and a transaction takes
+    // several calls. So its owner hands it to one caller at a time, and SQLite's own mutex is off.
     let handle: OpaquePointer
+    let path: String
+    private var prepared: [SQLText: OpaquePointer] = [:]
+    /// The cache of a connection that writes alone.
+    package var headers: HeaderNumbers?
 
-    enum Access {
+    package enum Access: Sendable {
         case reading
-        /// For a file that no process has open, and that has no log. SQLite creates no file beside it.
+        /// For a file that no process has open and that has no log beside it. Creates no file to share it with others.
         case readingUnchanged
         case writing
+        /// Creates a missing file.
+        case creating
 
         fileprivate var flags: Int32 {
-            // No mutex, because one caller uses it at a time.
             switch self {
-            case .reading: SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX
-            case .readingUnchanged: SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI
-            case .writing: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX
+            case .reading: SQLITE_OPEN_READONLY
+            case .readingUnchanged: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+            case .writing: SQLITE_OPEN_READWRITE
+            case .creating: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
             }
         }
     }
 
-    /// How long to wait for locks of other connections, in milliseconds.
-    private static let busyTimeout: Int32 = 5000
+    /// How long it waits for other connections, in milliseconds.
+    private static let timeout: Int32 = 5000
 
-    init(path: String, for access: Access) throws(StoreError) {
+    /// Far more than a service uses. Statements that are composed, as for copying a database, must not pile up.
+    private static let mostPrepared = 256
+
+    package init(path: String, for access: Access) throws(StoreError) {
         var opened: OpaquePointer?
         let name = access == .readingUnchanged ? "file:\(Self.escaped(path))?immutable=1" : path
-        guard sqlite3_open_v2(name, &opened, access.flags, nil) == SQLITE_OK, let opened else {
+        guard sqlite3_open_v2(name, &opened, access.flags | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK, let opened else {
             let detail = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
             sqlite3_close_v2(opened)
-            throw StoreError.unavailable(path: path, detail: detail)
+            throw .unavailable(path: path, detail: detail)
         }
-        sqlite3_busy_timeout(opened, Self.busyTimeout)
+        sqlite3_busy_timeout(opened, Self.timeout)
         handle = opened
+        self.path = path
+    }
+
+    deinit {
+        finalizeStatements()
+        sqlite3_close_v2(handle)
     }
 
     /// For a URI: https://www.sqlite.org/uri.html, section 3.1.
@@ -49,28 +68,128 @@ final class SQLiteConnection {
         }
     }
 
-    deinit {
-        // SQLite closes it when the last statement is finalized.
-        sqlite3_close_v2(handle)
-    }
-}
+    // MARK: Statements
 
-extension StoreError {
-    /// The reason why the last call on this connection failed.
-    init(of connection: OpaquePointer) {
-        self.init(code: sqlite3_errcode(connection), of: connection)
+    /// Runs one statement and calls `row` for each row of the answer. The pointer is valid until `row` returns.
+    func run(
+        _ sql: String, _ arguments: [SQLValue], _ row: (OpaquePointer) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let statement = try statement(sql)
+        // Otherwise it would hold its snapshot, and what was bound to it.
+        defer {
+            sqlite3_reset(statement)
+            sqlite3_clear_bindings(statement)
+        }
+        guard Int(sqlite3_bind_parameter_count(statement)) == arguments.count else {
+            throw .failed("a statement got \(arguments.count) arguments instead of the number that it needs")
+        }
+        var index: Int32 = 0
+        for argument in arguments {
+            index += 1
+            try check(argument.bind(to: statement, at: index))
+        }
+        while true {
+            switch sqlite3_step(statement) {
+            case SQLITE_ROW: try row(statement)
+            case SQLITE_DONE: return
+            case let code: throw error(code)
+            }
+        }
+    }
+
+    /// Runs one or more statements without parameters.
+    func runAll(_ sql: String) throws(StoreError) {
+        try check(sqlite3_exec(handle, sql, nil, nil, nil))
+    }
+
+    private func statement(_ sql: String) throws(StoreError) -> OpaquePointer {
+        let text = SQLText(text: sql)
+        if let known = prepared[text] { return known }
+        if prepared.count >= Self.mostPrepared { finalizeStatements() }
+        var new: OpaquePointer?
+        try check(sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &new, nil))
+        guard let new else { throw .failed("a statement is empty") }
+        prepared[text] = new
+        return new
+    }
+
+    private func finalizeStatements() {
+        for statement in prepared.values { sqlite3_finalize(statement) }
+        prepared.removeAll()
+    }
+
+    // MARK: Transactions
+
+    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    /// Runs a transaction. By default it writes, and waits for others that write before it begins.
+    package func transaction<Value>(
+        _ begin: String = "BEGIN IMMEDIATE", _ body: () throws(StoreError) -> Value
+    ) throws(StoreError) -> Value {
+        try execute(begin)
+        do {
+            let value = try body()
+            try execute("COMMIT")
+            return value
+        } catch {
+            headers?.forget()
+            // Some errors, such as a full disk, have ended it already.
+            if isInTransaction { _ = try? execute("ROLLBACK") }
+            throw error
+        }
+    }
+
+    /// Writes the log into the file, except for what a reader still needs.
+    func checkpoint() {
+        sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    }
+
+    // MARK: Errors
+
+    private func check(_ code: Int32) throws(StoreError) {
+        guard code == SQLITE_OK else { throw error(code) }
     }
 
     /// The reason for this result code of a call.
-    init(code: Int32, of connection: OpaquePointer) {
-        let message = sqlite3_errcode(connection) == code ? sqlite3_errmsg(connection) : sqlite3_errstr(code)
+    func error(_ code: Int32) -> StoreError {
+        let message = sqlite3_errcode(handle) == code ? sqlite3_errmsg(handle) : sqlite3_errstr(code)
         let detail = message.map { String(cString: $0) } ?? "code \(code)"
         // The lowest byte is the code that all releases of SQLite know.
         switch code & 0xFF {
-        case SQLITE_BUSY, SQLITE_LOCKED: self = .busy
-        case SQLITE_FULL: self = .full
-        case SQLITE_CORRUPT, SQLITE_NOTADB: self = .damaged(detail)
-        default: self = .failed(detail)
+        case SQLITE_BUSY, SQLITE_LOCKED: return .busy
+        case SQLITE_FULL: return .full
+        case SQLITE_CORRUPT, SQLITE_NOTADB: return .damaged(detail)
+        case SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM: return .unavailable(path: path, detail: detail)
+        default: return .failed(detail)
         }
     }
+}
+
+extension SQLiteConnection: DatabaseSession {
+    package var dialect: SQLDialect { .sqlite }
+
+    package func rows(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> [SQLRow] {
+        var rows: [SQLRow] = []
+        try run(sql, arguments) { statement in
+            rows.append(SQLRow((0..<sqlite3_column_count(statement)).map { SQLValue(statement, column: $0) }))
+        }
+        return rows
+    }
+
+    @discardableResult package func execute(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int {
+        try run(sql, arguments) { _ in }
+        return Int(sqlite3_changes(handle))
+    }
+
+    /// Without `RETURNING`, for which SQLite makes a table.
+    package func insert(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int64? {
+        try execute(sql, arguments) > 0 ? sqlite3_last_insert_rowid(handle) : nil
+    }
+}
+
+/// A statement's text. Only its length is hashed, because hashing the text would take as long as a short statement.
+private struct SQLText: Hashable {
+    let text: String
+
+    func hash(into hasher: inout Hasher) { hasher.combine(text.utf8.count) }
 }

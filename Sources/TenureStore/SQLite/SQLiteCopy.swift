@@ -1,18 +1,18 @@
+import CSQLite
 import Foundation
-import GRDBSQLite
+import TenureFileAttributes
 
 /// Copies what a connection reads into one new file: complete, flushed, readable only by its owner, read back, and with a
 /// new number.
-struct SQLiteCopy {
+package struct SQLiteCopy {
     let target: String
 
     /// What a copy contains.
-    struct Contents: Sendable, Hashable {
-        let id: [UInt8]
-        let customers: Int
-        let artifacts: Int
+    package struct Contents: Sendable, Hashable {
+        package let customers: Int
+        package let artifacts: Int
         /// Bytes of the file.
-        let size: Int
+        package let size: Int
     }
 
     enum Failure: Error {
@@ -25,7 +25,7 @@ struct SQLiteCopy {
     ///
     /// - Parameter owner: who owns the copy; nil for the user of this process.
     func write(
-        from source: OpaquePointer, replacing: Bool, owner: (user: UInt32, group: UInt32)? = nil
+        from source: SQLiteConnection, replacing: Bool, owner: (user: UInt32, group: UInt32)? = nil
     ) throws(Failure) -> Contents {
         let aside = "\(target).\(UInt64.random(in: .min ... .max)).partial"
         defer {
@@ -58,11 +58,10 @@ struct SQLiteCopy {
         return contents
     }
 
-    private func copy(_ source: OpaquePointer, to path: String) throws(StoreError) {
+    private func copy(_ source: SQLiteConnection, to path: String) throws(StoreError) {
         let connection = try SQLiteConnection(path: path, for: .writing)
-        defer { withExtendedLifetime(connection) {} }
-        guard let backup = sqlite3_backup_init(connection.handle, "main", source, "main") else {
-            throw StoreError(of: connection.handle)
+        guard let backup = sqlite3_backup_init(connection.handle, "main", source.handle, "main") else {
+            throw connection.error(sqlite3_errcode(connection.handle))
         }
         // One step, which reads one state.
         var code = sqlite3_backup_step(backup, -1)
@@ -71,33 +70,25 @@ struct SQLiteCopy {
             code = sqlite3_backup_step(backup, -1)
         }
         sqlite3_backup_finish(backup)
-        guard code == SQLITE_DONE else { throw StoreError(code: code, of: connection.handle) }
-        let statements = SQLiteStatements(on: connection.handle)
+        guard code == SQLITE_DONE else { throw connection.error(code) }
         // One file, without a log beside it.
-        try statements.run("PRAGMA journal_mode = DELETE", [])
-        try statements.run("PRAGMA user_version = \(SQLiteNumber.new())", [])
+        try connection.execute("PRAGMA journal_mode = DELETE")
+        try connection.execute("PRAGMA user_version = \(SQLiteNumber.new())")
     }
 
     private func read(_ path: String) throws(StoreError) -> Contents {
         let connection = try SQLiteConnection(path: path, for: .readingUnchanged)
-        defer { withExtendedLifetime(connection) {} }
-        let statements = SQLiteStatements(on: connection.handle)
-        func first(_ sql: String) throws(StoreError) -> SQLValue? {
-            var value: SQLValue?
-            try statements.run(sql, []) { value = SQLValue($0, column: 0) }
-            return value
-        }
-        guard case .text("ok")? = try first("PRAGMA integrity_check(1)") else {
+        guard try connection.row("PRAGMA integrity_check(1)")?.text(0) == "ok" else {
             throw .damaged("SQLite's integrity check fails")
         }
-        guard case .blob(let id)? = try first("SELECT id FROM database"), id.count == 16 else {
+        guard try connection.row("SELECT id FROM database")?.bytes(0).count == 16 else {
             throw .damaged("it doesn't contain the ID of a database")
         }
         func count(_ table: String) throws(StoreError) -> Int {
-            if case .integer(let count)? = try first("SELECT count(*) FROM \(table)") { Int(count) } else { 0 }
+            Int(try connection.row("SELECT count(*) FROM \(table)")?.integer(0) ?? 0)
         }
         return Contents(
-            id: id, customers: try count("customers"), artifacts: try count("artifacts"),
+            customers: try count("customers"), artifacts: try count("artifacts"),
             size: FileState(path: path).map { Int($0.size) } ?? 0)
     }
 

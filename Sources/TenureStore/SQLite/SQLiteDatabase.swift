@@ -1,21 +1,20 @@
+import CSQLite
 import Foundation
-import GRDB
 import TenureCore
+import TenureFileAttributes
 
-/// An SQLite database in one file: the default, for one machine.
+/// The database in one SQLite file: the default, for one machine.
 ///
-/// GRDB migrates and reads it. Writes and look-ups of customers, which every request needs, don't use GRDB. Writes
-/// share transactions, and are flushed before they return.
+/// One connection writes, in groups that share a transaction and are flushed before they return. Others read.
 package struct SQLiteDatabase: Database {
     package let id: [UInt8]
-    private let pool: DatabasePool
-    private let readers: CustomerReaders
-    private let scanners: CustomerScanners
+    private let readers: SQLiteReaders
     private let writer: SQLiteWriter
 
-    /// Opens the database and migrates it. With `making`, creates it if it's missing.
+    /// Opens the database and brings it up to date. Throws `unusable` if the path leads to something else, which stays
+    /// unchanged.
     ///
-    /// Throws `unusable` if the path has something else, and doesn't change it.
+    /// - Parameter making: whether to create a missing database.
     package init(path: String, making: Bool = true) throws(StoreError) {
         switch try SQLiteFile.contents(at: path) {
         case .record, .unknown: break
@@ -30,55 +29,56 @@ package struct SQLiteDatabase: Database {
             }
         }
         if let objection = NetworkFileSystem.objection(to: path) { throw objection }
-        do {
-            try Self.createFile(at: path)
-            let (configured, identity) = (path, FileIdentity(path: path))
-            let closedNumber = SQLiteNumber.ofClosedFile(at: path)
-            let path = SQLiteFile.resolved(path)
-            try Self.closeToOthers(path)
-            pool = try DatabasePool(path: path, configuration: Self.configuration)
-            try Self.makeDurable(pool)
-            if try pool.read({ try Migration.migrator.hasBeenSuperseded($0) }) {
-                throw StoreError.newerDatabase(path: path)
-            }
-            try Migration.migrator.migrate(pool)
-            guard let id = try pool.read({ try Data.fetchOne($0, sql: "SELECT id FROM database") }), id.count == 16
-            else {
-                throw StoreError.damaged("`\(path)` has no ID")
-            }
-            self.id = [UInt8](id)
-            try pool.writeWithoutTransaction { db in
-                guard let connection = db.sqliteConnection else { throw StoreError.failed("the database is closed") }
-                // A full disk doesn't keep a database from being read.
-                _ = try? SQLiteNumber.renew(connection, known: closedNumber)
-            }
-            let readers = CustomerReaders(path: path)
-            let scanners = CustomerScanners(path: path)
-            writer = try SQLiteWriter(path: path, configured: configured, identity: identity) { error in
-                readers.close(error)
-                scanners.close(error)
-            }
-            self.readers = readers
-            self.scanners = scanners
-        } catch {
-            throw StoreError(error, path: path)
+        try Self.createFile(at: path)
+        let identity = FileIdentity(path: path)
+        let closedNumber = SQLiteNumber.ofClosedFile(at: path)
+        let file = SQLiteFile.resolved(path)
+        try Self.closeToOthers(file)
+        let connection = try Self.connectForWriting(file)
+        guard let id = try connection.row("SELECT id FROM database")?.bytes(0), id.count == 16 else {
+            throw .damaged("`\(path)` has no ID")
         }
+        self.id = id
+        // A full disk doesn't keep a database from being read.
+        _ = try? SQLiteNumber.renew(connection, known: closedNumber)
+        let readers = SQLiteReaders(path: file)
+        writer = SQLiteWriter(
+            try SQLiteOpenFiles(configured: path, identity: identity, connection: connection)
+        ) { readers.close($0) }
+        self.readers = readers
     }
 
-    private static var configuration: Configuration {
-        var configuration = Configuration()
-        configuration.label = "database"
-        configuration.busyMode = .timeout(5)
-        configuration.maximumReaderCount = 2
-        return configuration
+    /// Opens the connection that writes, and brings the schema up to date.
+    private static func connectForWriting(_ path: String) throws(StoreError) -> SQLiteConnection {
+        let connection = try SQLiteConnection(path: path, for: .writing)
+        let journal = try connection.row("PRAGMA journal_mode = WAL")?.text(0)
+        try connection.execute("PRAGMA synchronous = FULL")
+        // Acknowledged means flushed. It's read back, because a log that isn't flushed looks the same.
+        guard journal == "wal", try connection.row("PRAGMA synchronous")?.integer(0) == 2 else {
+            throw .failed("it doesn't flush what it writes (journal `\(journal ?? "")`)")
+        }
+        // A closed database keeps its log, but empty: it can be read on a read-only disk, and SQLite has nothing to write
+        // into another file that is put there.
+        var keepsLog: CInt = 1
+        sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keepsLog)
+        try connection.execute("PRAGMA journal_size_limit = 0")
+        try connection.migrate()
+        try connection.execute("PRAGMA foreign_keys = ON")
+        // Kilobytes: indexes of random IDs are read and written all over.
+        try connection.execute("PRAGMA cache_size = -32768")
+        // The writer moves the log into the file after its check, and SQLite doesn't after each commit: a log must not be
+        // written into another file.
+        try connection.execute("PRAGMA wal_autocheckpoint = 0")
+        connection.headers = HeaderNumbers()
+        return connection
     }
 
-    /// Creates the file so that only its owner can read it. SQLite gives its other files the same mode.
-    private static func createFile(at path: String) throws {
+    /// Only its owner may read people's purchases. SQLite gives its other files the mode of this one.
+    private static func createFile(at path: String) throws(StoreError) {
         guard !FileManager.default.fileExists(atPath: path) else { return }
         let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw StoreError.unavailable(path: path, detail: String(cString: strerror(errno)).lowercased())
+            throw .unavailable(path: path, detail: String(cString: strerror(errno)).lowercased())
         }
         _ = Foundation.close(descriptor)
     }
@@ -93,17 +93,6 @@ package struct SQLiteDatabase: Database {
                     path: path,
                     detail: "other users can read it, and the service isn't its owner; run `chmod 600` on it")
             }
-        }
-    }
-
-    /// What an update writes is flushed too. GRDB's pool sets `synchronous` to NORMAL after preparing a connection,
-    /// whatever the preparation said, so it is set on the open writer.
-    private static func makeDurable(_ pool: DatabasePool) throws {
-        try pool.writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA synchronous = FULL")
-            // GRDB leaves the log beside a closed database, so that it can be read on a read-only disk. If it can be
-            // emptied, SQLite doesn't write it into another file that is put there.
-            try db.execute(sql: "PRAGMA journal_size_limit = 0")
         }
     }
 
@@ -129,18 +118,14 @@ package struct SQLiteDatabase: Database {
         after id: Int64, through last: Int64,
         _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
     ) async throws(StoreError) {
-        try scanners.forEachCustomer(after: id, through: last, body)
+        try readers.forEachCustomer(after: id, through: last, body)
     }
 
     package func read<Value: Sendable>(
         _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         if let failure = writer.failure { throw failure }
-        do {
-            return try await pool.read { db in try body(try SQLiteSession(db: db)) }
-        } catch {
-            throw StoreError(error)
-        }
+        return try await readers.read(body)
     }
 
     // MARK: Writing
@@ -149,42 +134,28 @@ package struct SQLiteDatabase: Database {
     package func write<Value: Sendable>(
         locking keys: [LockKey], _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
-        let result = WriteResult<Value>()
+        let value = Locked<Value?>(nil)
         let gathers = writer.gather()
-        // Lets tasks that are running already submit their writes first. On an idle machine, there are no such tasks.
+        // Tasks that have work go first. Nothing is waited for: an idle machine has no such tasks.
         if gathers { await Task.yield() }
-        do {
-            return try await withCheckedThrowingContinuation { continuation in
-                let write = SQLiteWriter.PendingWrite(
-                    run: { session throws(StoreError) in result.value = try body(session) },
-                    finish: { error in
-                        switch (error, result.value) {
-                        case (nil, let value?): continuation.resume(returning: value)
-                        case (let error?, _): continuation.resume(throwing: error)
-                        case (nil, nil): continuation.resume(throwing: StoreError.failed("a write didn't run"))
-                        }
-                    })
-                writer.submit(write, endsGathering: gathers)
-            }
-        } catch {
-            throw StoreError(error)
+        let error: StoreError? = await withCheckedContinuation { continuation in
+            let write = SQLiteWriter.PendingWrite(
+                run: { session throws(StoreError) in
+                    let result = try body(session)
+                    value.withLock { $0 = result }
+                },
+                finish: { continuation.resume(returning: $0) })
+            writer.submit(write, endsGathering: gathers)
         }
+        if let error { throw error }
+        guard let result = value.withLock({ $0 }) else { throw .failed("a write didn't run") }
+        return result
     }
 
     package func replacementReport() async -> String? { await writer.replacementReport() }
 
     package func close() async throws(StoreError) {
         readers.close()
-        scanners.close()
-        let failure = await writer.close()
-        let result = Result { try pool.close() }
-        if let failure { throw failure }
-        if case .failure(let error) = result { throw StoreError(error) }
+        if let failure = await writer.close() { throw failure }
     }
-}
-
-/// Carries a value from the transaction to its completion. Both run on the connection's queue.
-private final class WriteResult<Value: Sendable>: @unchecked Sendable {
-    // Sound: written and read on the one queue of the connection that writes, the read after the write.
-    var value: Value?
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TenureFileAttributes
 
 /// Checks the file at the path of a database before anything is changed. Otherwise, the service might create its tables
 /// in another program's database, or change the mode of a folder.
@@ -25,27 +26,23 @@ enum SQLiteFile {
         let hasLog = access(path + "-wal", F_OK) == 0
         if hasLog, leavingNoTrace, access(path + "-shm", F_OK) != 0 { return .unknown }
         let connection = try SQLiteConnection(path: path, for: hasLog ? .reading : .readingUnchanged)
-        // Statements don't retain their connection.
-        defer { withExtendedLifetime(connection) {} }
-        let statements = SQLiteStatements(on: connection.handle)
-        var tables: Set<String> = []
-        var steps: Set<String> = []
-        do {
-            tables = try statements.texts("SELECT name FROM sqlite_master WHERE type = 'table'")
-            if tables.contains(migrations) { steps = try statements.texts("SELECT identifier FROM \(migrations)") }
-        } catch .damaged(let detail) {
-            throw .damaged("`\(path)`: \(detail)")
+        do throws(StoreError) {
+            let tables = try connection.tables()
+            guard !tables.isEmpty else { return .noTables }
+            guard tables.isSuperset(of: [SQLiteConnection.migrations, DatabaseTable.identity]) else {
+                throw .unusable(
+                    database: path, detail: "it is another program's database; use the path of your database")
+            }
+            _ = try connection.pendingMigrations()
+            return .record
         } catch {
-            // Opening it for writing will report the reason.
-            return .unknown
+            switch error {
+            case .damaged(let detail): throw .damaged("`\(path)`: \(detail)")
+            case .unusable, .newerDatabase: throw error
+            // Opening it for writing says why it can't be read.
+            default: return .unknown
+            }
         }
-        guard !steps.isEmpty || !tables.subtracting([migrations]).isEmpty else { return .noTables }
-        guard steps.contains(Migration.initial.name) || tables.contains(DatabaseTable.identity) else {
-            throw .unusable(
-                database: path, detail: "it is another program's database; use the path of your database")
-        }
-        guard steps.isSubset(of: Migration.all.map(\.name)) else { throw .newerDatabase(path: path) }
-        return .record
     }
 
     /// Resolves links. A path that doesn't exist yet is returned unchanged.
@@ -62,16 +59,11 @@ enum SQLiteFile {
         return first.st_dev == second.st_dev && first.st_ino == second.st_ino
     }
 
-    /// Writes the log beside a database into the database, and removes the log. Returns false if another process has
-    /// the database open.
+    /// Writes the log beside a database into the database and removes it. Returns false if another process has the
+    /// database open.
     static func takesInLog(_ path: String) -> Bool {
-        guard let connection = try? SQLiteConnection(path: path, for: .writing) else { return false }
-        defer { withExtendedLifetime(connection) {} }
-        return (try? SQLiteStatements(on: connection.handle).texts("PRAGMA journal_mode = DELETE")) == ["delete"]
+        (try? SQLiteConnection(path: path, for: .writing).row("PRAGMA journal_mode = DELETE")?.text(0)) == "delete"
     }
-
-    /// GRDB's own table.
-    private static let migrations = "grdb_migrations"
 
     /// The size of the file; 0 if it doesn't exist.
     private static func size(of path: String) throws(StoreError) -> Int64 {
@@ -97,16 +89,6 @@ enum SQLiteFile {
         let magic = Array("SQLite format 3\0".utf8)
         var bytes = [UInt8](repeating: 0, count: magic.count)
         return read(descriptor, &bytes, bytes.count) == magic.count && bytes == magic
-    }
-}
-
-extension SQLiteStatements {
-    fileprivate func texts(_ sql: String) throws(StoreError) -> Set<String> {
-        var texts: Set<String> = []
-        try run(sql, []) { statement in
-            if case .text(let text) = SQLValue(statement, column: 0) { texts.insert(text) }
-        }
-        return texts
     }
 }
 

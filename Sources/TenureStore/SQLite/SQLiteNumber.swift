@@ -1,5 +1,5 @@
 import Foundation
-import GRDBSQLite
+import TenureFileAttributes
 
 /// The number in a database's header (`user_version`) that tells copies of one database apart.
 ///
@@ -9,12 +9,8 @@ enum SQLiteNumber {
     /// A number that no other copy has. `user_version` is signed, and 0 in new databases.
     static func new() -> Int32 { Int32.random(in: 1...Int32.max) }
 
-    static func read(_ connection: OpaquePointer) throws(StoreError) -> Int32 {
-        var number: Int64?
-        try SQLiteStatements(on: connection).run("PRAGMA user_version", []) { statement in
-            if case .integer(let value) = SQLValue(statement, column: 0) { number = value }
-        }
-        guard let number = number.flatMap({ Int32(exactly: $0) }) else {
+    static func read(_ connection: SQLiteConnection) throws(StoreError) -> Int32 {
+        guard let number = Int32(exactly: try connection.row("PRAGMA user_version")?.integer(0) ?? .max) else {
             throw .damaged("its header has no `user_version`")
         }
         return number
@@ -24,25 +20,13 @@ enum SQLiteNumber {
     ///
     /// - Parameter known: nil if others may have the database open. They accept no new number, so only a database
     ///   without a number gets one.
-    static func renew(_ connection: OpaquePointer, known: Int32?) throws(StoreError) -> Int32 {
-        let statements = SQLiteStatements(on: connection)
-        var number = try read(connection)
-        guard number == known ?? 0 else { return number }
-        try statements.run("BEGIN IMMEDIATE", [])
-        do {
-            number = try read(connection)
-            if number == known ?? 0 {
-                number = new()
-                try statements.run("PRAGMA user_version = \(number)", [])
-            }
-            try statements.run("COMMIT", [])
-        } catch {
-            try? statements.run("ROLLBACK", [])
-            throw error
+    static func renew(_ connection: SQLiteConnection, known: Int32?) throws(StoreError) {
+        guard try read(connection) == known ?? 0 else { return }
+        try connection.transaction { () throws(StoreError) in
+            if try read(connection) == known ?? 0 { try connection.execute("PRAGMA user_version = \(new())") }
         }
-        // Writes it into the file, not only into the log. If a reader blocks that, a later checkpoint does it.
-        sqlite3_wal_checkpoint_v2(connection, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
-        return number
+        // So that the file has it, and not only the log. If a reader is in the way, a later checkpoint writes it.
+        connection.checkpoint()
     }
 
     /// The number in the file of a database that isn't open; nil if a process may have it open, or without a file.

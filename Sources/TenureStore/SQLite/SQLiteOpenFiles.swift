@@ -1,5 +1,6 @@
+import CSQLite
 import Foundation
-import GRDBSQLite
+import TenureFileAttributes
 
 /// What happened to a file of an open database. Programs that write to the open file afterward lose what they write.
 package enum FileReplacement: Sendable, Hashable {
@@ -34,7 +35,7 @@ extension FileReplacement: CustomStringConvertible {
 final class SQLiteOpenFiles {
     /// Where links lead.
     let path: String
-    private let connection: OpaquePointer
+    let connection: SQLiteConnection
     private let files: [(path: String, identity: FileIdentity)]
     /// The start of the header, which doesn't change while the database is open.
     private let start: ArraySlice<UInt8>
@@ -45,10 +46,9 @@ final class SQLiteOpenFiles {
     /// - Parameters:
     ///   - configured: the path in the configuration, which may be a link.
     ///   - identity: the file at that path before the first connection opened it.
-    ///   - number: `user_version`, as a connection reads it.
-    ///   - connection: has read from the database, so that all files exist. Must be open as long as this is used.
+    ///   - connection: has read from the database, so that all files exist.
     init(
-        configured: String, identity: FileIdentity?, number: UInt32, connection: OpaquePointer
+        configured: String, identity: FileIdentity?, connection: SQLiteConnection
     ) throws(StoreError) {
         path = SQLiteFile.resolved(configured)
         self.connection = connection
@@ -62,7 +62,7 @@ final class SQLiteOpenFiles {
         guard identity == nil || identity == files.first?.identity else { throw Self.changed(configured) }
         guard let header = Self.header(connection) else { throw Self.changed(path) }
         start = header[..<Self.startSize]
-        numbers = [number, Self.number(in: header)]
+        numbers = [UInt32(bitPattern: try SQLiteNumber.read(connection)), Self.number(in: header)]
     }
 
     private static func changed(_ path: String) -> StoreError {
@@ -85,7 +85,7 @@ final class SQLiteOpenFiles {
         }
         // Read twice before the verdict: another process may write at this moment.
         guard hasItsHeader() || hasItsHeader() else { return .overwritten(path: path) }
-        guard let index = FileState(path: path + Self.index), index.size >= Self.indexSize else {
+        guard let index = FileState(path: path + Self.index, followsLinks: true), index.size >= Self.indexSize else {
             return .overwritten(path: path + Self.index)
         }
         return hasItsLog() || hasItsLog() ? nil : .overwritten(path: path + Self.log)
@@ -117,15 +117,15 @@ final class SQLiteOpenFiles {
     }
 
     /// Nil if the file is shorter. What the file has is not what SQLite reads if the log has a newer page.
-    private static func header(_ connection: OpaquePointer) -> [UInt8]? {
+    private static func header(_ connection: SQLiteConnection) -> [UInt8]? {
         file(SQLITE_FCNTL_FILE_POINTER, of: connection).flatMap { bytes(headerSize, of: $0) }
     }
 
     private static func file(
-        _ pointer: Int32, of connection: OpaquePointer
+        _ pointer: Int32, of connection: SQLiteConnection
     ) -> UnsafeMutablePointer<sqlite3_file>? {
         var file: UnsafeMutablePointer<sqlite3_file>?
-        return sqlite3_file_control(connection, "main", pointer, &file) == SQLITE_OK ? file : nil
+        return sqlite3_file_control(connection.handle, "main", pointer, &file) == SQLITE_OK ? file : nil
     }
 
     private static func bytes(_ count: Int, of file: UnsafeMutablePointer<sqlite3_file>) -> [UInt8]? {

@@ -1,10 +1,10 @@
+import CSQLite
 import Foundation
-import GRDBSQLite
+import TenureFileAttributes
 
 /// Saves the contents of an open database after its file was replaced, and keeps its log away from the new file.
 struct SQLiteRescue {
     let files: SQLiteOpenFiles
-    let connection: OpaquePointer
     let replacement: FileReplacement
 
     /// The suffix of the copy's name.
@@ -24,7 +24,7 @@ struct SQLiteRescue {
         var (result, failure) = save(to: copy)
         if result == nil, isOverwritten {
             // Without the pages that were read while the file was being overwritten.
-            sqlite3_db_release_memory(connection)
+            sqlite3_db_release_memory(files.connection.handle)
             (result, failure) = save(to: copy)
         }
         let log = isIndexAlone ? nil : moveLog(to: copy + "-log", isSaved: result != nil && !isOverwritten)
@@ -51,7 +51,7 @@ struct SQLiteRescue {
     /// Waits until the program that overwrites the files is done: until nothing has changed for a second.
     private func waitForEnd() {
         func states() -> [FileState?] {
-            [files.path, files.path + SQLiteOpenFiles.log].map { FileState(path: $0) }
+            [files.path, files.path + SQLiteOpenFiles.log].map { FileState(path: $0, followsLinks: true) }
         }
         var known = states()
         for _ in 0..<60 {
@@ -64,7 +64,7 @@ struct SQLiteRescue {
 
     private func save(to copy: String) -> (SQLiteCopy.Contents?, String?) {
         do throws(SQLiteCopy.Failure) {
-            return (try SQLiteCopy(target: copy).write(from: connection, replacing: false), nil)
+            return (try SQLiteCopy(target: copy).write(from: files.connection, replacing: false), nil)
         } catch {
             switch error {
             case .exists: return (nil, "`\(copy)` exists")

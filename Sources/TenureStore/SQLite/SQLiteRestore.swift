@@ -1,4 +1,5 @@
 import Foundation
+import TenureFileAttributes
 
 /// Puts a copy of a backup in the place of an SQLite database that no process has open.
 package struct SQLiteRestore: Sendable {
@@ -22,8 +23,7 @@ package struct SQLiteRestore: Sendable {
 
     /// What was restored.
     package struct Receipt: Sendable, Hashable {
-        package let customers: Int
-        package let artifacts: Int
+        package let contents: SQLiteCopy.Contents
         /// Where the replaced database is now; nil without one.
         package let replaced: String?
     }
@@ -47,8 +47,7 @@ package struct SQLiteRestore: Sendable {
         }
         guard let lock = try lock(path) else { throw .inUse(path: database) }
         defer { withExtendedLifetime(lock) {} }
-        return Receipt(
-            customers: contents.customers, artifacts: contents.artifacts, replaced: try exchange(path, for: staged))
+        return Receipt(contents: contents, replaced: try exchange(path, for: staged))
     }
 
     private func lock(_ path: String) throws(Failure) -> SQLiteFileLock? {
@@ -61,6 +60,7 @@ package struct SQLiteRestore: Sendable {
 
     /// Copies the backup, which is read back.
     private func stage(at staged: String, beside path: String) throws(Failure) -> SQLiteCopy.Contents {
+        let source: SQLiteConnection
         do throws(StoreError) {
             switch try SQLiteFile.contents(at: backup) {
             case .record, .unknown: break
@@ -69,18 +69,10 @@ package struct SQLiteRestore: Sendable {
             }
             let resolved = SQLiteFile.resolved(backup)
             let hasLog = FileIdentity.exists(resolved + SQLiteOpenFiles.log)
-            let source = try SQLiteConnection(path: resolved, for: hasLog ? .reading : .readingUnchanged)
-            defer { withExtendedLifetime(source) {} }
-            return try copy(source, to: staged, beside: path)
+            source = try SQLiteConnection(path: resolved, for: hasLog ? .reading : .readingUnchanged)
         } catch {
-            if error == .full { throw .cannotWrite(path: staged, detail: "the disk is full") }
             throw .unusableBackup(path: backup, error)
         }
-    }
-
-    private func copy(
-        _ source: SQLiteConnection, to staged: String, beside path: String
-    ) throws(StoreError) -> SQLiteCopy.Contents {
         // Run by root, for a service that isn't.
         let folder = (path as NSString).deletingLastPathComponent
         let owner =
@@ -88,12 +80,12 @@ package struct SQLiteRestore: Sendable {
             ? FilePermissions.owner(ofFileAt: path)
                 ?? FilePermissions.owner(ofFileAt: folder.isEmpty ? "." : folder) : nil
         do throws(SQLiteCopy.Failure) {
-            return try SQLiteCopy(target: staged).write(from: source.handle, replacing: false, owner: owner)
+            return try SQLiteCopy(target: staged).write(from: source, replacing: false, owner: owner)
         } catch {
             switch error {
-            case .exists: throw .unavailable(path: staged, detail: "it exists already")
-            case .cannotWrite(let detail): throw .unavailable(path: staged, detail: detail)
-            case .store(let error): throw error
+            case .exists: throw .cannotWrite(path: staged, detail: "it exists already")
+            case .cannotWrite(let detail): throw .cannotWrite(path: staged, detail: detail)
+            case .store(let error): throw .unusableBackup(path: backup, error)
             }
         }
     }

@@ -1,147 +1,114 @@
+import CSQLite
 import Dispatch
-import Foundation
-import GRDBSQLite
+import TenureCore
 
-/// The only connection that writes, and the writes that wait for it. All waiting writes share a transaction and its
-/// flush.
+/// The one connection that writes, and the writes that wait for it. All that came in the meantime share a transaction and
+/// its flush.
 ///
-/// A flush for one write takes nearly as long as one for many. So the first write of each group *gathers* the group: it
-/// lets tasks that are running already submit their writes first. If enough writes wait, the group doesn't wait for it.
-/// Then, with many clients, half of the writes are flushed while the other half are prepared.
+/// A flush of one write costs nearly what a flush of many does. If each began at once, most would be of a few: on busy
+/// processors the next one follows immediately. So the first of each group gathers it: it lets tasks that have work go
+/// first. Once enough writes wait, the group starts without it, so that half of many clients are written while the other
+/// half are at work.
 ///
-/// A write that throws doesn't affect the others. None returns before the flush, and before a check that the flushed
-/// files are still those at the database's path.
+/// A write that throws leaves the others whole. None returns before the flush, and before a check that the flushed files
+/// are still those at the database's path.
 final class SQLiteWriter: @unchecked Sendable {
-    // Sound: `waiting`, `isAtWork`, `isGathered`, `written` and `failed` are touched between `lock.lock()` and
-    // `lock.unlock()` only; `session`, `connection`, `files`, `logSize` and `report` on `queue` only, but for the
-    // initializer, before the writer is shared.
-    private let lock = NSLock()
-    private var waiting: [PendingWrite] = []
-    /// Whether a block is queued that writes the waiting writes.
-    private var isAtWork = false
-    /// Whether a caller gathers the next group. It will submit a write too.
-    private var isGathered = false
-    private var written = 0
+    // A lock can't make it safe: `files`, `replacement`, `report` and `log` are used while a transaction runs, and
+    // submitting a write must not wait for that. They are used on `queue` only, except by the initializer, before the
+    // writer is shared.
     private let queue = DispatchQueue(label: "database")
-    private var connection: SQLiteConnection?
-    private var session: SQLiteSession?
-    private let files: SQLiteOpenFiles
-    /// Frames in the log after the last commit.
-    private let logSize: UnsafeMutablePointer<Int32>
-    /// The reason why nothing is written anymore.
-    private var failed: StoreError?
-    private let onFailure: @Sendable (StoreError) -> Void
+    private var files: SQLiteOpenFiles?
     private var replacement: FileReplacement?
     private var report: String?
+    private let log = Log()
+    private let path: String
+    private let onFailure: @Sendable (StoreError) -> Void
+    private let state = Locked(State())
 
-    /// One write. `run` stores its own result, and may run again. `finish` is called when it is flushed, or with the
-    /// error.
+    private struct State {
+        var waiting: [PendingWrite] = []
+        /// Whether a block is queued that writes the waiting writes.
+        var isAtWork = false
+        /// Whether a write gathers the next group; it is submitted soon.
+        var isGathered = false
+        var groupsWritten = 0
+        /// Why nothing is written anymore.
+        var failure: StoreError?
+
+        /// Whether the writes that wait may run. If they may not, the write that gathers starts them.
+        var isReady: Bool { !isGathered || waiting.count >= SQLiteWriter.enough }
+    }
+
+    /// One write. `run` may run twice; the last result counts. `finish` gets the reason if it did not happen.
     struct PendingWrite: Sendable {
         let run: @Sendable (any DatabaseSession) throws(StoreError) -> Void
         let finish: @Sendable (StoreError?) -> Void
     }
 
-    /// The maximum number of writes in a group, so that a flush doesn't take too long.
+    private final class Log {
+        /// Frames after the last commit.
+        var size: Int32 = 0
+    }
+
+    /// The largest group. A flush never takes so long that readers of the log fall behind.
     private static let largest = 256
-    /// The number of writes for which a group doesn't wait any longer.
+    /// A group of this size starts at once: each of its writes has a small part of the flush.
     private static let enough = 32
 
-    /// The number of pages (16 MB) after which the log is written into the file. Pages that change often are then
-    /// written less often.
+    /// Pages, 16 MB: what is written often (the last page of every table) moves from the log to the file less often.
     private static let largestLog: Int32 = 4000
 
     /// - Parameters:
-    ///   - configured: the path in the configuration, which may be a link to `path`.
-    ///   - identity: the file at that path before it was opened.
-    ///   - onFailure: called once, when the file was replaced.
-    init(
-        path: String, configured: String, identity: FileIdentity?, onFailure: @escaping @Sendable (StoreError) -> Void
-    ) throws(StoreError) {
-        let connection = try SQLiteConnection(path: path, for: .writing)
-        let session = SQLiteSession(SQLiteStatements(on: connection.handle), remembering: HeaderNumbers())
-        try session.execute("PRAGMA foreign_keys = ON")
-        // Acknowledged writes must be flushed. The setting is read back to be sure.
-        try session.execute("PRAGMA synchronous = FULL")
-        let level = try session.row("PRAGMA synchronous")?.integer(0)
-        let journal = try session.row("PRAGMA journal_mode")?.text(0)
-        guard level == 2, journal == "wal" else {
-            throw .failed("it doesn't flush what it writes (journal `\(journal ?? "")`)")
-        }
-        // In kilobytes. Indexes of random IDs are read and written in random places.
-        try session.execute("PRAGMA cache_size = -32768")
-        // SQLite must not write the log into the file after each commit. This class does, after it has checked the
-        // file.
-        _ = try session.rows("PRAGMA wal_autocheckpoint = 0")
-        logSize = .allocate(capacity: 1)
-        logSize.initialize(to: 0)
-        let number = try session.row("PRAGMA user_version")?.integer(0) ?? 0
-        do throws(StoreError) {
-            files = try SQLiteOpenFiles(
-                configured: configured, identity: identity, number: UInt32(truncatingIfNeeded: number),
-                connection: connection.handle)
-        } catch {
-            logSize.deallocate()
-            throw error
-        }
-        sqlite3_wal_hook(
-            connection.handle,
-            { context, _, _, frames in
-                context?.assumingMemoryBound(to: Int32.self).pointee = frames
-                return SQLITE_OK
-            }, logSize)
+    ///   - files: with the connection that writes.
+    ///   - onFailure: called once, if the file was replaced.
+    init(_ files: SQLiteOpenFiles, onFailure: @escaping @Sendable (StoreError) -> Void) {
+        self.files = files
         self.onFailure = onFailure
-        self.connection = connection
-        self.session = session
+        path = files.path
+        sqlite3_wal_hook(
+            files.connection.handle,
+            { log, _, _, frames in
+                log.map { Unmanaged<Log>.fromOpaque($0).takeUnretainedValue() }?.size = frames
+                return SQLITE_OK
+            }, Unmanaged.passUnretained(log).toOpaque())
     }
 
-    deinit {
-        session = nil
-        connection = nil
-        logSize.deallocate()
-    }
+    /// How many groups were taken to be written; each that succeeded was one flush.
+    var groupsWritten: Int { state.withLock(\.groupsWritten) }
 
-    /// The number of groups so far. Each successful one was flushed once.
-    var groupsWritten: Int {
-        lock.lock()
-        defer { lock.unlock() }
-        return written
-    }
+    /// Why nothing is written anymore; nil while the files are in place.
+    var failure: StoreError? { state.withLock(\.failure) }
 
     /// The value of `PRAGMA synchronous`; 2 is FULL.
     var synchronousLevel: Int64? {
         get throws(StoreError) {
-            let level = queue.sync { Result { () throws(StoreError) in try session?.row("PRAGMA synchronous") } }
-            return try level.get()?.integer(0)
+            let row = queue.sync { Result { () throws(StoreError) in try files?.connection.row("PRAGMA synchronous") } }
+            return try row.get()?.integer(0)
         }
     }
 
-    /// Returns whether the caller gathers the next group. If so, it must soon submit a write that ends the gathering.
+    /// Whether the caller gathers the next group. If so, it must soon submit a write that ends that.
     func gather() -> Bool {
-        lock.lock()
-        defer { lock.unlock() }
-        if isGathered { return false }
-        isGathered = true
-        return true
+        state.withLock { state in
+            defer { state.isGathered = true }
+            return !state.isGathered
+        }
     }
 
     func submit(_ write: PendingWrite, endsGathering: Bool) {
-        lock.lock()
-        if endsGathering { isGathered = false }
-        if let failed {
-            lock.unlock()
-            return write.finish(failed)
+        let (starts, failure) = state.withLock { state -> (Bool, StoreError?) in
+            if endsGathering { state.isGathered = false }
+            guard state.failure == nil else { return (false, state.failure) }
+            state.waiting.append(write)
+            let starts = !state.isAtWork && state.isReady
+            if starts { state.isAtWork = true }
+            return (starts, nil)
         }
-        waiting.append(write)
-        let starts = !isAtWork && isReady
-        if starts { isAtWork = true }
-        lock.unlock()
+        if let failure { write.finish(failure) }
         if starts { queue.async { self.drain() } }
     }
 
-    /// Whether the waiting writes may start. Otherwise, the gathering caller starts them. Needs the lock.
-    private var isReady: Bool { !isGathered || waiting.count >= Self.enough }
-
-    /// Closes after all submitted writes. Later ones fail.
+    /// Closes the connection after everything that was submitted before. Later writes fail.
     ///
     /// Returns what happened to the file if that is found only now: closing would write the log into it.
     func close() async -> StoreError? {
@@ -151,23 +118,14 @@ final class SQLiteWriter: @unchecked Sendable {
                 let isKnown = self.failure != nil
                 _ = self.check()
                 self.rescueOnce()
-                self.session = nil
-                self.connection = nil
+                self.files = nil
                 let report = isKnown ? nil : self.report
-                continuation.resume(
-                    returning: report.map { .unusable(database: self.files.path, detail: $0) })
+                continuation.resume(returning: report.map { .unusable(database: self.path, detail: $0) })
             }
         }
     }
 
     // MARK: Files
-
-    /// The reason why nothing is written anymore; nil while the files are in place.
-    var failure: StoreError? {
-        lock.lock()
-        defer { lock.unlock() }
-        return failed
-    }
 
     /// See `Database.replacementReport`.
     func replacementReport() async -> String? {
@@ -183,16 +141,16 @@ final class SQLiteWriter: @unchecked Sendable {
     /// Compares the open files with those at the path. If they differ, everything that waits fails.
     private func check() -> StoreError? {
         if let failure { return failure }
-        guard let connection, let replacement = files.replacement() else { return nil }
+        guard let files, let replacement = files.replacement() else { return nil }
         self.replacement = replacement
         let error = StoreError.replaced("\(replacement)")
-        lock.lock()
-        failed = error
-        let rest = waiting
-        waiting = []
-        lock.unlock()
+        let rest = state.withLock { state in
+            defer { state.waiting = [] }
+            state.failure = error
+            return state.waiting
+        }
         // Never closed: the last connection that closes writes the log into the file at the path.
-        _ = Unmanaged.passRetained(connection)
+        _ = Unmanaged.passRetained(files.connection)
         onFailure(error)
         for write in rest { write.finish(error) }
         // This takes a while, so requests fail first.
@@ -201,15 +159,15 @@ final class SQLiteWriter: @unchecked Sendable {
     }
 
     private func rescueOnce() {
-        guard let replacement, let connection, report == nil else { return }
-        report = SQLiteRescue(files: files, connection: connection.handle, replacement: replacement).run()
+        guard let replacement, let files, report == nil else { return }
+        report = SQLiteRescue(files: files, replacement: replacement).run()
     }
 
-    /// Writes a large log into the file. A reader may be in the way; then a later commit tries again.
+    /// Writes a large log into the file. If a reader is in the way, a later commit tries again.
     private func moveLog() {
-        guard let connection, logSize.pointee >= Self.largestLog else { return }
-        logSize.pointee = 0
-        sqlite3_wal_checkpoint_v2(connection.handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+        guard log.size >= Self.largestLog else { return }
+        log.size = 0
+        files?.connection.checkpoint()
     }
 
     // MARK: Groups
@@ -230,80 +188,56 @@ final class SQLiteWriter: @unchecked Sendable {
     }
 
     private func next(_ evenUngathered: Bool) -> [PendingWrite] {
-        lock.lock()
-        defer { lock.unlock() }
-        guard isReady || evenUngathered else {
-            isAtWork = false
-            return []
+        state.withLock { state in
+            guard state.isReady || evenUngathered, !state.waiting.isEmpty else {
+                state.isAtWork = false
+                return []
+            }
+            let group = Array(state.waiting.prefix(Self.largest))
+            state.waiting.removeFirst(group.count)
+            state.groupsWritten += 1
+            return group
         }
-        let group: [PendingWrite]
-        if waiting.count <= Self.largest {
-            group = waiting
-            waiting = []
-        } else {
-            group = Array(waiting.prefix(Self.largest))
-            waiting.removeFirst(group.count)
-        }
-        if group.isEmpty { isAtWork = false } else { written += 1 }
-        return group
     }
 
     // MARK: Transactions
 
-    /// Writes a group. Returns the error of each write.
+    /// Returns the error of each write, or nil.
     private func write(_ group: [PendingWrite]) -> [StoreError?] {
         if let failure { return group.map { _ in failure } }
-        guard let session else { return group.map { _ in .failed("the database is closed") } }
+        guard let connection = files?.connection else { return group.map { _ in .failed("the database is closed") } }
         do {
-            // Almost always all succeed. A savepoint for each would copy every page that it changes.
-            try transact(session) { () throws(StoreError) in
-                for write in group { try write.run(session) }
+            // Almost always all succeed. A savepoint for each would copy every page that it touches.
+            try connection.transaction { () throws(StoreError) in
+                for write in group { try write.run(connection) }
             }
             return group.map { _ in nil }
         } catch {
             guard group.count > 1 else { return [error] }
         }
         do {
-            var errors: [StoreError?] = []
-            try transact(session) { () throws(StoreError) in
-                errors = try group.map { write throws(StoreError) in try save(write, in: session) }
+            return try connection.transaction { () throws(StoreError) in
+                try group.map { write throws(StoreError) in try save(write, in: connection) }
             }
-            return errors
         } catch {
             return group.map { _ in error }
         }
     }
 
-    private func transact(_ session: SQLiteSession, _ body: () throws(StoreError) -> Void) throws(StoreError) {
-        try session.execute("BEGIN IMMEDIATE")
+    /// Runs one write in a savepoint and returns its error. Throws if the error ended the whole transaction.
+    private func save(_ write: PendingWrite, in connection: SQLiteConnection) throws(StoreError) -> StoreError? {
+        try connection.execute("SAVEPOINT piece")
         do {
-            try body()
-            try session.execute("COMMIT")
+            try write.run(connection)
         } catch {
-            session.headers?.forget()
-            if isInTransaction { _ = try? session.execute("ROLLBACK") }
-            throw error
-        }
-    }
-
-    /// Runs one write in a savepoint, and returns its error. Throws if the whole transaction has ended.
-    private func save(_ write: PendingWrite, in session: SQLiteSession) throws(StoreError) -> StoreError? {
-        try session.execute("SAVEPOINT piece")
-        do {
-            try write.run(session)
-        } catch {
-            session.headers?.forget()
+            connection.headers?.forget()
             // A full disk, for example, ends the whole transaction.
-            guard isInTransaction else { throw error }
-            try session.execute("ROLLBACK TO piece")
-            try session.execute("RELEASE piece")
+            guard connection.isInTransaction else { throw error }
+            try connection.execute("ROLLBACK TO piece")
+            try connection.execute("RELEASE piece")
             return error
         }
-        try session.execute("RELEASE piece")
+        try connection.execute("RELEASE piece")
         return nil
-    }
-
-    private var isInTransaction: Bool {
-        connection.map { sqlite3_get_autocommit($0.handle) == 0 } ?? false
     }
 }

@@ -4,21 +4,23 @@ import TenureCore
 /// The facts of large customers that a change needs: decoded, combined and encoded while others write.
 ///
 /// A transaction that misses some of them ends without a change. They are computed outside of it, and it runs again.
-final class LargeFacts: @unchecked Sendable {
-    // Sound: the properties are used only between `lock.lock()` and `lock.unlock()`.
-    private let lock = NSLock()
-    private var known: [EncodedFacts] = []
-    private var sums: [(terms: Sum, result: EncodedFacts)] = []
-    private var remainders: [(terms: Remainder, result: CustomerFacts)] = []
-    private var proven: [Int64: Rederivation.Proven]
-    private var missing: Missing?
+final class LargeFacts: Sendable {
+    private struct State: Sendable {
+        var known: [EncodedFacts] = []
+        var sums: [(terms: Sum, result: EncodedFacts)] = []
+        var remainders: [(terms: Remainder, result: CustomerFacts)] = []
+        var proven: [Int64: Rederivation.Proven]
+        var missing: Missing?
+    }
+
+    private let state: Locked<State>
 
     /// Changes need a few results for each account of a customer, and more only if the customer changes meanwhile.
     static let mostAttempts = 10 * DatabaseTransaction.mostMembers
     /// More signatures than these aren't verified in a transaction.
     static let mostEntriesToProve = 8
 
-    struct Sum: Hashable {
+    struct Sum: Hashable, Sendable {
         let first: CustomerFacts
         let others: [CustomerFacts]
         let isComplete: Bool
@@ -35,7 +37,7 @@ final class LargeFacts: @unchecked Sendable {
         }
     }
 
-    struct Remainder: Hashable {
+    struct Remainder: Hashable, Sendable {
         let all: CustomerFacts
         let parts: [CustomerFacts]
 
@@ -43,7 +45,7 @@ final class LargeFacts: @unchecked Sendable {
         var isLarge: Bool { all.entryCount > DatabaseTransaction.mostEntriesInOnePiece }
     }
 
-    enum Missing {
+    enum Missing: Sendable {
         case decoded([UInt8])
         case sum(Sum)
         case remainder(Remainder)
@@ -51,13 +53,7 @@ final class LargeFacts: @unchecked Sendable {
     }
 
     init(_ rederivation: Rederivation) {
-        proven = rederivation.proven
-    }
-
-    private func locked<Value>(_ body: () -> Value) -> Value {
-        lock.lock()
-        defer { lock.unlock() }
-        return body()
+        state = Locked(State(proven: rederivation.proven))
     }
 
     // MARK: In a transaction
@@ -65,32 +61,34 @@ final class LargeFacts: @unchecked Sendable {
     /// Returns the decoded facts, or nil if they are small.
     func decoded(_ bytes: [UInt8]) throws(StoreError) -> EncodedFacts? {
         guard bytes.count > DatabaseTransaction.mostFactsInOnePiece else { return nil }
-        if let found = locked({ known.first { $0.hasSameBytes(as: bytes) } }) { return found }
+        if let found = state.withLock({ $0.known.first { $0.hasSameBytes(as: bytes) } }) { return found }
         throw miss(.decoded(bytes))
     }
 
     /// Returns the bytes of facts that were decoded or combined before.
     func encoded(_ facts: CustomerFacts) -> EncodedFacts? {
         guard facts.entryCount > DatabaseTransaction.mostEntriesInOnePiece else { return nil }
-        return locked { known.last { $0.facts == facts } }
+        return state.withLock { $0.known.last { $0.facts == facts } }
     }
 
     func result(of sum: Sum) throws(StoreError) -> CustomerFacts {
         guard sum.isLarge else { return sum.result }
-        if let found = locked({ sums.first { $0.terms == sum } }) { return found.result.facts }
+        if let found = state.withLock({ $0.sums.first { $0.terms == sum }?.result }) { return found.facts }
         throw miss(.sum(sum))
     }
 
     func result(of remainder: Remainder) throws(StoreError) -> CustomerFacts {
         guard remainder.isLarge else { return remainder.result }
-        if let found = locked({ remainders.first { $0.terms == remainder } }) { return found.result }
+        if let found = state.withLock({ $0.remainders.first { $0.terms == remainder }?.result }) { return found }
         throw miss(.remainder(remainder))
     }
 
-    func proven(of member: Int64) -> Rederivation.Proven { locked { proven[member] } ?? Rederivation.Proven() }
+    func proven(of member: Int64) -> Rederivation.Proven {
+        state.withLock { $0.proven[member] } ?? Rederivation.Proven()
+    }
 
     func miss(_ missing: Missing) -> StoreError {
-        locked { self.missing = missing }
+        state.withLock { $0.missing = missing }
         return .failed("the facts of a large customer aren't prepared; try again")
     }
 
@@ -98,26 +96,26 @@ final class LargeFacts: @unchecked Sendable {
 
     /// Computes what the last transaction missed. Returns false if that was nothing.
     func prepare(in store: Store, by rederivation: Rederivation, at now: Date) async throws(StoreError) -> Bool {
-        let missing = locked {
-            defer { self.missing = nil }
-            return self.missing
+        let missing = state.withLock { state in
+            defer { state.missing = nil }
+            return state.missing
         }
         switch missing {
         case nil: return false
         case .decoded(let bytes):
             let facts = EncodedFacts(try CustomerFacts(decoding: bytes), bytes: bytes)
-            locked { known.append(facts) }
+            state.withLock { $0.known.append(facts) }
         case .sum(let sum):
             let facts = EncodedFacts(sum.result)
-            locked {
-                known.append(facts)
-                sums.append((sum, facts))
+            state.withLock { state in
+                state.known.append(facts)
+                state.sums.append((sum, facts))
             }
         case .remainder(let remainder):
             let facts = remainder.result
-            locked { remainders.append((remainder, facts)) }
+            state.withLock { $0.remainders.append((remainder, facts)) }
         case .proven(let member):
-            var proven = proven(of: member)
+            var proven = self.proven(of: member)
             var pages: [CustomerFacts] = []
             while true {
                 let end = proven.end
@@ -129,7 +127,7 @@ final class LargeFacts: @unchecked Sendable {
                 proven.add([], upTo: entries.end)
             }
             proven.add(pages, upTo: proven.end)
-            locked { self.proven[member] = proven }
+            state.withLock { [proven] in $0.proven[member] = proven }
         }
         return true
     }

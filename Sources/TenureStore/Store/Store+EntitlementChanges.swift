@@ -57,7 +57,8 @@ extension Store {
                     }
                 } else {
                     for customer in piece.customers {
-                        try transaction.compareEntitlements(of: customer.id, isBulk: piece.positions != nil, piece.evaluate)
+                        try transaction.compareEntitlements(
+                            of: customer.id, isBulk: piece.positions != nil, piece.evaluate)
                     }
                 }
                 if let positions = piece.positions { try transaction.setComparisonPosition(positions.after) }

@@ -1,11 +1,9 @@
-import Foundation
+import TenureCore
 
 /// Locks with names. One task at a time holds a name; the others wait and get it in order.
-package final class Turns: @unchecked Sendable {
-    // Sound: `waiting` is touched between `lock.lock()` and `lock.unlock()` only.
-    private let lock = NSLock()
+package final class Turns: Sendable {
     /// The tasks that wait for each name that is held.
-    private var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
+    private let waiting = Locked<[String: [CheckedContinuation<Void, Never>]]>([:])
 
     package init() {}
 
@@ -21,25 +19,22 @@ package final class Turns: @unchecked Sendable {
 
     /// Takes the name if no task holds it and returns true; otherwise queues the continuation.
     private func enter(_ name: String, _ continuation: CheckedContinuation<Void, Never>) -> Bool {
-        lock.lock()
-        defer { lock.unlock() }
-        guard waiting[name] != nil else {
-            waiting[name] = []
-            return true
+        waiting.withLock { waiting in
+            guard waiting[name] != nil else {
+                waiting[name] = []
+                return true
+            }
+            waiting[name]?.append(continuation)
+            return false
         }
-        waiting[name]?.append(continuation)
-        return false
     }
 
     private func leave(_ name: String) {
-        lock.lock()
-        var next: CheckedContinuation<Void, Never>?
-        if waiting[name]?.isEmpty == false {
-            next = waiting[name]?.removeFirst()
-        } else {
+        let next = waiting.withLock { waiting -> CheckedContinuation<Void, Never>? in
+            if waiting[name]?.isEmpty == false { return waiting[name]?.removeFirst() }
             waiting[name] = nil
+            return nil
         }
-        lock.unlock()
         next?.resume()
     }
 }

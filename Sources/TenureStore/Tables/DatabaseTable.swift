@@ -1,5 +1,3 @@
-import GRDB
-
 /// One table of the database, as dumps, checks and copies need to know it.
 ///
 /// No second list of tables exists. `all()` runs the migrations on an empty database in memory and reads its schema.
@@ -31,31 +29,32 @@ package struct DatabaseTable: Sendable, Hashable {
 
     /// Returns all tables. A table comes after those that it refers to.
     package static func all() throws(StoreError) -> [DatabaseTable] {
-        do {
-            let queue = try DatabaseQueue()
-            let tables = try queue.write { db in
-                for migration in Migration.all { try migration.run(on: db) }
-                return try String.fetchAll(
-                    db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-                ).sorted().map { try DatabaseTable(named: $0, in: db) }
-            }
-            return try inOrder(tables)
-        } catch {
-            throw StoreError(error)
+        let connection = try SQLiteConnection(path: ":memory:", for: .creating)
+        for migration in Migration.all {
+            try migration.run(for: .sqlite) { statements throws(StoreError) in try connection.runAll(statements) }
         }
+        let names = try connection.tables().sorted()
+        return try inOrder(
+            try names.map { name throws(StoreError) in try DatabaseTable(named: name, in: connection) })
     }
 
-    private init(named name: String, in db: GRDB.Database) throws {
-        let keys = try db.foreignKeys(on: name).filter { $0.mapping.count == 1 }
+    private init(named name: String, in connection: SQLiteConnection) throws(StoreError) {
+        // Keys of one column each.
         var parents: [String: String] = [:]
-        for key in keys {
-            for pair in key.mapping { parents[pair.origin] = key.destinationTable }
+        for key in try connection.rows(
+            "SELECT \"from\", \"table\" FROM pragma_foreign_key_list($1) GROUP BY id HAVING count(*) = 1", [.text(name)]
+        ) {
+            parents[try key.text(0)] = try key.text(1)
         }
-        let columns = try db.columns(in: name)
+        let rows = try connection.rows("SELECT name, type, pk FROM pragma_table_info($1) ORDER BY cid", [.text(name)])
+        let columns = try rows.map { row throws(StoreError) in
+            Column(name: try row.text(0), type: try row.text(1), references: parents[try row.text(0)])
+        }
+        // The place of each column in the key, from 1; 0 if it has none.
+        let places = try rows.map { row throws(StoreError) in try row.integer(2) }
         self.name = name
-        self.columns = columns.map { Column(name: $0.name, type: $0.type, references: parents[$0.name]) }
-        key = columns.indices.filter { columns[$0].primaryKeyIndex > 0 }
-            .sorted { columns[$0].primaryKeyIndex < columns[$1].primaryKeyIndex }
+        self.columns = columns
+        key = columns.indices.filter { places[$0] > 0 }.sorted { places[$0] < places[$1] }
         isNumbered = key.count == 1 && columns[key[0]].type == "INTEGER"
     }
 

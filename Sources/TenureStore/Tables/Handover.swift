@@ -4,7 +4,8 @@ import Foundation
 ///
 /// Each side waits for the other. If either fails, both throw its error.
 final class Handover<Piece: Sendable>: @unchecked Sendable {
-    // Sound: all variables are touched between `condition.lock()` and `condition.unlock()` only.
+    // `Locked` can't wait until another thread changes the value. All variables are used between `condition.lock()` and
+    // `condition.unlock()` only.
     private let condition = NSCondition()
     private var waiting: [Piece] = []
     private var failure: StoreError?

@@ -2,6 +2,7 @@ import CommandRunner
 import Foundation
 import TenureContent
 import TenureContentPublishing
+import TenureCore
 import Testing
 
 /// Commands that run at the same time, or are killed.
@@ -79,29 +80,26 @@ import Testing
     }
 
     /// Watches on a separate thread whether a file exists.
-    private final class Watch: @unchecked Sendable {
-        // Sound: all but the path is used between `lock.lock()` and `lock.unlock()`.
-        private let lock = NSLock()
-        private var isEnded = false
-        private var counts = (looks: 0, misses: 0)
+    private final class Watch: Sendable {
+        private let state = Locked((isEnded: false, looks: 0, misses: 0))
 
         init(_ path: String) {
-            Thread.detachNewThread { [self] in
-                while !lock.withLock({ isEnded }) {
+            Thread.detachNewThread { [state] in
+                while !state.withLock({ $0.isEnded }) {
                     usleep(20)
                     let isThere = access(path, R_OK) == 0
-                    lock.withLock {
-                        counts.looks += 1
-                        if !isThere { counts.misses += 1 }
+                    state.withLock { state in
+                        state.looks += 1
+                        if !isThere { state.misses += 1 }
                     }
                 }
             }
         }
 
         func end() -> (looks: Int, misses: Int) {
-            lock.withLock {
-                isEnded = true
-                return counts
+            state.withLock { state in
+                state.isEnded = true
+                return (state.looks, state.misses)
             }
         }
     }

@@ -1,16 +1,18 @@
 import Foundation
+import TenureCore
 
 @testable import TenureServer
 
 /// A clock that moves by sleeping, so that no test waits.
-///
-/// `@unchecked`: all that changes is read and written under the lock.
-final class TestTime: @unchecked Sendable {
-    private let lock = NSLock()
-    private var elapsed: TimeInterval = 0
-    /// By how much somebody set the calendar.
-    private var shift: TimeInterval = 0
-    private var waits: [TimeInterval] = []
+final class TestTime: Sendable {
+    private struct State: Sendable {
+        var elapsed: TimeInterval = 0
+        /// By how much somebody set the calendar.
+        var shift: TimeInterval = 0
+        var sleeps: [TimeInterval] = []
+    }
+
+    private let state = Locked(State())
     private let random: Double
     private let begin: Date
 
@@ -19,22 +21,22 @@ final class TestTime: @unchecked Sendable {
         self.random = random
     }
 
-    var now: Date { lock.withLock { begin.addingTimeInterval(elapsed + shift) } }
-    var uptime: TimeInterval { lock.withLock { elapsed } }
+    var now: Date { state.withLock { begin.addingTimeInterval($0.elapsed + $0.shift) } }
+    var uptime: TimeInterval { state.withLock(\.elapsed) }
     /// In the order in which they began.
-    var sleeps: [TimeInterval] { lock.withLock { waits } }
+    var sleeps: [TimeInterval] { state.withLock(\.sleeps) }
 
-    func advance(by seconds: TimeInterval) { lock.withLock { elapsed += seconds } }
-    func set(calendarBy seconds: TimeInterval) { lock.withLock { shift += seconds } }
+    func advance(by seconds: TimeInterval) { state.withLock { $0.elapsed += seconds } }
+    func set(calendarBy seconds: TimeInterval) { state.withLock { $0.shift += seconds } }
 
     var time: AppStoreTime {
         AppStoreTime(
             now: { self.now }, uptime: { self.uptime },
             sleep: { seconds in
                 try Task.checkCancellation()
-                self.lock.withLock {
-                    self.waits.append(seconds)
-                    self.elapsed += seconds
+                self.state.withLock { state in
+                    state.sleeps.append(seconds)
+                    state.elapsed += seconds
                 }
                 await Task.yield()
             },

@@ -154,20 +154,10 @@ extension JWSMinter {
 }
 
 /// What closures report.
-final class Collected<Element: Sendable>: @unchecked Sendable {
-    // Sound: touched between `lock.lock()` and `lock.unlock()` only.
-    private let lock = NSLock()
-    private var elements: [Element] = []
+final class Collected<Element: Sendable>: Sendable {
+    private let elements = Locked<[Element]>([])
 
-    func append(_ element: Element) {
-        lock.lock()
-        defer { lock.unlock() }
-        elements.append(element)
-    }
+    func append(_ element: Element) { elements.withLock { $0.append(element) } }
 
-    var all: [Element] {
-        lock.lock()
-        defer { lock.unlock() }
-        return elements
-    }
+    var all: [Element] { elements.withLock { $0 } }
 }

@@ -1,8 +1,8 @@
 import CommandRunner
 import Crypto
 import Foundation
+import TenureFileAttributes
 import TenureMint
-import TenureStore
 import Testing
 
 @testable import TenureServer

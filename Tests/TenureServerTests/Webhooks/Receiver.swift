@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 import NIOSSL
+import TenureCore
 
 /// A webhook receiver on a free loopback port that answers byte by byte as a test wants.
 final class Receiver: Sendable {
@@ -73,46 +74,31 @@ final class Receiver: Sendable {
     }
 }
 
-private final class RequestLog: @unchecked Sendable {
-    // Sound: `requests` and `channels` are touched between `lock.lock()` and `lock.unlock()` only.
-    private let lock = NSLock()
-    private var requests: [Receiver.Request] = []
-    private var channels: [any Channel] = []
+private final class RequestLog: Sendable {
+    private let requests = Locked<[Receiver.Request]>([])
+    private let channels = Locked<[any Channel]>([])
     private let continuation: AsyncStream<Receiver.Request>.Continuation
 
     init(_ continuation: AsyncStream<Receiver.Request>.Continuation) {
         self.continuation = continuation
     }
 
-    var all: [Receiver.Request] {
-        lock.lock()
-        defer { lock.unlock() }
-        return requests
-    }
+    var all: [Receiver.Request] { requests.withLock { $0 } }
+    var connections: [any Channel] { channels.withLock { $0 } }
 
-    var connections: [any Channel] {
-        lock.lock()
-        defer { lock.unlock() }
-        return channels
-    }
+    func append(_ connection: any Channel) { channels.withLock { $0.append(connection) } }
 
-    func append(_ connection: any Channel) {
-        lock.lock()
-        defer { lock.unlock() }
-        channels.append(connection)
-    }
-
-    /// How many came before it.
+    /// Returns how many came before it.
     func append(_ request: Receiver.Request) -> Int {
-        lock.lock()
-        defer { lock.unlock() }
-        requests.append(request)
-        continuation.yield(request)
-        return requests.count - 1
+        requests.withLock { requests in
+            requests.append(request)
+            continuation.yield(request)
+            return requests.count - 1
+        }
     }
 }
 
-// Sound: used on its channel's event loop only.
+// Its channel's event loop alone uses it, so it needs no lock.
 private final class ReceiverHandler: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

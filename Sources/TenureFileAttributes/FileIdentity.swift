@@ -1,8 +1,6 @@
 import Foundation
 
 /// The identity of a file: links and other names of one file have the same identity.
-///
-/// It is read here because the compiler attributes `stat` to another module in each target that imports SwiftNIO.
 package struct FileIdentity: Sendable, Hashable {
     private let device: UInt64
     private let inode: UInt64
@@ -10,23 +8,24 @@ package struct FileIdentity: Sendable, Hashable {
     package let kind: Kind
 
     package enum Kind: Sendable, Hashable {
-        case file, folder
+        case file, folder, link
         /// A device, a pipe or a socket, which has no content to lose.
         case other
     }
 
-    private init(_ status: stat) {
+    init(_ status: stat) {
         device = UInt64(truncatingIfNeeded: status.st_dev)
         inode = UInt64(truncatingIfNeeded: status.st_ino)
         kind =
             switch status.st_mode & S_IFMT {
             case S_IFREG: .file
             case S_IFDIR: .folder
+            case S_IFLNK: .link
             default: .other
             }
     }
 
-    /// Nil where there is nothing, or only a link that leads nowhere.
+    /// Follows links. Nil if there is nothing, or only a link that leads nowhere.
     package init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

@@ -1,7 +1,6 @@
 import Foundation
 
-/// The permissions of an open file. They are read here because the compiler attributes `stat` to another module in each
-/// target that imports SwiftNIO.
+/// The permissions of an open file.
 package enum FilePermissions {
     /// Returns whether other users have access to a file, or whether that can't be determined.
     ///

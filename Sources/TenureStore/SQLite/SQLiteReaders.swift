@@ -1,0 +1,149 @@
+import CSQLite
+import Foundation
+import TenureCore
+
+/// The connections that read. In WAL mode they wait for no writer.
+///
+/// They are opened as needed and kept for the next caller: opening one reads the whole schema, which takes as long as
+/// hundreds of rows.
+final class SQLiteReaders: Sendable {
+    private struct State {
+        var idle: [SQLiteConnection] = []
+        /// Why no caller gets a connection anymore.
+        var end: StoreError?
+    }
+
+    private let path: String
+    private let state = Locked(State())
+    /// Where transactions run: they may take minutes, and the threads of tasks must not wait for them.
+    private let queue = OperationQueue()
+
+    private static let mostTransactions = 2
+
+    init(path: String) {
+        self.path = path
+        queue.maxConcurrentOperationCount = Self.mostTransactions
+    }
+
+    /// Runs a transaction that reads one state of the database.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
+            queue.addOperation {
+                let result = Result { () throws(StoreError) in
+                    try self.use { connection throws(StoreError) in
+                        try connection.transaction("BEGIN") { () throws(StoreError) in try body(connection) }
+                    }
+                }
+                continuation.resume(returning: result)
+            }
+        }
+        return try result.get()
+    }
+
+    /// Calls `body` with a connection that no other caller has. The caller's thread waits, so there are never more of these
+    /// than threads.
+    private func use<Value>(_ body: (SQLiteConnection) throws(StoreError) -> Value) throws(StoreError) -> Value {
+        let (idle, end) = state.withLock { ($0.idle.popLast(), $0.end) }
+        if let end { throw end }
+        let connection: SQLiteConnection
+        if let idle { connection = idle } else { connection = try open() }
+        defer { state.withLock { if $0.end == nil { $0.idle.append(connection) } } }
+        return try body(connection)
+    }
+
+    private func open() throws(StoreError) -> SQLiteConnection {
+        let connection = try SQLiteConnection(path: path, for: .reading)
+        // Kilobytes: without the inner pages of a table of millions, each look-up reads them again. The file isn't mapped into
+        // memory: if somebody cuts it off, that would end the process.
+        try connection.execute("PRAGMA cache_size = -16384")
+        return connection
+    }
+
+    /// Later callers get this error.
+    func close(_ error: StoreError = .failed("the database is closed")) {
+        let idle = state.withLock { state in
+            defer { state = State(end: state.end ?? error) }
+            return state.idle
+        }
+        // Closed here, outside of the lock.
+        withExtendedLifetime(idle) {}
+    }
+}
+
+// MARK: Customers
+
+/// These read columns through SQLite's pointers, because a general row costs several times as much. They run on the
+/// caller's thread without a transaction: one statement reads one state.
+extension SQLiteReaders {
+    private enum Member {
+        case none
+        case customer(Customer)
+        /// Another customer, into whom this one was merged. An erased customer was merged into itself.
+        case another(Int64)
+    }
+
+    /// See `Database.lookUp`.
+    func customer(_ id: Int64) throws(StoreError) -> Customer? {
+        try use { connection throws(StoreError) in
+            var id = id
+            // Like `DatabaseTransaction.customer`.
+            for _ in 0...DatabaseTransaction.mostMembers {
+                switch try Self.member(id, connection) {
+                case .none: return Customer?.none
+                case .customer(let customer): return customer
+                case .another(id): return nil
+                case .another(let next): id = next
+                }
+            }
+            throw .damaged("customer \(id) was merged in a circle")
+        }
+    }
+
+    private static func member(_ id: Int64, _ connection: SQLiteConnection) throws(StoreError) -> Member {
+        var member = Member.none
+        try connection.run(
+            "SELECT realm, public_id, created_at, facts, merged_into FROM customers WHERE id = ?", [.integer(id)]
+        ) { row throws(StoreError) in
+            guard sqlite3_column_type(row, 4) == SQLITE_NULL else {
+                member = .another(sqlite3_column_int64(row, 4))
+                return
+            }
+            guard let code = UInt8(exactly: sqlite3_column_int64(row, 0)), let realm = Realm(code: code) else {
+                throw .damaged("a customer belongs to no known realm")
+            }
+            member = .customer(
+                Customer(
+                    id: id, realm: realm, publicID: String(decoding: text(row, 1), as: UTF8.self),
+                    createdAt: Date(millisecondsSince1970: sqlite3_column_int64(row, 2)),
+                    facts: try CustomerFacts(decoding: blob(row, 3))))
+        }
+        return member
+    }
+
+    /// See `Database.forEachCustomer`.
+    func forEachCustomer(
+        after id: Int64, through last: Int64,
+        _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        try use { connection throws(StoreError) in
+            try connection.run(
+                """
+                SELECT realm, public_id, facts FROM customers WHERE id > ? AND id <= ? AND merged_into IS NULL
+                AND \(DatabaseTransaction.isNotUnbound) ORDER BY id
+                """, [.integer(id), .integer(last)]
+            ) { row throws(StoreError) in
+                try body(UInt8(clamping: sqlite3_column_int64(row, 0)), Self.text(row, 1), Self.blob(row, 2))
+            }
+        }
+    }
+
+    private static func text(_ row: OpaquePointer, _ column: Int32) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: sqlite3_column_text(row, column), count: Int(sqlite3_column_bytes(row, column)))
+    }
+
+    private static func blob(_ row: OpaquePointer, _ column: Int32) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: sqlite3_column_blob(row, column), count: Int(sqlite3_column_bytes(row, column)))
+    }
+}
