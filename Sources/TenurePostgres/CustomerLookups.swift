@@ -13,12 +13,13 @@ final class CustomerLookups: @unchecked Sendable {
     /// How many connections are at work, or about to be.
     private var rounds = 0
     private let pool: PostgresPool
+    private let patience: Duration
 
     private struct Lookup: Sendable {
         let id: Int64
         let continuation: CheckedContinuation<Result<Found, StoreError>, Never>
-        /// How often the connection broke under it.
-        var losses = 0
+        /// Until when it is asked again if the connection breaks under it.
+        let deadline: ContinuousClock.Instant
     }
 
     private enum Found: Sendable {
@@ -33,12 +34,13 @@ final class CustomerLookups: @unchecked Sendable {
     /// A chain is as long as the merges by which it came about; a damaged one must not run in a circle.
     private static let longestChain = 100
 
-    init(at address: PostgresAddress, patience: Duration) {
-        pool = Self.newPool(at: address, patience: patience)
+    init(on cluster: PostgresCluster, patience: Duration) {
+        self.patience = patience
+        pool = Self.newPool(on: cluster, patience: patience)
     }
 
-    static func newPool(at address: PostgresAddress, patience: Duration) -> PostgresPool {
-        PostgresPool(to: address, for: .lookups, limit: connections, patience: patience)
+    static func newPool(on cluster: PostgresCluster, patience: Duration) -> PostgresPool {
+        PostgresPool(to: cluster, for: .lookups, limit: connections, patience: patience)
     }
 
     func customer(_ id: Int64) async throws(StoreError) -> Customer? {
@@ -61,7 +63,7 @@ final class CustomerLookups: @unchecked Sendable {
 
     private func find(_ id: Int64) async throws(StoreError) -> Found {
         let result: Result<Found, StoreError> = await withCheckedContinuation { continuation in
-            submit([Lookup(id: id, continuation: continuation)])
+            submit([Lookup(id: id, continuation: continuation, deadline: .now + patience)])
         }
         return try result.get()
     }
@@ -118,18 +120,11 @@ final class CustomerLookups: @unchecked Sendable {
         }
     }
 
-    /// Nothing was changed, so that it may be asked again; but whom every connection breaks under gets an answer.
+    /// Nothing was changed, so it may be asked again, while its time lasts.
     private func repeatOrFail(_ group: [Lookup], after error: StoreError) {
-        var again: [Lookup] = []
-        for var lookup in group {
-            lookup.losses += 1
-            if lookup.losses < 5 {
-                again.append(lookup)
-            } else {
-                lookup.continuation.resume(returning: .failure(error))
-            }
-        }
-        submit(again)
+        let now = ContinuousClock.now
+        for lookup in group where lookup.deadline <= now { lookup.continuation.resume(returning: .failure(error)) }
+        submit(group.filter { $0.deadline > now })
     }
 
     // MARK: Rows

@@ -6,7 +6,8 @@ package import TenureStore
 /// connections of its own.
 package struct PostgresDatabase: Database {
     package let id: [UInt8]
-    private let address: PostgresAddress
+    let address: PostgresAddress
+    private let cluster: PostgresCluster
     private let pool: PostgresPool
     private let lookups: CustomerLookups
 
@@ -16,8 +17,9 @@ package struct PostgresDatabase: Database {
     ///   away; so that a short restart of the server is a delay and no error.
     package init(_ address: PostgresAddress, patience: Duration = .seconds(3)) async throws(StoreError) {
         self.address = address
-        pool = PostgresPool(to: address, for: .acts, limit: address.connections, patience: patience)
-        lookups = CustomerLookups(at: address, patience: patience)
+        cluster = PostgresCluster(address)
+        pool = PostgresPool(to: cluster, for: .acts, limit: address.connections, patience: patience)
+        lookups = CustomerLookups(on: cluster, patience: patience)
         do {
             id = try await pool.run { connection throws(PostgresFailure) in
                 try connection.migrate()
@@ -49,7 +51,7 @@ package struct PostgresDatabase: Database {
     }
 
     /// With as many connections as the store looks customers up on.
-    func newPoolForLookups() -> PostgresPool { CustomerLookups.newPool(at: address, patience: .seconds(3)) }
+    func newPoolForLookups() -> PostgresPool { CustomerLookups.newPool(on: cluster, patience: .seconds(3)) }
 
     package func close() async throws(StoreError) {
         await pool.close()

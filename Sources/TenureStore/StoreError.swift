@@ -14,6 +14,8 @@ package enum StoreError: Error, Sendable, Hashable {
     case policyChanged
     /// The disk is full.
     case full
+    /// It can be read at most: a standby, or a role without the rights to write.
+    case readOnly(database: String, detail: String)
     /// What is stored is not what was written.
     case damaged(String)
     case failed(String)
@@ -27,7 +29,7 @@ package enum StoreError: Error, Sendable, Hashable {
     /// Whether the same act may succeed a moment later.
     package var isRetryable: Bool {
         switch self {
-        case .busy, .full, .unreachable, .policyChanged: true
+        case .busy, .full, .readOnly, .unreachable, .policyChanged: true
         case .newerDatabase, .unavailable, .unusable, .damaged, .failed, .replaced, .notEmpty, .movedOtherwise: false
         }
     }
@@ -46,6 +48,7 @@ extension StoreError: CustomStringConvertible {
         case .busy: "the database is held by others; try again"
         case .policyChanged: "another policy was published meanwhile; try again"
         case .full: "the disk is full; make room"
+        case .readOnly(let database, let detail): "the database `\(database)` takes no writes (\(detail))"
         case .damaged(let detail): "the record is damaged: \(detail)"
         case .failed(let detail): "the database failed: \(detail)"
         case .replaced(let what): "\(what) while it was open; restart the service as its log says"

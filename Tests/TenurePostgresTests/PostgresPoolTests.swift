@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct `a pool of connections` {
     private func pool() throws -> PostgresPool {
-        PostgresPool(to: try freshAddress(), for: .acts, limit: 1, patience: patience)
+        PostgresPool(to: PostgresCluster(try freshAddress()), for: .acts, limit: 1, patience: patience)
     }
 
     /// Takes a connection until `end` fires; returns once it has it.
@@ -56,7 +56,7 @@ import Testing
 
     @Test func `never has more connections than its limit`() async throws {
         let address = try freshAddress("application_name=limited")
-        let pool = PostgresPool(to: address, for: .acts, limit: 3, patience: patience)
+        let pool = PostgresPool(to: PostgresCluster(address), for: .acts, limit: 3, patience: patience)
         let counts = try await withThrowingTaskGroup(of: Int64?.self) { group in
             for _ in 0..<60 {
                 group.addTask {
@@ -141,7 +141,7 @@ import Testing
         let owner = try PostgresConnection(to: try PostgresAddress(server.url()), for: .acts)
         _ = try owner.run("CREATE ROLE \(role) LOGIN")
         let address = try PostgresAddress(server.url(user: role))
-        let pool = PostgresPool(to: address, for: .acts, limit: 4, patience: patience)
+        let pool = PostgresPool(to: PostgresCluster(address), for: .acts, limit: 4, patience: patience)
         let end = Signal()
         await occupy(pool, until: end)
         _ = try owner.run("ALTER ROLE \(role) NOLOGIN")

@@ -100,7 +100,7 @@ import Testing
     @Test func `that takes no writes is said to`() async throws {
         let server = try PostgresServer(settings: ["wal_level": "replica"])
         try server.becomeStandby()
-        let error = try await refusal(of: server.url())
+        let error = try await refusal(of: server.url(), patience: .seconds(1))
         #expect(error?.description.contains("takes no writes") == true)
     }
 

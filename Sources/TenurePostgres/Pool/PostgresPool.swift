@@ -10,7 +10,7 @@ final class PostgresPool: @unchecked Sendable {
     // Sound: `state` is touched in `withState` only, between locking and unlocking.
     private let lock = NSLock()
     private var state = State()
-    private let address: PostgresAddress
+    private let cluster: PostgresCluster
     private let role: PostgresConnection.Role
     private let limit: Int
     /// How long a job may wait for a connection.
@@ -36,8 +36,8 @@ final class PostgresPool: @unchecked Sendable {
     /// As many may wait as a busy service has requests; beyond that an answer now is better than one too late.
     static let longestQueue = 10_000
 
-    init(to address: PostgresAddress, for role: PostgresConnection.Role, limit: Int, patience: Duration) {
-        self.address = address
+    init(to cluster: PostgresCluster, for role: PostgresConnection.Role, limit: Int, patience: Duration) {
+        self.cluster = cluster
         self.role = role
         self.limit = limit
         self.patience = patience
@@ -135,7 +135,8 @@ final class PostgresPool: @unchecked Sendable {
     private func reason(in state: State) -> StoreError {
         if let outage = state.outage { return outage }
         if state.hasConnected { return .busy }
-        return .unreachable(database: address.description, detail: "no connection came about within \(patience)")
+        return .unreachable(
+            database: cluster.address.description, detail: "no connection came about within \(patience)")
     }
 
     // MARK: Working
@@ -143,6 +144,8 @@ final class PostgresPool: @unchecked Sendable {
     /// Runs on the worker's queue, until nothing waits.
     private func work(_ worker: PostgresWorker) {
         while hasWork(worker) {
+            // The server was replaced, or is silent.
+            if worker.connection?.isIdle == false { disconnect(worker) }
             if worker.connection == nil {
                 if let pause = worker.backoff.pause() {
                     worker.queue.asyncAfter(deadline: pause) { self.work(worker) }
@@ -199,7 +202,7 @@ final class PostgresPool: @unchecked Sendable {
 
     private func connect(_ worker: PostgresWorker) {
         do {
-            worker.connection = try PostgresConnection(to: address, for: role)
+            worker.connection = try cluster.connect(for: role)
             worker.backoff.succeeded()
             withState { state in
                 state.outage = nil

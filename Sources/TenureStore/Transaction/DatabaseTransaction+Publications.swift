@@ -43,6 +43,7 @@ extension DatabaseTransaction {
     package func preparePublication(
         _ request: RequestedPublication, after survey: PublicationSurvey
     ) throws(StoreError) -> PreparedPublication {
+        try session.allowLongStatements()
         try keepWritersAway()
         guard let former = try publication(), former.id == request.base else { return .refused(.overtaken) }
         guard try isSettled(since: survey.mark) else { return .refused(.unsettled) }

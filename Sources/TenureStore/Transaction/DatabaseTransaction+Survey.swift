@@ -5,6 +5,7 @@ import TenureCore
 extension DatabaseTransaction {
     /// The next customers of production, by number; those left out who turned out to be another.
     package func survey(after id: Int64, limit: Int) throws(StoreError) -> [SurveyedCustomer] {
+        try session.allowLongStatements()
         let rows = try session.rows(
             """
             SELECT \(Customer.columns), \(Self.unboundColumn) FROM customers
@@ -69,6 +70,7 @@ extension DatabaseTransaction {
 
     /// How far the ledger has come, with nobody at work.
     package func position() throws(StoreError) -> DatabasePosition {
+        try session.allowLongStatements()
         try keepWritersAway()
         var last: [String: DatabasePosition.Row] = [:]
         for table in Self.telling { last[table] = try lastRow(of: table) }
