@@ -69,6 +69,7 @@ extension StoreError {
         switch code & 0xFF {
         case SQLITE_BUSY, SQLITE_LOCKED: self = .busy
         case SQLITE_FULL: self = .full
+        case SQLITE_READONLY: self = .readOnly(database: "SQLite", detail: detail)
         case SQLITE_CORRUPT, SQLITE_NOTADB: self = .damaged(detail)
         default: self = .failed(detail)
         }
