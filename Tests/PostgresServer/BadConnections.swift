@@ -10,7 +10,7 @@ package final class SilentPort: Sendable {
     deinit { close(socket) }
 }
 
-/// Stands between clients and a server with TLS, and ends connections in the middle of the TLS handshake.
+/// Sits between clients and a server with TLS, and ends connections in the middle of the TLS handshake.
 package final class HandshakeCutter: @unchecked Sendable {
     // Sound: `isCutting` and `count` are touched between locking and unlocking only.
     package let port: Int
