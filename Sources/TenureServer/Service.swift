@@ -19,7 +19,7 @@ struct TenureService: Sendable {
     /// Nil if the service delivers no content.
     let content: ContentDelivery?
     let configuration: ServiceConfiguration
-    let metrics = ServiceMetrics()
+    let metrics: ServiceMetrics
     /// To the App Store; opened by the first call.
     private let http = HTTPTransport()
     /// `http`, or what a test has in its place.
@@ -28,10 +28,11 @@ struct TenureService: Sendable {
     /// On the given record, or on the SQLite file that the configuration names.
     init(
         _ configuration: ServiceConfiguration, store: Store? = nil, appStore transport: AppStoreTransport? = nil,
-        downloads: Downloads? = nil
+        downloads: Downloads? = nil, metrics: ServiceMetrics = ServiceMetrics()
     ) async throws(ServiceError) {
         if let error = ServiceError(configuration.mistakes) { throw error }
         self.configuration = configuration
+        self.metrics = metrics
         self.transport = transport ?? http.transport
         let record: Store
         if let store { record = store } else { record = try Self.openStore(configuration) }
@@ -49,7 +50,7 @@ struct TenureService: Sendable {
             configuration, databaseID: record.databaseID, downloads: downloads ?? configuration.downloads)
     }
 
-    private static func openStore(_ configuration: ServiceConfiguration) throws(ServiceError) -> Store {
+    static func openStore(_ configuration: ServiceConfiguration) throws(ServiceError) -> Store {
         if let finding = configuration.findingOfDatabase { throw finding }
         do {
             return Store(try SQLiteDatabase(path: configuration.databasePath))
@@ -168,7 +169,7 @@ struct TenureService: Sendable {
         let appStore = try appStoreClient(logger: silent)
         addAdminRoutes(to: router, verifier: sync.verifier, appStore: appStore)
         router.get(HealthRoutes.livePath, use: health.live)
-        router.get("health/ready", use: health.ready)
+        router.get(HealthRoutes.readyPath, use: health.ready)
         return router
     }
 }

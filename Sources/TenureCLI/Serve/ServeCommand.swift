@@ -80,11 +80,14 @@ struct ServeCommand: AsyncParsableCommand {
     private func serve(_ apps: [AppConfiguration], at address: ServiceAddress, logger: Logger) async throws {
         var apps = apps
         for index in apps.indices {
-            if let keys = apps[index].configuration.keysFolder {
-                try FileManager.default.createDirectory(
-                    atPath: keys, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            let configuration = apps[index].configuration
+            apps[index].open = {
+                if let keys = configuration.keysFolder {
+                    try FileManager.default.createDirectory(
+                        atPath: keys, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+                }
+                return try await Self.store(of: configuration)
             }
-            apps[index].store = try await Self.store(of: apps[index].configuration)
         }
         let names = apps.map(\.name).joined(separator: ", ")
         try await TenureServer.serve(apps: apps, logger: logger) { port in

@@ -7,15 +7,19 @@ struct HealthRoutes: Sendable {
     let store: Store
 
     static let livePath: RouterPath = "/health/live"
+    static let readyPath: RouterPath = "/health/ready"
+    static var alive: Response { .json(Array(#"{"status":"ok"}"#.utf8)) }
 
-    @Sendable func live(_ request: Request, context: ServiceContext) async throws -> Response {
-        .json(Array(#"{"status":"ok"}"#.utf8))
-    }
+    @Sendable func live(_ request: Request, context: ServiceContext) async throws -> Response { Self.alive }
 
     @Sendable func ready(_ request: Request, context: ServiceContext) async throws -> Response {
-        if let error = await store.writeFailure() {
-            throw Problem(error) ?? Problem(.busy, "the database failed", reason: "databaseFailed", retryAfter: 5)
-        }
-        return .json(Array(#"{"status":"ok"}"#.utf8))
+        if let problem = await problem() { throw problem }
+        return Self.alive
+    }
+
+    /// Why the database can't be written; nil if it can.
+    func problem() async -> Problem? {
+        guard let error = await store.writeFailure() else { return nil }
+        return Problem(error) ?? Problem(.busy, "the database failed", reason: "databaseFailed", retryAfter: 5)
     }
 }
