@@ -20,9 +20,9 @@ import Testing
         }
     }
 
-    /// Fails, as it should, within seconds.
+    /// Fails, as it should: within 9 seconds, and some more on a machine that is busy with other tests.
     private func expectFailure(
-        _ what: Comment, within limit: Duration = .seconds(10), _ body: () async throws -> Void
+        _ what: Comment, within limit: Duration = .seconds(20), _ body: () async throws -> Void
     ) async {
         let began = ContinuousClock.now
         let error = await #expect(throws: StoreError.self, what) { try await body() }
@@ -38,7 +38,7 @@ import Testing
         let began = ContinuousClock.now
         let store = try await Store(PostgresDatabase(address, patience: .seconds(20)))
         _ = try await store.add("a", to: "1")
-        #expect(.now - began < .seconds(10))
+        #expect(.now - began < .seconds(20))
         try await store.close()
     }
 
