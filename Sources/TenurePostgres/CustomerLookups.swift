@@ -31,16 +31,14 @@ final class CustomerLookups: @unchecked Sendable {
 
     private static let connections = 2
     private static let largestGroup = 64
+    /// How long one app keeps a connection.
+    private static let turn = Duration.milliseconds(20)
     /// A chain is as long as the merges by which it came about; a damaged one must not run in a circle.
     private static let longestChain = 100
 
-    init(on cluster: PostgresCluster, patience: Duration) {
+    init(_ pool: PostgresPool, patience: Duration) {
+        self.pool = pool
         self.patience = patience
-        pool = Self.newPool(on: cluster, patience: patience)
-    }
-
-    static func newPool(on cluster: PostgresCluster, patience: Duration) -> PostgresPool {
-        PostgresPool(to: cluster, for: .lookups, limit: connections, patience: patience)
     }
 
     func customer(_ id: Int64) async throws(StoreError) -> Customer? {
@@ -100,7 +98,10 @@ final class CustomerLookups: @unchecked Sendable {
     }
 
     private func answer(on connection: PostgresConnection) {
+        let end = ContinuousClock.now + Self.turn
         while true {
+            // Other apps may wait for this connection.
+            guard end > .now else { return submitAgain() }
             let group = next()
             guard !group.isEmpty else { return }
             do {
@@ -118,6 +119,13 @@ final class CustomerLookups: @unchecked Sendable {
                 return
             }
         }
+    }
+
+    private func submitAgain() {
+        lock.lock()
+        rounds -= 1
+        lock.unlock()
+        submit([])
     }
 
     /// Nothing was changed, so it may be asked again, while its time lasts.

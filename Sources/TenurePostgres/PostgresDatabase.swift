@@ -7,7 +7,10 @@ package import TenureStore
 package struct PostgresDatabase: Database {
     package let id: [UInt8]
     let address: PostgresAddress
+    /// Shared with the other apps on this server.
+    private let budget: PostgresBudget
     private let cluster: PostgresCluster
+    private let patience: Duration
     private let pool: PostgresPool
     private let lookups: CustomerLookups
 
@@ -17,9 +20,12 @@ package struct PostgresDatabase: Database {
     ///   away; so that a short restart of the server is a delay and no error.
     package init(_ address: PostgresAddress, patience: Duration = .seconds(3)) async throws(StoreError) {
         self.address = address
-        cluster = PostgresCluster(address)
-        pool = PostgresPool(to: cluster, for: .acts, limit: address.connections, patience: patience)
-        lookups = CustomerLookups(on: cluster, patience: patience)
+        self.patience = patience
+        budget = PostgresBudget.shared(for: address)
+        cluster = budget.cluster(for: address)
+        pool = PostgresPool(on: budget.operations, to: cluster, for: address, patience: patience)
+        lookups = CustomerLookups(
+            PostgresPool(on: budget.lookups, to: cluster, for: address, patience: patience), patience: patience)
         do {
             id = try await pool.run { connection throws(PostgresFailure) in
                 try connection.migrate()
@@ -27,6 +33,7 @@ package struct PostgresDatabase: Database {
             }
         } catch {
             await pool.close()
+            await lookups.close()
             throw error
         }
     }
@@ -51,7 +58,9 @@ package struct PostgresDatabase: Database {
     }
 
     /// With as many connections as the store looks customers up on.
-    func newPoolForLookups() -> PostgresPool { CustomerLookups.newPool(on: cluster, patience: .seconds(3)) }
+    func newPoolForLookups() -> PostgresPool {
+        PostgresPool(on: budget.lookups, to: cluster, for: address, patience: patience)
+    }
 
     package func close() async throws(StoreError) {
         await pool.close()

@@ -142,4 +142,26 @@ import Testing
         let none = try await Command.run("serve", "--config", config)
         #expect(none.status == 1 && none.errors.contains("but there is a signing key"), "\(none.errors)")
     }
+
+    @Test func `a check compares the connections of all apps with what the database server allows`() async throws {
+        let folder = try Folder()
+        let server = try PostgresServer(settings: ["max_connections": "20"])
+        for (connections, status, words) in [(10, Int32(0), ""), (17, 1, "may open 19 connections")] {
+            let config = try configuration(in: folder, notes: server.url("connections=\(connections)"))
+            let check = try await self.check(config)
+            #expect(check.status == status, "\(check.errors)")
+            #expect(words.isEmpty ? check.errors.isEmpty : check.errors.contains(words), "\(check.errors)")
+        }
+        // A service manager checks before each start, also while the server is down.
+        try server.stop(.fast)
+        let config = try configuration(in: folder, notes: server.url("connections=17"))
+        let check = try await self.check(config)
+        #expect(check.status == 0 && check.errors.contains("warning: "), "\(check.errors)")
+    }
+
+    /// Without the variables of a developer.
+    private func check(_ config: String) async throws -> Command.Result {
+        let names = ProcessInfo.processInfo.environment.keys.filter { $0.hasPrefix("TENURE_") }
+        return try await Command.run(["serve", "--config", config, "--check"], removing: Array(names))
+    }
 }

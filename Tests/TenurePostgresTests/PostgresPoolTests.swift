@@ -162,18 +162,16 @@ import Testing
 
     @Test func `waits between attempts, longer each time, and a second at most`() {
         var backoff = Backoff()
-        #expect(backoff.pause() == nil)
-        var pauses: [Double] = []
+        #expect(backoff.isOver())
+        var pauses: [Duration] = []
         for _ in 0..<12 {
-            let now = DispatchTime.now()
+            let now = ContinuousClock.now
             backoff.failed(at: now)
-            let pause = backoff.pause(at: now) ?? now
-            pauses.append(Double(pause.uptimeNanoseconds - now.uptimeNanoseconds) / 1e9)
+            pauses.append((backoff.next ?? now) - now)
         }
-        #expect(pauses.allSatisfy { $0 > 0.02 && $0 <= 1.0 })
-        #expect(pauses[0] <= 0.05)
-        #expect(pauses[11] >= 0.5)
-        backoff.succeeded()
-        #expect(backoff.pause() == nil)
+        #expect(!backoff.isOver())
+        #expect(pauses.allSatisfy { $0 > .milliseconds(20) && $0 <= .seconds(1) })
+        #expect(pauses[0] <= .milliseconds(50))
+        #expect(pauses[11] >= .milliseconds(500))
     }
 }

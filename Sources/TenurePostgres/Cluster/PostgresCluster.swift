@@ -22,12 +22,16 @@ final class PostgresCluster: @unchecked Sendable {
         /// Why the last search found none, and when.
         var failure: (error: PostgresFailure, at: ContinuousClock.Instant)?
         var isWatched = false
+        var hasConnected = false
     }
 
     init(_ address: PostgresAddress) {
         self.address = address
         hosts = address.hosts.map { PostgresHost($0) }
     }
+
+    /// Whether a connection came about before.
+    var hasConnected: Bool { withState { $0.hasConnected } }
 
     /// Connects to the primary; looks for it among all servers if it is unknown or can't be reached.
     func connect(for role: PostgresConnection.Role) throws(PostgresFailure) -> PostgresConnection {
@@ -99,6 +103,7 @@ final class PostgresCluster: @unchecked Sendable {
         }
         let isNew = withState { state in
             state.timeline = max(state.timeline, connection.server.timeline)
+            state.hasConnected = true
             defer { state.primary = connection.host }
             return state.primary !== connection.host
         }

@@ -28,7 +28,8 @@ final class PostgresConnection {
 
     /// When to ask the server to stop what it does; nil to wait for the answer.
     var cancelsAfter: Duration?
-    let address: PostgresAddress
+    /// The app's for which it works now. Apps with one database and role share connections.
+    var address: PostgresAddress
     let host: PostgresHost
     private let generation: Int
     /// What the server said about itself when the connection was opened.
@@ -75,8 +76,10 @@ final class PostgresConnection {
             return try finish(sent: sent)
         }
         try dropStaleStatements()
-        let known = statements.name(for: sql, types: parameters.types)
-        let name = if let known { known } else { try prepare(sql, parameters.types) }
+        // The same text means other tables in another schema.
+        let key = "\(address.schema) \(sql)"
+        let known = statements.name(for: key, types: parameters.types)
+        let name = if let known { known } else { try prepare(sql, parameters.types, as: key) }
         let sent = parameters.withPointers { values, lengths, formats in
             PQsendQueryPrepared(handle, name, Int32(parameters.types.count), values, lengths, formats, 1)
         }
@@ -101,7 +104,7 @@ final class PostgresConnection {
     /// Whether a transaction is open.
     var isInTransaction: Bool { !isLost && PQtransactionStatus(handle) != PQTRANS_IDLE }
 
-    private func prepare(_ sql: String, _ types: [Oid]) throws(PostgresFailure) -> String {
+    private func prepare(_ sql: String, _ types: [Oid], as key: String) throws(PostgresFailure) -> String {
         let name = statements.newName()
         _ = try finish(sent: PQsendPrepare(handle, name, sql, Int32(types.count), types))
         var types = types
@@ -110,7 +113,7 @@ final class PostgresConnection {
             let description = try finish(sent: PQsendDescribePrepared(handle, name))
             types = types.indices.map { description.parameterType($0) }
         }
-        if let evicted = statements.insert(name, for: sql, types: types) { try run("DEALLOCATE \(evicted)") }
+        if let evicted = statements.insert(name, for: key, types: types) { try run("DEALLOCATE \(evicted)") }
         return name
     }
 
