@@ -81,7 +81,8 @@ import Testing
             stores.append(try await Store(PostgresDatabase(address, patience: patience)))
         }
         let most = try await load(stores, observer)
-        #expect(most <= 5 + 8, "\(most)")
+        // A server process ends a moment after its client moved on to another database.
+        #expect(most <= 5 + 8 + 5, "\(most)")
         try await expectOwnRows(stores)
         for store in stores { try await store.close() }
         while try count(observer) > 0 { try await Task.sleep(for: .milliseconds(20)) }
