@@ -13,12 +13,13 @@ final class CustomerLookups: @unchecked Sendable {
     /// The number of connections that are working, or about to.
     private var rounds = 0
     private let pool: PostgresPool
+    private let waitTimeout: Duration
 
     private struct Lookup: Sendable {
         let id: Int64
         let continuation: CheckedContinuation<Result<Found, StoreError>, Never>
-        /// How often the connection was lost during this look-up.
-        var losses = 0
+        /// Until when it is asked again if the connection breaks under it.
+        let deadline: ContinuousClock.Instant
     }
 
     private enum Found: Sendable {
@@ -30,15 +31,14 @@ final class CustomerLookups: @unchecked Sendable {
 
     private static let connections = 2
     private static let largestGroup = 64
+    /// How long one app keeps a connection.
+    private static let turn = Duration.milliseconds(20)
     /// The longest chain of merges. The limit ends a damaged chain that runs in a circle.
     private static let longestChain = 100
 
-    init(at address: PostgresAddress, waitTimeout: Duration) {
-        pool = Self.newPool(at: address, waitTimeout: waitTimeout)
-    }
-
-    static func newPool(at address: PostgresAddress, waitTimeout: Duration) -> PostgresPool {
-        PostgresPool(to: address, for: .lookups, limit: connections, waitTimeout: waitTimeout)
+    init(_ pool: PostgresPool, waitTimeout: Duration) {
+        self.pool = pool
+        self.waitTimeout = waitTimeout
     }
 
     func customer(_ id: Int64) async throws(StoreError) -> Customer? {
@@ -61,7 +61,7 @@ final class CustomerLookups: @unchecked Sendable {
 
     private func find(_ id: Int64) async throws(StoreError) -> Found {
         let result: Result<Found, StoreError> = await withCheckedContinuation { continuation in
-            submit([Lookup(id: id, continuation: continuation)])
+            submit([Lookup(id: id, continuation: continuation, deadline: .now + waitTimeout)])
         }
         return try result.get()
     }
@@ -98,7 +98,10 @@ final class CustomerLookups: @unchecked Sendable {
     }
 
     private func answer(on connection: PostgresConnection) {
+        let end = ContinuousClock.now + Self.turn
         while true {
+            // Other apps may wait for this connection.
+            guard end > .now else { return submitAgain() }
             let group = next()
             guard !group.isEmpty else { return }
             do {
@@ -118,19 +121,18 @@ final class CustomerLookups: @unchecked Sendable {
         }
     }
 
-    /// Repeats look-ups after a lost connection, because they changed nothing. A look-up that loses several connections
-    /// fails.
+    private func submitAgain() {
+        lock.lock()
+        rounds -= 1
+        lock.unlock()
+        submit([])
+    }
+
+    /// Nothing was changed, so it may be asked again, while its time lasts.
     private func repeatOrFail(_ group: [Lookup], after error: StoreError) {
-        var again: [Lookup] = []
-        for var lookup in group {
-            lookup.losses += 1
-            if lookup.losses < 5 {
-                again.append(lookup)
-            } else {
-                lookup.continuation.resume(returning: .failure(error))
-            }
-        }
-        submit(again)
+        let now = ContinuousClock.now
+        for lookup in group where lookup.deadline <= now { lookup.continuation.resume(returning: .failure(error)) }
+        submit(group.filter { $0.deadline > now })
     }
 
     // MARK: Rows

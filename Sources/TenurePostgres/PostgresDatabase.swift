@@ -6,7 +6,11 @@ package import TenureStore
 /// separate connections.
 package struct PostgresDatabase: Database {
     package let id: [UInt8]
-    private let address: PostgresAddress
+    let address: PostgresAddress
+    /// Shared with the other apps on this server.
+    private let budget: PostgresBudget
+    private let cluster: PostgresCluster
+    private let waitTimeout: Duration
     private let pool: PostgresPool
     private let lookups: CustomerLookups
 
@@ -16,8 +20,13 @@ package struct PostgresDatabase: Database {
     ///   server.
     package init(_ address: PostgresAddress, waitTimeout: Duration = .seconds(3)) async throws(StoreError) {
         self.address = address
-        pool = PostgresPool(to: address, for: .transactions, limit: address.connections, waitTimeout: waitTimeout)
-        lookups = CustomerLookups(at: address, waitTimeout: waitTimeout)
+        self.waitTimeout = waitTimeout
+        budget = PostgresBudget.shared(for: address)
+        cluster = budget.cluster(for: address)
+        pool = PostgresPool(on: budget.operations, to: cluster, for: address, waitTimeout: waitTimeout)
+        lookups = CustomerLookups(
+            PostgresPool(on: budget.lookups, to: cluster, for: address, waitTimeout: waitTimeout),
+            waitTimeout: waitTimeout)
         do {
             id = try await pool.run { connection throws(PostgresFailure) in
                 try connection.migrate()
@@ -25,6 +34,7 @@ package struct PostgresDatabase: Database {
             }
         } catch {
             await pool.close()
+            await lookups.close()
             throw error
         }
     }
@@ -49,7 +59,9 @@ package struct PostgresDatabase: Database {
     }
 
     /// A pool with as many connections as the one for look-ups.
-    func newPoolForLookups() -> PostgresPool { CustomerLookups.newPool(at: address, waitTimeout: .seconds(3)) }
+    func newPoolForLookups() -> PostgresPool {
+        PostgresPool(on: budget.lookups, to: cluster, for: address, waitTimeout: waitTimeout)
+    }
 
     package func close() async throws(StoreError) {
         await pool.close()

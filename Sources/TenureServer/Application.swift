@@ -77,78 +77,45 @@ private func run(
 }
 
 /// Creates the service with several apps. Each is wired as if it were the only one; one responder passes requests to
-/// them.
+/// them. Apps that can't start yet are started later.
 func buildApplication(
     apps: [AppConfiguration], logger: Logger = Logger(label: "tenure"),
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
 ) async throws(ServiceError) -> some ApplicationProtocol {
     if let mistake = AppConfiguration.mistake(in: apps) { throw mistake }
-    var responders: [String: RouterResponder<ServiceContext>] = [:]
-    var services: [any Service] = []
-    var sources: [MetricsSource] = []
-    var first: (service: TenureService, responder: RouterResponder<ServiceContext>)?
-    var opened: [Store] = []
-    // All apps share the connections.
-    let downloads = apps.first?.configuration.downloads
+    let running = RunningApps(apps)
+    let errors = try await running.start()
     do throws(ServiceError) {
-        for app in apps {
-            let service = try await TenureService(app.configuration, store: app.store, downloads: downloads)
-            guard !opened.contains(where: { $0.databaseID == service.store.databaseID }) else {
-                opened.append(service.store)
-                throw .app(name: app.name, "it has the database of another app; use different databases")
-            }
-            opened.append(service.store)
+        guard let first = apps.first else { throw .apps("there is no app; add one below `apps`") }
+        let runners = apps.map { app in
             var logger = logger
             logger[metadataKey: "app"] = "\(app.name)"
-            let responder = try service.router().responder()
-            responders[app.name] = responder
-            sources.append(service.metricsSource(of: app.name))
-            services += try service.services(logger: logger)
-            if first == nil { first = (service, responder) }
+            return AppRunner(app: app, apps: running, logger: logger, error: errors[app.name])
         }
-        guard let first else { throw .apps("there is no app; add one below `apps`") }
-        return try first.service.application(
-            AppsResponder(
-                first: first.responder, all: responders, shared: try first.service.responder(of: sources)),
-            services: services, logger: logger,
-            onServerRunning: onServerRunning)
+        return try first.configuration.application(
+            running.responder(), running.metrics[first.name] ?? ServiceMetrics(),
+            services: runners, logger: logger, onServerRunning: onServerRunning)
     } catch {
         // If one app doesn't start, the others' databases must not stay open.
-        for store in opened { try? await store.close() }
+        await running.close()
         throw error
     }
 }
 
 extension TenureService {
-    /// Answers paths outside of all apps: `GET /metrics`, and a problem for every other path. It has the same
-    /// middleware as an app's router.
-    fileprivate func responder(of sources: [MetricsSource]) throws(ServiceError) -> RouterResponder<ServiceContext> {
-        let router = Router<ServiceContext>.empty
-        router.add(
-            middleware: AccessMiddleware(proxies: configuration.proxies, metrics: metrics, bodies: configuration.bodies)
-        )
-        router.add(
-            middleware: ProblemMiddleware(
-                nothingHere: "there is nothing at this path; the paths of an app begin with `/apps/NAME/`"))
-        router.add(middleware: RateLimitMiddleware(configuration))
-        router.add(middleware: PathSpelling())
-        router.get("metrics", use: metricsRoute(of: sources).respond)
-        return router.responder()
-    }
-
     func application(
         logger: Logger, router: Router<ServiceContext>? = nil,
         onServerRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) throws(ServiceError) -> Application<RouterResponder<ServiceContext>> {
         let routes: Router<ServiceContext>
         if let router { routes = router } else { routes = try self.router() }
-        return try application(
-            routes.responder(), services: try services(logger: logger), logger: logger,
+        return try configuration.application(
+            routes.responder(), metrics, services: try services(logger: logger), logger: logger,
             onServerRunning: onServerRunning)
     }
 
     /// The services that run in addition to the server. They end in reverse order, so the database closes last.
-    fileprivate func services(logger: Logger) throws(ServiceError) -> [any Service] {
+    func services(logger: Logger) throws(ServiceError) -> [any Service] {
         warn(logger)
         let watch = DatabaseWatch(store: store, logger: logger)
         var services: [any Service] = [
@@ -186,15 +153,18 @@ extension TenureService {
             """, metadata: ["version": "\(present.version)"])
     }
 
+}
+
+extension ServiceConfiguration {
+    /// The server at this configuration's address, with its certificate and limits.
     fileprivate func application<Responder: HTTPResponder>(
-        _ responder: Responder, services: [any Service], logger: Logger,
+        _ responder: Responder, _ metrics: ServiceMetrics, services: [any Service], logger: Logger,
         onServerRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) throws(ServiceError) -> Application<Responder> where Responder.Context == ServiceContext {
-        let (timeouts, metrics) = (configuration.timeouts, metrics)
-        let limits = configuration.limits
+        let (timeouts, limits) = (timeouts, limits)
         let connections = Connections(
-            limit: configuration.connectionLimit, limitPerAddress: limits.connectionsPerAddress,
-            proxies: configuration.proxies, bodyWindow: timeouts.body
+            limit: connectionLimit, limitPerAddress: limits.connectionsPerAddress,
+            proxies: proxies, bodyWindow: timeouts.body
         ) { metrics.closedForRoom(in: $0) }
         let plain = HTTPServerBuilder.http1(
             configuration: .init(
@@ -205,7 +175,10 @@ extension TenureService {
                     },
                 ],
                 idleTimeout: .seconds(Int64(timeouts.idle))))
-        let services = services + [CertificateReloading(certificate: certificate, logger: logger)]
+        let certificate = try certificateFiles.map { files throws(ServiceError) in
+            try ServerCertificate(files, now: now)
+        }
+        let services = services + [CertificateReloading(certificate: certificate, metrics: metrics, logger: logger)]
         var server = plain
         if let certificate {
             do {
@@ -219,7 +192,7 @@ extension TenureService {
             responder: responder,
             server: server,
             configuration: ApplicationConfiguration(
-                address: .hostname(configuration.host, port: configuration.port), serverName: nil, backlog: 1024,
+                address: .hostname(host, port: port), serverName: nil, backlog: 1024,
                 availableConnectionsDelegate: connections),
             // The server completes its requests and ends before these services end.
             services: services,

@@ -18,10 +18,8 @@ struct TenureService: Sendable {
     let webhookScheduler: WebhookScheduler?
     /// Nil if the service delivers no content.
     let content: ContentDelivery?
-    /// Nil without TLS.
-    let certificate: ServerCertificate?
     let configuration: ServiceConfiguration
-    let metrics = ServiceMetrics()
+    let metrics: ServiceMetrics
     /// The transport for the App Store; connections are opened by the first call.
     private let http = HTTPTransport()
     /// `http`, or a test's replacement.
@@ -30,14 +28,12 @@ struct TenureService: Sendable {
     /// Creates the service on an open database, or on the SQLite file that the configuration names.
     init(
         _ configuration: ServiceConfiguration, store: Store? = nil, appStore transport: AppStoreTransport? = nil,
-        downloads: Downloads? = nil
+        downloads: Downloads? = nil, metrics: ServiceMetrics = ServiceMetrics()
     ) async throws(ServiceError) {
         if let error = ServiceError(configuration.mistakes) { throw error }
         self.configuration = configuration
+        self.metrics = metrics
         self.transport = transport ?? http.transport
-        certificate = try configuration.certificateFiles.map { files throws(ServiceError) in
-            try ServerCertificate(files, now: configuration.now)
-        }
         let database: Store
         if let store { database = store } else { database = try Self.openStore(configuration) }
         self.store = database
@@ -54,7 +50,7 @@ struct TenureService: Sendable {
             configuration, databaseID: database.databaseID, downloads: downloads ?? configuration.downloads)
     }
 
-    private static func openStore(_ configuration: ServiceConfiguration) throws(ServiceError) -> Store {
+    static func openStore(_ configuration: ServiceConfiguration) throws(ServiceError) -> Store {
         if let finding = configuration.findingOfDatabase { throw finding }
         do {
             return Store(try SQLiteDatabase(path: configuration.databasePath))
@@ -115,7 +111,7 @@ struct TenureService: Sendable {
 
     func metricsSource(of app: String?) -> MetricsSource {
         MetricsSource(
-            app: app, metrics: metrics, store: store, database: configuration.databaseFile, certificate: certificate,
+            app: app, metrics: metrics, store: store, database: configuration.databaseFile,
             signingKeys: signingKeys, webhooks: configuration.webhooks.map(\.name),
             environments: configuration.appStore.map { _ in Array(configuration.anchors.keys) })
     }
@@ -175,7 +171,7 @@ struct TenureService: Sendable {
         let appStore = try appStoreClient(logger: silent)
         addAdminRoutes(to: router, verifier: sync.verifier, appStore: appStore)
         router.get(HealthRoutes.livePath, use: health.live)
-        router.get("health/ready", use: health.ready)
+        router.get(HealthRoutes.readyPath, use: health.ready)
         return router
     }
 }

@@ -14,6 +14,8 @@ package enum StoreError: Error, Sendable, Hashable {
     case policyChanged
     /// The disk is full.
     case full
+    /// The database can be read at most: it is a standby, or the role has no rights to write.
+    case readOnly(database: String, detail: String)
     /// The database contains something that the service never writes.
     case damaged(String)
     case failed(String)
@@ -29,7 +31,7 @@ package enum StoreError: Error, Sendable, Hashable {
     /// Whether the same operation may succeed a moment later.
     package var isRetryable: Bool {
         switch self {
-        case .busy, .full, .unreachable, .policyChanged: true
+        case .busy, .full, .readOnly, .unreachable, .policyChanged: true
         case .newerDatabase, .unavailable, .unusable, .damaged, .failed, .replaced, .notEmpty, .movedOtherwise: false
         }
     }
@@ -48,6 +50,7 @@ extension StoreError: CustomStringConvertible {
         case .busy: "the database is busy with other transactions; try again"
         case .policyChanged: "another policy was published in the meantime; try again"
         case .full: "the disk is full; free some space"
+        case .readOnly(let database, let detail): "the database `\(database)` accepts no writes (\(detail))"
         case .damaged(let detail): "the database is damaged: \(detail)"
         case .failed(let detail): "the database failed: \(detail)"
         case .replaced(let what): "\(what) while it was open; restart the service as its log says"

@@ -1,5 +1,6 @@
 import CommandRunner
 import Foundation
+import PostgresServer
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -60,5 +61,107 @@ import Testing
             let result = try await Command.run("serve", "--config", config, "--port", "0")
             #expect(result.status == 1 && result.errors.contains(words), "\(result.errors)")
         }
+    }
+
+    /// The configuration of one app with an SQLite file, and one with this database.
+    private func configuration(in folder: Folder, notes database: String) throws -> String {
+        try folder.write(Self.policy("com.example.calculator"), to: "calculator.yaml")
+        try folder.write(Self.policy("com.example.notes"), to: "notes.yaml")
+        return try folder.write(
+            """
+            port: 0
+            apps:
+              calculator: { policy: calculator.yaml, database: calculator.sqlite }
+              notes: { policy: notes.yaml, database: "\(database)" }
+            """, to: "tenure.yaml")
+    }
+
+    /// Asks until the answer has this status, for as long as a service may take to notice.
+    private func ready(
+        _ path: String, _ client: SoakClient, becomes status: Int
+    ) async throws -> (status: Int, answer: [String: Any]) {
+        let began = ContinuousClock.now
+        while true {
+            let (found, answer) = await client.get(path, token: "")
+            if found == status || .now - began > .seconds(30) { return (found, answer) }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+    }
+
+    @Test func `an app without its database server starts later, while the others run`() async throws {
+        let folder = try Folder()
+        let server = try PostgresServer()
+        try server.stop(.fast)
+        let service = try RunningCommand(["serve", "--config", try configuration(in: folder, notes: server.url())])
+        let client = SoakClient(port: try #require(try await service.port(), "\(service.errors)"))
+        #expect(await client.get("/apps/calculator/health/ready", token: "").0 == 200)
+        for path in ["/apps/notes/health/ready", "/apps/notes/v1/products"] {
+            let (status, problem) = await client.get(path, token: "")
+            #expect(status == 503 && problem["reason"] as? String == "appNotRunning", "\(status) \(problem)")
+        }
+        let all = await client.get("/health/ready", token: "")
+        let apps = all.1["apps"] as? [String: [String: String]]
+        #expect(
+            all.0 == 200
+                && apps == [
+                    "calculator": ["status": "ok"], "notes": ["status": "failing", "reason": "appNotRunning"],
+                ],
+            "\(all)")
+
+        try server.start()
+        #expect(try await ready("/apps/notes/health/ready", client, becomes: 200).status == 200, "\(service.errors)")
+        #expect(await client.get("/apps/notes/v1/products", token: "").0 == 200)
+
+        try server.stop(.fast)
+        let failed = try await ready("/apps/notes/health/ready", client, becomes: 503)
+        #expect(failed.answer["reason"] as? String == "databaseUnreachable", "\(failed)")
+        #expect(await client.get("/apps/calculator/health/ready", token: "").0 == 200)
+        #expect(await client.get("/health/ready", token: "").0 == 200)
+        #expect(await service.end(by: SIGTERM) == 0, "\(service.errors)")
+    }
+
+    @Test func `an app that is refused doesn't keep the others from running`() async throws {
+        let folder = try Folder()
+        let config = try configuration(in: folder, notes: "notes.sqlite")
+        let first = try RunningCommand(["serve", "--config", config])
+        _ = try #require(try await first.port(), "\(first.errors)")
+        #expect(await first.end(by: SIGTERM) == 0)
+        for name in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(at: folder.url("notes.sqlite" + name)) }
+
+        let service = try RunningCommand(["serve", "--config", config])
+        let client = SoakClient(port: try #require(try await service.port(), "\(service.errors)"))
+        #expect(await client.get("/apps/calculator/health/ready", token: "").0 == 200)
+        #expect(await client.get("/apps/notes/health/ready", token: "").0 == 503)
+        #expect(try await service.says("but there is a signing key"), "\(service.errors)")
+        #expect(await service.end(by: SIGTERM) == 0)
+
+        // Without any app, there is no service.
+        for name in ["", "-wal", "-shm"] {
+            try? FileManager.default.removeItem(at: folder.url("calculator.sqlite" + name))
+        }
+        let none = try await Command.run("serve", "--config", config)
+        #expect(none.status == 1 && none.errors.contains("but there is a signing key"), "\(none.errors)")
+    }
+
+    @Test func `a check compares the connections of all apps with what the database server allows`() async throws {
+        let folder = try Folder()
+        let server = try PostgresServer(settings: ["max_connections": "20"])
+        for (connections, status, words) in [(10, Int32(0), ""), (17, 1, "may open 19 connections")] {
+            let config = try configuration(in: folder, notes: server.url("connections=\(connections)"))
+            let check = try await self.check(config)
+            #expect(check.status == status, "\(check.errors)")
+            #expect(words.isEmpty ? check.errors.isEmpty : check.errors.contains(words), "\(check.errors)")
+        }
+        // A service manager checks before each start, also while the server is down.
+        try server.stop(.fast)
+        let config = try configuration(in: folder, notes: server.url("connections=17"))
+        let check = try await self.check(config)
+        #expect(check.status == 0 && check.errors.contains("warning: "), "\(check.errors)")
+    }
+
+    /// Without the variables of a developer.
+    private func check(_ config: String) async throws -> Command.Result {
+        let names = ProcessInfo.processInfo.environment.keys.filter { $0.hasPrefix("TENURE_") }
+        return try await Command.run(["serve", "--config", config, "--check"], removing: Array(names))
     }
 }

@@ -5,8 +5,8 @@ import Foundation
 /// It flushes like a real one. It is stopped and removed when the object goes, and when the process ends in any way.
 package final class PostgresServer: Sendable {
     package let port: Int
-    private let folder: String
-    private let tools: PostgresTools
+    let folder: String
+    let tools: PostgresTools
     /// Open as long as this process lives: its end is what the watchman waits for.
     private let watch: FileHandle
 
@@ -19,13 +19,13 @@ package final class PostgresServer: Sendable {
     ///   - settings: of `postgresql.conf`.
     ///   - access: lines of `pg_hba.conf`, before the one that trusts every client.
     ///   - certificate: PEM files for TLS.
+    ///   - parent: where its folder is created, if not in the system's folder for temporary files.
     package init(
-        settings: [String: String] = [:], access: [String] = [], certificate: (chain: String, key: String)? = nil
+        settings: [String: String] = [:], access: [String] = [], certificate: (chain: String, key: String)? = nil,
+        in parent: String? = nil
     ) throws {
         tools = try PostgresTools.find()
-        // Paths of Unix sockets have at most 107 bytes. The server's user may not be able to read another user's folder.
-        let parent = FileManager.default.isWritableFile(atPath: "/tmp") ? "/tmp/" : NSTemporaryDirectory()
-        folder = parent + "tenure-pg-" + UUID().uuidString.prefix(8)
+        folder = Self.newFolderName(in: parent)
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         port = try Self.freePort()
@@ -68,6 +68,34 @@ package final class PostgresServer: Sendable {
         try start()
     }
 
+    /// A streaming standby of a primary server.
+    init(standbyOf primary: PostgresServer) throws {
+        tools = primary.tools
+        folder = Self.newFolderName()
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        port = try Self.freePort()
+        watch = try tools.keepWatch(over: folder)
+        try tools.giveAway(folder)
+        try tools.run(
+            "pg_basebackup",
+            [
+                "-h", "127.0.0.1", "-p", "\(primary.port)", "-U", "tenure", "-D", folder + "/data", "-R", "-X",
+                "stream",
+                "-c", "fast", "--no-sync",
+            ], in: folder)
+        var settings = ["port = '\(port)'", "unix_socket_directories = '\(folder)'"]
+        if FileManager.default.fileExists(atPath: primary.folder + "/server.crt") {
+            for name in ["server.crt", "server.key"] {
+                try FileManager.default.copyItem(atPath: primary.folder + "/" + name, toPath: folder + "/" + name)
+                try tools.giveAway(folder + "/" + name)
+            }
+            settings += ["ssl_cert_file = '\(folder)/server.crt'", "ssl_key_file = '\(folder)/server.key'"]
+        }
+        try append(settings, to: "postgresql.conf")
+        try start()
+    }
+
     deinit { try? watch.close() }
 
     /// Where to connect. `options` are those of a URL, as in `schema=one&sslmode=require`.
@@ -101,6 +129,12 @@ package final class PostgresServer: Sendable {
     /// Returns when it is gone.
     package func stop(_ mode: Stop) throws {
         try tools.run("pg_ctl", ["-D", folder + "/data", "-m", mode.rawValue, "-w", "stop"], in: folder)
+    }
+
+    /// Paths of Unix sockets have at most 107 bytes. The server's user may not be able to read another user's folder.
+    private static func newFolderName(in given: String? = nil) -> String {
+        let temporary = FileManager.default.isWritableFile(atPath: "/tmp") ? "/tmp/" : NSTemporaryDirectory()
+        return (given.map { $0 + "/" } ?? temporary) + "tenure-pg-" + UUID().uuidString.prefix(8)
     }
 
     private func append(_ lines: [String], to name: String) throws {

@@ -101,8 +101,10 @@ struct PostgresTools: Sendable {
     /// Starts a process that stops the server and removes its folder when the handle is closed: by hand, or because
     /// this process is no more.
     func keepWatch(over directory: String) throws -> FileHandle {
-        try keepWatch(
-            over: directory, stop: line("pg_ctl", ["-D", directory + "/data", "-m", "immediate", "-w", "stop"]))
+        // Frozen processes don't hear that they must stop.
+        let wake = "pid=$(head -n 1 '\(directory)/data/postmaster.pid') && kill -CONT $pid && pkill -CONT -P $pid; "
+        let stop = line("pg_ctl", ["-D", directory + "/data", "-m", "immediate", "-w", "stop"])
+        return try keepWatch(over: directory, stop: ["/bin/sh", "-c", wake + "exec \"$@\"", "sh"] + stop)
     }
 
     private func keepWatch(over directory: String, stop: [String]) throws -> FileHandle {

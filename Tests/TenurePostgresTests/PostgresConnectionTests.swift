@@ -79,7 +79,7 @@ import Testing
                 current_setting('application_name'), current_setting('client_min_messages')
                 """)
         }
-        #expect(settings.first?.values == ["UTF8", "on", "tenure", "error"])
+        #expect(settings.first?.values == ["UTF8", "on", "tenure", "warning"])
     }
 
     @Test func `that the server ended is lost, with an error that asks to try again`() throws {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct `a pool of connections` {
     private func pool() throws -> PostgresPool {
-        PostgresPool(to: try freshAddress(), for: .transactions, limit: 1, waitTimeout: waitTimeout)
+        PostgresPool(to: PostgresCluster(try freshAddress()), for: .transactions, limit: 1, waitTimeout: waitTimeout)
     }
 
     /// Takes a connection until `end` fires; returns once it has it.
@@ -56,7 +56,7 @@ import Testing
 
     @Test func `never has more connections than its limit`() async throws {
         let address = try freshAddress("application_name=limited")
-        let pool = PostgresPool(to: address, for: .transactions, limit: 3, waitTimeout: waitTimeout)
+        let pool = PostgresPool(to: PostgresCluster(address), for: .transactions, limit: 3, waitTimeout: waitTimeout)
         let counts = try await withThrowingTaskGroup(of: Int64?.self) { group in
             for _ in 0..<60 {
                 group.addTask {
@@ -141,7 +141,7 @@ import Testing
         let owner = try PostgresConnection(to: try PostgresAddress(server.url()), for: .transactions)
         _ = try owner.run("CREATE ROLE \(role) LOGIN")
         let address = try PostgresAddress(server.url(user: role))
-        let pool = PostgresPool(to: address, for: .transactions, limit: 4, waitTimeout: waitTimeout)
+        let pool = PostgresPool(to: PostgresCluster(address), for: .transactions, limit: 4, waitTimeout: waitTimeout)
         let end = Signal()
         await occupy(pool, until: end)
         _ = try owner.run("ALTER ROLE \(role) NOLOGIN")
@@ -162,18 +162,16 @@ import Testing
 
     @Test func `waits between attempts, longer each time, and a second at most`() {
         var backoff = Backoff()
-        #expect(backoff.pause() == nil)
-        var pauses: [Double] = []
+        #expect(backoff.isOver())
+        var pauses: [Duration] = []
         for _ in 0..<12 {
-            let now = DispatchTime.now()
+            let now = ContinuousClock.now
             backoff.failed(at: now)
-            let pause = backoff.pause(at: now) ?? now
-            pauses.append(Double(pause.uptimeNanoseconds - now.uptimeNanoseconds) / 1e9)
+            pauses.append((backoff.next ?? now) - now)
         }
-        #expect(pauses.allSatisfy { $0 > 0.02 && $0 <= 1.0 })
-        #expect(pauses[0] <= 0.05)
-        #expect(pauses[11] >= 0.5)
-        backoff.succeeded()
-        #expect(backoff.pause() == nil)
+        #expect(!backoff.isOver())
+        #expect(pauses.allSatisfy { $0 > .milliseconds(20) && $0 <= .seconds(1) })
+        #expect(pauses[0] <= .milliseconds(50))
+        #expect(pauses[11] >= .milliseconds(500))
     }
 }

@@ -100,7 +100,7 @@ import Testing
     @Test func `that accepts no writes is reported`() async throws {
         let server = try PostgresServer(settings: ["wal_level": "replica"])
         try server.becomeStandby()
-        let error = try await refusal(of: server.url())
+        let error = try await refusal(of: server.url(), waitTimeout: .seconds(1))
         #expect(error?.description.contains("accepts no writes") == true)
     }
 

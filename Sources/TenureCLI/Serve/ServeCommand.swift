@@ -4,6 +4,7 @@ import Logging
 import TenureCore
 import TenurePolicyFile
 import TenurePolicyLint
+import TenurePostgres
 import TenureServer
 import TenureStore
 
@@ -40,7 +41,7 @@ struct ServeCommand: AsyncParsableCommand {
         let settings = try ServiceSettings(
             arguments: settings, environment: ProcessInfo.processInfo.environment)
         try await reportingErrors {
-            if settings.isCheck { return try check(settings) }
+            if settings.isCheck { return try await check(settings) }
             guard settings.mistakes.isEmpty, let configuration = settings.configuration else {
                 throw CommandError(settings.mistakes.joined(separator: "\n"))
             }
@@ -80,11 +81,14 @@ struct ServeCommand: AsyncParsableCommand {
     private func serve(_ apps: [AppConfiguration], at address: ServiceAddress, logger: Logger) async throws {
         var apps = apps
         for index in apps.indices {
-            if let keys = apps[index].configuration.keysFolder {
-                try FileManager.default.createDirectory(
-                    atPath: keys, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            let configuration = apps[index].configuration
+            apps[index].open = {
+                if let keys = configuration.keysFolder {
+                    try FileManager.default.createDirectory(
+                        atPath: keys, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+                }
+                return try await Self.store(of: configuration)
             }
-            apps[index].store = try await Self.store(of: apps[index].configuration)
         }
         let names = apps.map(\.name).joined(separator: ", ")
         try await TenureServer.serve(apps: apps, logger: logger) { port in
@@ -93,8 +97,15 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     /// Checks the settings without opening a port or creating a file.
-    private func check(_ settings: ServiceSettings) throws {
-        let mistakes = settings.mistakes + settings.warnings
+    private func check(_ settings: ServiceSettings) async throws {
+        var mistakes = settings.mistakes + settings.warnings
+        if mistakes.isEmpty {
+            let configurations =
+                settings.apps.isEmpty ? [settings.configuration].compactMap(\.self) : settings.apps.map(\.configuration)
+            let servers = await Self.databaseServers(of: configurations)
+            mistakes += servers.mistakes
+            for warning in servers.warnings { Terminal.standardError.write("warning: \(warning.hidingCredentials)") }
+        }
         guard mistakes.isEmpty, let configuration = settings.configuration else {
             for mistake in mistakes { Terminal.standardError.write("error: \(mistake.hidingCredentials)") }
             throw ExitCode.error
@@ -105,6 +116,26 @@ struct ServeCommand: AsyncParsableCommand {
         }
         guard settings.apps.isEmpty else { return }
         show(configuration)
+    }
+
+    /// Compares the connections that the service may open with those that its database servers allow.
+    private static func databaseServers(
+        of configurations: [ServiceConfiguration]
+    ) async -> (mistakes: [String], warnings: [String]) {
+        let addresses = configurations.map(\.databasePath).filter(PostgresAddress.isPostgres)
+            .compactMap { try? PostgresAddress($0) }
+        var (mistakes, warnings): ([String], [String]) = ([], [])
+        for report in await PostgresBudget.reports(for: addresses) {
+            switch report.allowed {
+            case .success(let allowed) where allowed < report.needed:
+                mistakes.append(
+                    "the service may open \(report.needed) connections to `\(report.server)`, which allows \(allowed); "
+                        + "lower `connections` in the database's URL, or raise the server's `max_connections`")
+            case .success: break
+            case .failure(let error): warnings.append("the database server can't be checked: \(error)")
+            }
+        }
+        return (mistakes, warnings)
     }
 
     private func show(_ configuration: ServiceConfiguration) {

@@ -75,10 +75,13 @@ struct ServiceSettings {
                     "the app `\(app.name)`: \($0)"
                 }
             }
-            // The mistakes of each app are in the list already. These are conflicts between apps.
-            for app in apps {
-                mistakes += app.configuration.findingsOfApp.map { "the app `\(app.name)`: \($0)" }
+            // What keeps one app from starting doesn't keep the others from it.
+            if isCheck {
+                for app in apps {
+                    mistakes += app.configuration.findingsOfApp.map { "the app `\(app.name)`: \($0)" }
+                }
             }
+            // The mistakes of each app are in the list already. These are conflicts between apps.
             if mistakes.isEmpty, let mistake = AppConfiguration.mistake(in: apps) {
                 mistakes.append(mistake.description)
             }

@@ -17,13 +17,13 @@ struct AdvisoryKeys: Hashable {
         all = Self.number("all", schema, "")
     }
 
-    /// The statements after `BEGIN`.
+    /// What comes after `BEGIN`: one statement, so that `statement_timeout` bounds the wait for all locks together.
     var statements: String {
         switch numbers.count {
         case 0: ""
         case ...Self.most:
             "; SELECT pg_advisory_xact_lock_shared(\(all))"
-                + numbers.map { "; SELECT pg_advisory_xact_lock(\($0))" }.joined()
+                + numbers.map { ", pg_advisory_xact_lock(\($0))" }.joined()
         default: "; SELECT pg_advisory_xact_lock(\(all))"
         }
     }

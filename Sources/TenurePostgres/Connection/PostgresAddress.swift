@@ -14,8 +14,10 @@ package struct PostgresAddress: Sendable, Hashable {
     package let allowsFsyncOff: Bool
     /// The server and the database, without secrets.
     package let description: String
-    /// Seconds until an attempt to connect counts as failed.
+    /// Seconds until an attempt to connect to one host counts as failed.
     let connectTimeout: Int
+    /// The servers that the URL names, in its order.
+    let hosts: [PostgresHostName]
     /// The URL for libpq. It may contain a password.
     let url: Secret<String>
 
@@ -44,7 +46,8 @@ package struct PostgresAddress: Sendable, Hashable {
         self.url = Secret(text)
         let options = try Self.options(text, shown: shown)
         description = Self.description(of: options)
-        connectTimeout = options["connect_timeout"].flatMap { Int($0) }.map { max(2, min($0, 60)) } ?? 5
+        connectTimeout = options["connect_timeout"].flatMap { Int($0) }.map { max(2, min($0, 20)) } ?? 3
+        hosts = try PostgresHostName.all(in: options, database: description)
 
         schema = own["schema"] ?? "tenure"
         guard Self.isSchema(schema) else {
@@ -119,16 +122,22 @@ package struct PostgresAddress: Sendable, Hashable {
             throw .unusable(database: shown, detail: detail)
         }
         defer { PQconninfoFree(options) }
+        let found = values(options)
+        // libpq ends the user at the first `@`: what follows is a host only if the password holds none.
+        if [found["host"], found["port"], found["dbname"]].contains(where: { $0?.contains("@") == true }) {
+            throw .unusable(
+                database: "postgres://…", detail: "the URL is invalid; write `@` in a password as `%40`")
+        }
+        return found
+    }
+
+    /// The options that have a value.
+    static func values(_ options: UnsafeMutablePointer<PQconninfoOption>) -> [String: String] {
         var found: [String: String] = [:]
         var option = options
         while let keyword = option.pointee.keyword {
             if let value = option.pointee.val { found[String(cString: keyword)] = String(cString: value) }
             option += 1
-        }
-        // libpq ends the user at the first `@`: what follows is a host only if the password holds none.
-        if [found["host"], found["port"], found["dbname"]].contains(where: { $0?.contains("@") == true }) {
-            throw .unusable(
-                database: "postgres://…", detail: "the URL is invalid; write `@` in a password as `%40`")
         }
         return found
     }

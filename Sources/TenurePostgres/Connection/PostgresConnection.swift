@@ -5,8 +5,9 @@ import TenureStore
 
 /// One connection to PostgreSQL.
 ///
-/// Every call waits for the server and blocks its thread. Neither this class nor what it returns is `Sendable`: a
-/// worker makes one on its queue, and uses it there until it drops it.
+/// Every call waits for the server and blocks its thread, but never longer than `answerTimeout`: libpq sends and reads
+/// without blocking, and this class waits for the socket. Neither this class nor what it returns is `Sendable`: a worker
+/// makes one on its queue, and uses it there until it drops it.
 final class PostgresConnection {
     /// The purpose of the connection.
     enum Role {
@@ -16,24 +17,41 @@ final class PostgresConnection {
         case lookups
     }
 
+    /// Longer than `statement_timeout`, so that only a server that doesn't answer at all counts as gone.
+    static let usualAnswerTimeout = Duration.seconds(6)
+
     /// Whether the connection is broken and can't be used anymore.
     private(set) var isLost = false
-    /// How long a response may take before the server counts as unreachable.
-    var answerTimeout: Duration = .seconds(600)
-    let address: PostgresAddress
-    /// What each transaction that writes sets `synchronous_commit` to.
-    private(set) var synchronousCommit = "on"
-    private let handle: OpaquePointer
-    /// Whether the server itself is at the other end. A pooler may run each transaction on another connection, where
-    /// prepared statements have other names or don't exist.
-    private(set) var isDirect = false
+    /// How long the server may be silent before it counts as gone.
+    var answerTimeout: Duration
+    /// How long a commit may wait for a standby, which `statement_timeout` doesn't limit.
+    static let commitTimeout = Duration.seconds(4)
+
+    /// When to ask the server to stop what it does; nil to wait for the answer.
+    var cancelsAfter: Duration?
+    /// The app's for which it works now. Apps with one database and role share connections.
+    var address: PostgresAddress
+    let host: PostgresHost
+    private let generation: Int
+    /// What the server said about itself when the connection was opened.
+    private(set) var server = PostgresServerState()
+    /// Warnings since they were last cleared.
+    let warnings = PostgresWarnings()
+    let handle: OpaquePointer
+    private var isCanceled = false
     private var statements = StatementCache()
     private var statementsAreStale = false
 
-    init(to address: PostgresAddress, for role: Role) throws(PostgresFailure) {
+    /// - Parameter host: One of the address's; nil for the first one.
+    init(to address: PostgresAddress, at host: PostgresHost? = nil, for role: Role) throws(PostgresFailure) {
         self.address = address
-        handle = try Self.connect(to: address)
-        try checkServer(for: role)
+        let host = host ?? PostgresHost(address.hosts.first ?? PostgresHostName(host: "", address: "", port: ""))
+        self.host = host
+        generation = host.generation
+        answerTimeout = .seconds(address.connectTimeout)
+        handle = try Self.connect(to: address, at: host.name, warnings)
+        server = try readServerState(for: role)
+        answerTimeout = Self.usualAnswerTimeout
     }
 
     deinit { PQfinish(handle) }
@@ -59,8 +77,10 @@ final class PostgresConnection {
             return try finish(sent: sent)
         }
         try dropStaleStatements()
-        let known = statements.name(for: sql, types: parameters.types)
-        let name = if let known { known } else { try prepare(sql, parameters.types) }
+        // The same text means other tables in another schema.
+        let key = "\(address.schema) \(sql)"
+        let known = statements.name(for: key, types: parameters.types)
+        let name = if let known { known } else { try prepare(sql, parameters.types, as: key) }
         let sent = parameters.withPointers { values, lengths, formats in
             PQsendQueryPrepared(handle, name, Int32(parameters.types.count), values, lengths, formats, 1)
         }
@@ -72,10 +92,20 @@ final class PostgresConnection {
         try finish(sent: PQsendQuery(handle, script))
     }
 
-    /// Whether no transaction is open.
-    var isIdle: Bool { !isLost && PQtransactionStatus(handle) == PQTRANS_IDLE }
+    /// Whether the server itself is at the other end. A pooler may run each transaction on another connection, where
+    /// prepared statements have other names or don't exist.
+    var isDirect: Bool { server.isDirect }
 
-    private func prepare(_ sql: String, _ types: [Oid]) throws(PostgresFailure) -> String {
+    /// Whether it still counts; see `PostgresHost`.
+    var isDropped: Bool { host.generation != generation }
+
+    /// Whether it can take a transaction.
+    var isIdle: Bool { !isLost && !isDropped && !isCanceled && PQtransactionStatus(handle) == PQTRANS_IDLE }
+
+    /// Whether a transaction is open.
+    var isInTransaction: Bool { !isLost && PQtransactionStatus(handle) != PQTRANS_IDLE }
+
+    private func prepare(_ sql: String, _ types: [Oid], as key: String) throws(PostgresFailure) -> String {
         let name = statements.newName()
         _ = try finish(sent: PQsendPrepare(handle, name, sql, Int32(types.count), types))
         var types = types
@@ -84,7 +114,7 @@ final class PostgresConnection {
             let description = try finish(sent: PQsendDescribePrepared(handle, name))
             types = types.indices.map { description.parameterType($0) }
         }
-        if let evicted = statements.insert(name, for: sql, types: types) { try run("DEALLOCATE \(evicted)") }
+        if let evicted = statements.insert(name, for: key, types: types) { try run("DEALLOCATE \(evicted)") }
         return name
     }
 
@@ -101,6 +131,7 @@ final class PostgresConnection {
     /// Reads all results. Throws the first failure, or returns the last result.
     private func finish(sent: Int32) throws(PostgresFailure) -> PostgresAnswer {
         guard sent == 1 else { throw clientFailure() }
+        try flush()
         var kept: PostgresAnswer?
         var failure: PostgresFailure?
         while true {
@@ -146,102 +177,75 @@ final class PostgresConnection {
         return .lost(address.description, message.isEmpty ? "the connection was lost" : message)
     }
 
-    /// Waits for a response with a timeout, so that a server that hangs doesn't block this thread permanently. With
-    /// TLS, bytes may wait in libpq, where `poll` doesn't see them. There, only the TCP timeouts apply.
-    private func waitForAnswer() throws(PostgresFailure) {
-        guard PQsslInUse(handle) == 0, PQisBusy(handle) == 1 else { return }
-        let deadline = ContinuousClock.now + answerTimeout
-        while PQisBusy(handle) == 1 {
-            guard Self.wait(PQsocket(handle), for: POLLIN, until: deadline) else {
-                isLost = true
-                throw .lost(address.description, "no response within \(answerTimeout)")
-            }
+    // MARK: Waiting
+
+    /// Sends all that libpq holds. A server that takes nothing is silent too.
+    private func flush() throws(PostgresFailure) {
+        var deadline = ContinuousClock.now + answerTimeout
+        while PQflush(handle) == 1 {
+            if try isReady(for: Int32(POLLIN) | Int32(POLLOUT), until: deadline) { deadline = .now + answerTimeout }
             // If it fails, `PQgetResult` has the reason.
             guard PQconsumeInput(handle) == 1 else { return }
         }
     }
 
-    // MARK: Connecting
-
-    private static func connect(to address: PostgresAddress) throws(PostgresFailure) -> OpaquePointer {
-        // Options in the URL override earlier ones; later ones override the URL.
-        let options = [
-            ("application_name", "tenure"), ("keepalives_idle", "15"), ("keepalives_interval", "5"),
-            ("keepalives_count", "3"), ("tcp_user_timeout", "20000"), ("dbname", address.url.revealed),
-            ("client_encoding", "UTF8"),
-        ]
-        let keywords = options.map { UnsafePointer(strdup($0.0)) } + [nil]
-        let values = options.map { UnsafePointer(strdup($0.1)) } + [nil]
-        defer { for text in keywords + values { free(UnsafeMutablePointer(mutating: text)) } }
-        guard let handle = PQconnectStartParams(keywords, values, 1) else {
-            throw .lost(address.description, "out of memory")
-        }
-        // Without this, an error message doesn't contain the SQLSTATE.
-        PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
-        // Notices would go to standard error.
-        PQsetNoticeReceiver(handle, { _, _ in }, nil)
-        let deadline = ContinuousClock.now + .seconds(address.connectTimeout)
-        var step = PQstatus(handle) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING
-        while step == PGRES_POLLING_READING || step == PGRES_POLLING_WRITING {
-            let event = step == PGRES_POLLING_READING ? POLLIN : POLLOUT
-            guard wait(PQsocket(handle), for: event, until: deadline) else {
-                PQfinish(handle)
-                throw .lost(address.description, "no response within \(address.connectTimeout) s")
+    private func waitForAnswer() throws(PostgresFailure) {
+        guard PQisBusy(handle) == 1 else { return }
+        var deadline = ContinuousClock.now + answerTimeout
+        var cancellation = cancelsAfter.map { ContinuousClock.now + $0 }
+        while PQisBusy(handle) == 1 {
+            if let instant = cancellation, instant < .now {
+                cancellation = nil
+                cancel()
             }
-            step = PQconnectPoll(handle)
+            if try isReady(for: Int32(POLLIN), until: deadline) { deadline = .now + answerTimeout }
+            guard PQconsumeInput(handle) == 1 else { return }
+            // The rest of a TLS record waits in memory, where the socket says nothing of it.
+            if PQsslInUse(handle) == 1 { guard PQconsumeInput(handle) == 1 else { return } }
         }
-        guard step == PGRES_POLLING_OK else {
-            let message = String(cString: PQerrorMessage(handle))
-            PQfinish(handle)
-            throw PostgresFailure(connecting: message, database: address.description)
-        }
-        PQsetErrorVerbosity(handle, PQERRORS_DEFAULT)
-        return handle
     }
 
-    private static func wait(_ socket: Int32, for event: some BinaryInteger, until deadline: ContinuousClock.Instant)
-        -> Bool
-    {
+    /// Asks the server to stop what it does, and uses the connection no more after the answer: the request may come late.
+    private func cancel() {
+        isCanceled = true
+        guard let request = PQgetCancel(handle) else { return }
+        // Only that thread uses it from here on. libpq waits for the server, which may be silent.
+        nonisolated(unsafe) let sent = request
+        Thread.detachNewThread {
+            var message = [CChar](repeating: 0, count: 256)
+            PQcancel(sent, &message, 256)
+            PQfreeCancel(sent)
+        }
+    }
+
+    /// Waits for a moment; false if the socket isn't ready yet. One connection that gets no answer ends all others to the
+    /// same server, which would wait as long.
+    private func isReady(
+        for events: Int32, until deadline: ContinuousClock.Instant
+    ) throws(PostgresFailure) -> Bool {
+        guard !isDropped else {
+            isLost = true
+            throw .lost(address.description, "the server at \(host.name) doesn't answer, or was replaced")
+        }
+        guard deadline > .now else {
+            isLost = true
+            host.dropConnections()
+            throw .lost(address.description, "no answer from \(host.name) within \(answerTimeout)")
+        }
+        return Self.wait(PQsocket(handle), for: events, until: min(deadline, .now + .milliseconds(100)))
+    }
+
+    /// Whether the socket is ready before the deadline.
+    static func wait(_ socket: Int32, for events: Int32, until deadline: ContinuousClock.Instant) -> Bool {
         while true {
             let left = deadline - .now
             guard left > .zero else { return false }
             let milliseconds = left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000
-            var descriptor = pollfd(fd: socket, events: Int16(truncatingIfNeeded: event), revents: 0)
+            var descriptor = pollfd(fd: socket, events: Int16(truncatingIfNeeded: events), revents: 0)
             let ready = poll(&descriptor, 1, Int32(clamping: milliseconds + 1))
             if ready > 0 { return true }
             // `poll` fails for a broken socket; libpq has the reason.
             if ready < 0, errno != EINTR { return true }
         }
-    }
-
-    // MARK: The server
-
-    /// Changes nothing outside of its transaction, because the next one may run on another connection of a pooler.
-    private func checkServer(for role: Role) throws(PostgresFailure) {
-        let version = Int(PQserverVersion(handle))
-        guard version >= 130_000 else {
-            throw unusable("its PostgreSQL has version \(version / 10_000); update it to 13 or later")
-        }
-        let settings = try transact(.lookingUp) { () throws(PostgresFailure) in
-            try rows(
-                """
-                SELECT pg_backend_pid(), current_setting('fsync'), current_setting('synchronous_commit')
-                """
-            ).first?.values ?? []
-        }
-        guard settings.count == 3 else { throw unusable("it doesn't report its settings") }
-        // A pooler reports its own process ID, for cancel requests.
-        isDirect = settings[0] == .integer(Int64(PQbackendPID(handle)))
-        // `remote_apply` is stronger than `on`, so it is kept.
-        if settings[2] == .text("remote_apply") { synchronousCommit = "remote_apply" }
-        guard role == .lookups || settings[1] == .text("on") || address.allowsFsyncOff else {
-            throw unusable(
-                "it runs with `fsync = off`, so a crash of its machine loses acknowledged transactions; set it to `on`, "
-                    + "or add `allow_fsync_off=true` to the URL if the data doesn't matter")
-        }
-    }
-
-    private func unusable(_ detail: String) -> PostgresFailure {
-        PostgresFailure(.unusable(database: address.description, detail: detail))
     }
 }

@@ -34,10 +34,9 @@ struct PostgresFailure: Error {
         // A standby refuses `BEGIN READ WRITE` itself with 0A000, which other errors have too.
         case "25006",
             "0A000" where detail.contains("during recovery"):
-            self.init(
-                .unusable(
-                    database: database,
-                    detail: "it accepts no writes, because it is a standby or read-only; use the primary server"))
+            self.init(.standby(database), remedy: .reconnect)
+        // A right is missing.
+        case "42501": self.init(.readOnly(database: database, detail: detail))
         // PgBouncer's message. Its own errors share one SQLSTATE.
         case _ where detail.contains("statement pooling"):
             self.init(
@@ -54,8 +53,20 @@ struct PostgresFailure: Error {
         }
     }
 
+    /// No other connection to this server helps, but there may be another server.
+    static func standby(_ database: String) -> PostgresFailure {
+        PostgresFailure(.standby(database), remedy: .reconnect)
+    }
+
     static func lost(_ database: String, _ detail: String) -> PostgresFailure {
         PostgresFailure(.unreachable(database: database, detail: detail.trimmed), remedy: .reconnect)
+    }
+}
+
+extension StoreError {
+    fileprivate static func standby(_ database: String) -> StoreError {
+        .readOnly(
+            database: database, detail: "it is a standby or read-only; use the primary server in its URL")
     }
 }
 
@@ -76,7 +87,9 @@ extension PostgresFailure {
             // An unknown user, password or database, or one that may not connect.
             case _ where state.hasPrefix("28"), "3D000", "42501", "0A000", "22023", "42704": true
             // libpq's messages for a server without TLS, or with another certificate.
-            case "": detail.contains("SSL") || detail.contains("certificate") || detail.contains("private key")
+            case "":
+                (detail.contains("SSL") || detail.contains("certificate") || detail.contains("private key"))
+                    && !Self.lossesInHandshake.contains(where: detail.contains)
             default: false
             }
         if isRefusal {
@@ -85,4 +98,9 @@ extension PostgresFailure {
             self.init(.unreachable(database: database, detail: detail), remedy: .reconnect)
         }
     }
+
+    /// The words of libpq and OpenSSL for a connection that ended during the TLS handshake.
+    private static let lossesInHandshake = [
+        "SSL SYSCALL error", "unexpected eof", "closed unexpectedly", "closed the connection unexpectedly",
+    ]
 }

@@ -19,6 +19,10 @@ final class PostgresSession: DatabaseSession {
         try noting { () throws(PostgresFailure) in try connection.execute(sql, arguments) }
     }
 
+    func allowLongStatements() throws(StoreError) {
+        try noting { () throws(PostgresFailure) in try connection.allowLongStatements() }
+    }
+
     private func noting<Value>(_ call: () throws(PostgresFailure) -> Value) throws(StoreError) -> Value {
         if let failure { throw failure.error }
         do {

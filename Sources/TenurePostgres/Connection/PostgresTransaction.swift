@@ -25,13 +25,14 @@ extension PostgresConnection {
     /// The settings are for this transaction only: with a pooler, the next one runs on another connection, and other
     /// clients use this connection. The explicit access mode overrides `default_transaction_read_only`.
     private func beginning(of transaction: Transaction) -> String {
-        // The last setting releases the locks of a process that hangs.
+        // The last setting releases the locks of a process that hangs. A server that answers does so before it counts as gone,
+        // also if all locks and statements of one message are slow.
         let settings = """
             ; SET LOCAL search_path = "\(address.schema)", pg_temp; SET LOCAL standard_conforming_strings = on\
-            ; SET LOCAL client_min_messages = error; SET LOCAL jit = off; SET LOCAL lock_timeout = '10s'\
-            ; SET LOCAL idle_in_transaction_session_timeout = '60s'
+            ; SET LOCAL client_min_messages = warning; SET LOCAL jit = off; SET LOCAL lock_timeout = '2500ms'\
+            ; SET LOCAL statement_timeout = '4s'; SET LOCAL idle_in_transaction_session_timeout = '60s'
             """
-        let durability = "; SET LOCAL synchronous_commit = \(synchronousCommit)"
+        let durability = "; SET LOCAL synchronous_commit = \(server.synchronousCommit)"
         switch transaction {
         case .reading: return "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" + settings
         case .lookingUp:
@@ -45,7 +46,8 @@ extension PostgresConnection {
             return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE" + settings + durability + keys.statements
         case .migrating(let lock):
             return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE" + settings + durability
-                + "; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(\(lock))"
+                + "; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0"
+                + "; SELECT pg_advisory_xact_lock(\(lock))"
         }
     }
 
@@ -86,25 +88,41 @@ extension PostgresConnection {
         _ transaction: Transaction, _ body: () throws(PostgresFailure) -> Value
     ) throws(PostgresFailure) -> Value {
         let value: Value
+        let timeout = answerTimeout
+        defer { answerTimeout = timeout }
         do {
             try dropStaleStatements()
             try run(beginning(of: transaction))
             value = try body()
         } catch {
             rollBack()
+            guard case .readOnly = error.error, case .reconnect = error.remedy else { throw error }
+            guard transaction.writes else {
+                throw PostgresFailure(.failed("a transaction that only reads tried to write"))
+            }
+            // A server that was a primary is a standby now.
+            host.dropConnections()
             throw error
         }
         try commit(transaction)
         return value
     }
 
+    /// Lets the statements of the open transaction take as long as they need.
+    func allowLongStatements() throws(PostgresFailure) {
+        answerTimeout = .seconds(24 * 3600)
+        _ = try rows(
+            "SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '10s', true)")
+    }
+
     private func commit(_ transaction: Transaction) throws(PostgresFailure) {
+        warnings.clear()
+        if case .writing = transaction { cancelsAfter = Self.commitTimeout }
+        defer { cancelsAfter = nil }
         do throws(PostgresFailure) {
-            let command = try run("COMMIT").command
+            let command = try run(confirmation(of: transaction) + "COMMIT").command
             // For a failed transaction, the server responds with `ROLLBACK`.
-            guard command == "COMMIT" else {
-                throw PostgresFailure(.failed("the server didn't commit the transaction"))
-            }
+            guard command == "COMMIT" else { throw PostgresFailure(.failed("the server didn't commit the transaction")) }
         } catch {
             rollBack()
             guard isLost, transaction.writes else { throw error }
@@ -116,11 +134,22 @@ extension PostgresConnection {
                     detail:
                         "the connection was lost during the commit, so the transaction may have been committed or not"))
         }
+        // The server canceled its wait for a standby: a failover would lose what it committed.
+        guard transaction.writes, let warning = warnings.last else { return }
+        throw PostgresFailure(
+            .unreachable(database: address.description, detail: "the server didn't confirm the commit: \(warning)"))
+    }
+
+    /// Makes a commit wait for the standby if the transaction itself wrote nothing: what it found may be the work of an
+    /// earlier transaction that no standby has yet.
+    private func confirmation(of transaction: Transaction) -> String {
+        guard server.hasSynchronousStandby, case .writing = transaction else { return "" }
+        return "SELECT pg_logical_emit_message(true, 'tenure', '') WHERE pg_current_xact_id_if_assigned() IS NULL; "
     }
 
     /// Rolls back. If that fails too, the worker closes the connection, which also ends the transaction.
     private func rollBack() {
-        guard !isLost, !isIdle else { return }
+        guard isInTransaction else { return }
         _ = try? run("ROLLBACK")
     }
 }

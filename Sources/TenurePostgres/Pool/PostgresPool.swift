@@ -1,49 +1,28 @@
-import Dispatch
-import Foundation
 import TenureStore
 
-/// A bounded number of connections, and the jobs that wait for one, in order.
+/// One app's way to connections that it may share with others. Its own jobs run in the order in which they came.
 ///
-/// Each worker owns a connection and takes jobs, so no connection can be leaked. A broken connection is replaced before
-/// its worker takes the next job. The job that it interrupted is repeated until its deadline.
-final class PostgresPool: @unchecked Sendable {
-    // Sound: `state` is touched in `withState` only, between locking and unlocking.
-    private let lock = NSLock()
-    private var state = State()
-    private let address: PostgresAddress
-    private let role: PostgresConnection.Role
-    private let limit: Int
+/// A job that a connection breaks under is repeated, while its time lasts.
+final class PostgresPool: Sendable {
+    private let workers: PostgresWorkers
+    private let lane: Int
     /// How long a job may wait for a connection.
     private let waitTimeout: Duration
-    private let timer = DispatchQueue(label: "tenure.postgres.deadlines")
 
-    private struct State {
-        var queue = PostgresQueue()
-        var idle: [PostgresWorker] = []
-        var workers = 0
-        var workersEver = 0
-        /// The reason why the last attempt to connect failed; nil after a success.
-        var outage: StoreError?
-        var hasConnected = false
-        /// How many workers have a connection.
-        var connected = 0
-        /// When the deadlines are checked next.
-        var alarm: ContinuousClock.Instant?
-        var isClosing = false
-        var closers: [CheckedContinuation<Void, Never>] = []
-    }
-
-    /// The maximum number of waiting jobs, as many as a busy service has requests. Further ones fail immediately.
-    static let longestQueue = 10_000
-
-    init(to address: PostgresAddress, for role: PostgresConnection.Role, limit: Int, waitTimeout: Duration) {
-        self.address = address
-        self.role = role
-        self.limit = limit
+    /// - Parameter address: the app's; the cluster may have another app's, with another schema.
+    init(on workers: PostgresWorkers, to cluster: PostgresCluster, for address: PostgresAddress, waitTimeout: Duration)
+    {
+        self.workers = workers
         self.waitTimeout = waitTimeout
+        lane = workers.addLane(to: cluster, for: address)
     }
 
-    // MARK: Submitting jobs
+    /// With connections that it doesn't share.
+    convenience init(to cluster: PostgresCluster, for role: PostgresConnection.Role, limit: Int, waitTimeout: Duration)
+    {
+        self.init(
+            on: PostgresWorkers(for: role, limit: limit), to: cluster, for: cluster.address, waitTimeout: waitTimeout)
+    }
 
     /// Runs `body` on a connection, on a thread that may block. `body` may run again if the connection breaks.
     ///
@@ -54,22 +33,23 @@ final class PostgresPool: @unchecked Sendable {
         within limit: Duration? = nil,
         _ body: @escaping @Sendable (PostgresConnection) throws(PostgresFailure) -> Value
     ) async throws(StoreError) -> Value {
-        let number = withState { $0.queue.newNumber() }
+        let number = workers.newNumber()
+        let (workers, lane) = (workers, lane)
         let result: Result<Value, StoreError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                submit(
+                workers.submit(
                     PostgresJob(
                         deadline: .now + (limit ?? waitTimeout),
                         run: { connection throws(PostgresFailure) in
                             let value = try body(connection)
                             continuation.resume(returning: .success(value))
                         },
-                        fail: { continuation.resume(returning: .failure($0)) }), as: number)
+                        fail: { continuation.resume(returning: .failure($0)) }), as: number, in: lane)
                 // If the task was canceled before, the cancellation handler had no job to remove.
-                if Task.isCancelled { cancel(number) }
+                if Task.isCancelled { workers.cancel(number, in: lane) }
             }
         } onCancel: {
-            cancel(number)
+            workers.cancel(number, in: lane)
         }
         return try result.get()
     }
@@ -79,170 +59,10 @@ final class PostgresPool: @unchecked Sendable {
         run: @escaping @Sendable (PostgresConnection) throws(PostgresFailure) -> Void,
         fail: @escaping @Sendable (StoreError) -> Void
     ) {
-        let number = withState { $0.queue.newNumber() }
-        submit(PostgresJob(deadline: .now + waitTimeout, run: run, fail: fail), as: number)
+        workers.submit(
+            PostgresJob(deadline: .now + waitTimeout, run: run, fail: fail), as: workers.newNumber(), in: lane)
     }
 
-    private func submit(_ job: PostgresJob, as number: UInt64) {
-        enum Reception {
-            case refused(StoreError)
-            case accepted(by: PostgresWorker?, timer: Bool)
-        }
-        let reception = withState { state -> Reception in
-            if state.isClosing { return .refused(.failed("the database is closed")) }
-            if state.queue.count >= Self.longestQueue { return .refused(reason(in: state)) }
-            state.queue.insert(job, as: number)
-            let isTimerDue = state.alarm.map { job.deadline < $0 } ?? true
-            if isTimerDue { state.alarm = job.deadline }
-            if let worker = state.idle.popLast() { return .accepted(by: worker, timer: isTimerDue) }
-            guard state.workers < limit else { return .accepted(by: nil, timer: isTimerDue) }
-            state.workers += 1
-            state.workersEver += 1
-            return .accepted(by: PostgresWorker(number: state.workersEver), timer: isTimerDue)
-        }
-        switch reception {
-        case .refused(let error): job.fail(error)
-        case .accepted(let worker, let timer):
-            if let worker { worker.queue.async { self.work(worker) } }
-            if timer { expireJobs(at: job.deadline) }
-        }
-    }
-
-    private func cancel(_ number: UInt64) {
-        withState { $0.queue.remove(number) }?.fail(.failed("the task was canceled"))
-    }
-
-    // MARK: Deadlines
-
-    /// Fails the jobs with an expired deadline. There is usually one timer, which is set again for the next deadline.
-    private func expireJobs(at deadline: ContinuousClock.Instant) {
-        let wait = (deadline - .now).components
-        let seconds = Double(wait.seconds) + Double(wait.attoseconds) / 1e18
-        timer.asyncAfter(deadline: .now() + max(0, seconds)) { [weak self] in
-            guard let self else { return }
-            let (expired, error, next) = self.withState { state in
-                let expired = state.queue.removeExpired(at: .now)
-                let next = state.queue.earliestDeadline
-                state.alarm = next
-                return (expired, reason(in: state), next)
-            }
-            for job in expired { job.fail(error) }
-            if let next { self.expireJobs(at: next) }
-        }
-    }
-
-    /// The reason why a job waited too long.
-    private func reason(in state: State) -> StoreError {
-        if let outage = state.outage { return outage }
-        if state.hasConnected { return .busy }
-        return .unreachable(database: address.description, detail: "no connection was made within \(waitTimeout)")
-    }
-
-    // MARK: Working
-
-    /// Runs on the worker's queue, until nothing waits.
-    private func work(_ worker: PostgresWorker) {
-        while hasWork(worker) {
-            if worker.connection == nil {
-                if let pause = worker.backoff.pause() {
-                    worker.queue.asyncAfter(deadline: pause) { self.work(worker) }
-                    return
-                }
-                connect(worker)
-            }
-            guard let connection = worker.connection, let (number, job) = withState({ $0.queue.removeFirst() })
-            else { continue }
-            do {
-                try job.run(connection)
-            } catch {
-                if case .reconnect = error.remedy, job.deadline > .now {
-                    let isTimerDue = withState { state in
-                        state.queue.insert(job, as: number)
-                        let isTimerDue = state.alarm.map { job.deadline < $0 } ?? true
-                        if isTimerDue { state.alarm = job.deadline }
-                        return isTimerDue
-                    }
-                    if isTimerDue { expireJobs(at: job.deadline) }
-                } else {
-                    job.fail(error.error)
-                }
-            }
-            // Closes it if it's broken, or still in a transaction after a failed rollback.
-            if !connection.isIdle { disconnect(worker) }
-        }
-    }
-
-    /// Returns false if the worker has no work. It then becomes idle, or ends if the pool is closing.
-    private func hasWork(_ worker: PostgresWorker) -> Bool {
-        enum Next { case work, rest, end }
-        let next = withState { state -> Next in
-            guard state.queue.isEmpty else { return .work }
-            guard !state.isClosing else { return .end }
-            state.idle.append(worker)
-            return .rest
-        }
-        switch next {
-        case .work: return true
-        case .rest: return false
-        case .end:
-            disconnect(worker)
-            let closers = withState { state -> [CheckedContinuation<Void, Never>] in
-                state.workers -= 1
-                guard state.workers == 0 else { return [] }
-                defer { state.closers = [] }
-                return state.closers
-            }
-            for closer in closers { closer.resume() }
-            return false
-        }
-    }
-
-    private func connect(_ worker: PostgresWorker) {
-        do {
-            worker.connection = try PostgresConnection(to: address, for: role)
-            worker.backoff.succeeded()
-            withState { state in
-                state.outage = nil
-                state.hasConnected = true
-                state.connected += 1
-            }
-        } catch {
-            worker.backoff.failed()
-            let hopeless = withState { state -> [PostgresJob] in
-                state.outage = error.error
-                // Waiting helps only if an existing connection becomes free.
-                return error.error.isRetryable || state.connected > 0 ? [] : state.queue.removeAll()
-            }
-            for job in hopeless { job.fail(error.error) }
-        }
-    }
-
-    private func disconnect(_ worker: PostgresWorker) {
-        guard worker.connection != nil else { return }
-        worker.connection = nil
-        withState { $0.connected -= 1 }
-    }
-
-    // MARK: Closing
-
-    /// Accepts no more jobs, completes the accepted ones, and closes all connections.
-    func close() async {
-        await withCheckedContinuation { continuation in
-            let (idle, isOver) = withState { state in
-                state.isClosing = true
-                let isOver = state.workers == 0
-                if !isOver { state.closers.append(continuation) }
-                defer { state.idle = [] }
-                return (state.idle, isOver)
-            }
-            for worker in idle { worker.queue.async { self.work(worker) } }
-            if isOver { continuation.resume() }
-        }
-    }
-
-    private func withState<Value>(_ body: (inout State) -> Value) -> Value {
-        lock.lock()
-        defer { lock.unlock() }
-        return body(&state)
-    }
+    /// Takes nothing more, finishes what it took, and ends the connections that no other app uses.
+    func close() async { await workers.closeLane(lane) }
 }

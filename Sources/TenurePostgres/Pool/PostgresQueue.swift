@@ -4,32 +4,36 @@ import TenureStore
 struct PostgresQueue {
     private var jobs: [UInt64: PostgresJob] = [:]
     private var first: UInt64 = 0
-    private var next: UInt64 = 0
+    private var last: UInt64 = 0
 
     var isEmpty: Bool { jobs.isEmpty }
     var count: Int { jobs.count }
 
-    mutating func newNumber() -> UInt64 {
-        defer { next += 1 }
-        return next
-    }
-
     /// Inserts a job, or puts back a removed one at its old position.
     mutating func insert(_ job: PostgresJob, as number: UInt64) {
+        first = jobs.isEmpty ? number : min(first, number)
+        last = jobs.isEmpty ? number : max(last, number)
         jobs[number] = job
-        first = min(first, number)
     }
+
+    /// The number of the job that comes next.
+    var firstNumber: UInt64? { jobs.isEmpty ? nil : first }
 
     mutating func removeFirst() -> (number: UInt64, job: PostgresJob)? {
-        guard !jobs.isEmpty else { return nil }
-        while first < next {
-            defer { first += 1 }
-            if let job = jobs.removeValue(forKey: first) { return (first, job) }
-        }
-        return nil
+        guard let number = firstNumber, let job = remove(number) else { return nil }
+        return (number, job)
     }
 
-    mutating func remove(_ number: UInt64) -> PostgresJob? { jobs.removeValue(forKey: number) }
+    mutating func remove(_ number: UInt64) -> PostgresJob? {
+        defer { advance() }
+        return jobs.removeValue(forKey: number)
+    }
+
+    /// Other queues have the numbers in between.
+    private mutating func advance() {
+        guard !jobs.isEmpty else { return }
+        while first < last, jobs[first] == nil { first += 1 }
+    }
 
     mutating func removeAll() -> [PostgresJob] {
         defer { jobs = [:] }
@@ -39,6 +43,7 @@ struct PostgresQueue {
     mutating func removeExpired(at now: ContinuousClock.Instant) -> [PostgresJob] {
         let expired = jobs.filter { $0.value.deadline <= now }
         for number in expired.keys { jobs[number] = nil }
+        advance()
         return Array(expired.values)
     }
 

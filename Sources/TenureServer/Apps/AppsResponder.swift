@@ -8,26 +8,28 @@ import Logging
 struct AppsResponder: HTTPResponder {
     typealias Context = ServiceContext
 
-    private let first: RouterResponder<ServiceContext>
-    private let responders: [String: RouterResponder<ServiceContext>]
+    /// Nil for an unknown name.
+    private let responder: @Sendable (_ app: String) -> RouterResponder<ServiceContext>?
     private let shared: RouterResponder<ServiceContext>
+    /// The app with paths that work without a name.
+    private let only: String?
 
-    /// `first` is the first app, `all` contains every app by name, and `shared` answers paths outside of all apps.
+    /// `shared` answers paths outside of all apps.
     init(
-        first: RouterResponder<ServiceContext>, all responders: [String: RouterResponder<ServiceContext>],
-        shared: RouterResponder<ServiceContext>
+        apps: [AppConfiguration], shared: RouterResponder<ServiceContext>,
+        _ responder: @escaping @Sendable (_ app: String) -> RouterResponder<ServiceContext>?
     ) {
+        self.responder = responder
         self.shared = shared
-        self.first = first
-        self.responders = responders
+        only = apps.count == 1 ? apps.first?.name : nil
     }
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         let path = request.head.path ?? ""
         if path.hasPrefix(Self.prefix) {
             let rest = path.dropFirst(Self.prefix.count)
-            let name = rest.prefix { $0 != "/" && $0 != "?" }
-            if let responder = responders[String(name)] {
+            let name = String(rest.prefix { $0 != "/" && $0 != "?" })
+            if let responder = responder(name) {
                 var head = request.head
                 head.path = String(rest.dropFirst(name.count))
                 var context = context
@@ -37,17 +39,11 @@ struct AppsResponder: HTTPResponder {
             }
         }
         switch request.uri.path {
-        // These concern the whole process; readiness also needs every app's database.
-        case "/health/live": return try await first.respond(to: request, context: context)
-        case "/metrics": return try await shared.respond(to: request, context: context)
-        case "/health/ready":
-            for responder in responders.values {
-                let response = try await responder.respond(to: request, context: context)
-                if response.status != .ok { return response }
-            }
-            return try await first.respond(to: request, context: context)
+        // These concern the whole process.
+        case HealthRoutes.livePath.description, HealthRoutes.readyPath.description, "/metrics":
+            return try await shared.respond(to: request, context: context)
         default:
-            return try await (responders.count == 1 ? first : shared).respond(to: request, context: context)
+            return try await (only.flatMap(responder) ?? shared).respond(to: request, context: context)
         }
     }
 

@@ -49,12 +49,31 @@ extension Problem {
         .busy, "the database's file was replaced, and the service must be restarted", reason: "databaseReplaced",
         retryAfter: 60)
 
+    /// Why the database can't be used, with a stable reason; nil for a failure of the service itself.
+    init?(_ error: StoreError) {
+        let (detail, reason, retryAfter): (String, String?, Int)
+        switch error {
+        case .replaced:
+            self = .databaseReplaced
+            return
+        case .unreachable: (detail, reason, retryAfter) = ("doesn't answer", "databaseUnreachable", 1)
+        case .busy: (detail, reason, retryAfter) = ("is in use by others", "databaseBusy", 1)
+        case .full: (detail, reason, retryAfter) = ("has no room on its disk", "databaseFull", 5)
+        case .readOnly: (detail, reason, retryAfter) = ("takes no writes", "databaseReadOnly", 5)
+        case .unusable: (detail, reason, retryAfter) = ("refuses the service", "databaseUnusable", 5)
+        case .policyChanged: (detail, reason, retryAfter) = ("has another policy now", nil, 1)
+        case .newerDatabase, .unavailable, .damaged, .failed, .notEmpty, .movedOtherwise: return nil
+        }
+        self.init(.busy, "the database \(detail); try again", reason: reason, retryAfter: retryAfter)
+    }
+
     fileprivate init(_ error: any Error, nothingHere: String) {
+        if let error = error as? StoreError, let problem = Problem(error) {
+            self = problem
+            return
+        }
         switch error {
         case let problem as Problem: self = problem
-        case let error as StoreError where error.isRetryable:
-            self.init(.busy, "the database can't be written at the moment; try again", retryAfter: 1)
-        case StoreError.replaced: self = .databaseReplaced
         // The connection was closed, or the shutdown timeout is over. Usually, no client receives this.
         case is HTTPParserError, is ChannelError, is IOError, is CancellationError:
             self.init(.malformedRequest, "the request is incomplete; send it again")

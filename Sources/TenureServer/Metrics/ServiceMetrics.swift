@@ -125,6 +125,11 @@ struct ServiceMetrics: Sendable {
         }
     }
 
+    /// The service now uses a certificate that expires at this instant.
+    func usesCertificate(until end: Date) {
+        Meter(label: MetricName.certificateEnd.rawValue, factory: factory).set(end.timeIntervalSince1970)
+    }
+
     func closedSlowClient(at phase: SlowClientPhase) { slowClients[phase].increment() }
     func closedForRoom(in phase: ConnectionPhase) { closed[phase].increment() }
 

@@ -8,7 +8,7 @@ struct MetricsRoute: Sendable {
     let sources: [MetricsSource]
     let access: ServiceConfiguration.MetricsAccess
     let adminKey: AdminKey?
-    let tries = WrongKeyLimit()
+    var tries = WrongKeyLimit()
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         switch access {

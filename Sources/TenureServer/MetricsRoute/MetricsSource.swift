@@ -8,14 +8,13 @@ struct MetricsSource: Sendable {
     /// Nil if there's one app without a name.
     let app: String?
     let metrics: ServiceMetrics
-    let store: Store
+    /// Nil while the app can't start.
+    let store: Store?
     /// The path of the SQLite file; nil for a database server.
     let database: String?
-    /// Nil without TLS.
-    let certificate: ServerCertificate?
-    let signingKeys: SigningKeys
+    let signingKeys: SigningKeys?
     let webhooks: [String]
-    /// Those whose notifications are asked for; nil without a key for the App Store.
+    /// The environments with notifications to fetch; nil without a key for the App Store.
     let environments: [AppStoreEnvironment]?
 
     /// All metrics of these apps in Prometheus' text format. Each metric comes once, with the series of every app.
@@ -50,10 +49,10 @@ struct MetricsSource: Sendable {
             guard let database, let bytes = Self.size(of: database + suffix) else { continue }
             factory.set(.databaseBytes, Double(bytes), [("file", file)])
         }
-        if let end = certificate?.expiry { factory.set(.certificateEnd, end.timeIntervalSince1970) }
-        if case .until(let end) = signingKeys.current.period {
+        if case .until(let end)? = signingKeys?.current.period {
             factory.set(.signingPeriodEnd, end.timeIntervalSince1970)
         }
+        guard let store else { return }
         if let environments, let progress = try? await AppStoreProgress(of: environments, in: store) {
             factory.set(.historiesWaiting, Double(progress.waiting))
             for (environment, instant) in progress.reached {

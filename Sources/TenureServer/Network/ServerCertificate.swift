@@ -49,6 +49,7 @@ final class ServerCertificate: Sendable {
 /// doesn't stop the service.
 struct CertificateReloading: Service {
     let certificate: ServerCertificate?
+    let metrics: ServiceMetrics
     let logger: Logger
 
     /// Ignores the signal until this service runs, because by default it ends the process. At a terminal it isn't
@@ -60,6 +61,7 @@ struct CertificateReloading: Service {
     private static let hasTerminal = isatty(STDIN_FILENO) == 1
 
     func run() async throws {
+        report()
         if certificate == nil, Self.hasTerminal { return try await gracefulShutdown() }
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
             guard let certificate else {
@@ -68,6 +70,7 @@ struct CertificateReloading: Service {
             }
             do throws(ServiceError) {
                 try certificate.reload()
+                report()
                 logger.info("the certificate was read again")
             } catch {
                 logger.error(
@@ -75,5 +78,9 @@ struct CertificateReloading: Service {
                     metadata: ["detail": "\(error.description)"])
             }
         }
+    }
+
+    private func report() {
+        if let end = certificate?.expiry { metrics.usesCertificate(until: end) }
     }
 }

@@ -2,24 +2,24 @@ import Hummingbird
 import TenureAPI
 import TenureStore
 
-/// `GET /health/live`: the process responds. `GET /health/ready`: the database responds too.
+/// `GET /health/live`: the process responds. `GET /health/ready`: the database accepts writes.
 struct HealthRoutes: Sendable {
     let store: Store
 
     static let livePath: RouterPath = "/health/live"
+    static let readyPath: RouterPath = "/health/ready"
+    static var alive: Response { .json(Array(#"{"status":"ok"}"#.utf8)) }
 
-    @Sendable func live(_ request: Request, context: ServiceContext) async throws -> Response {
-        .json(Array(#"{"status":"ok"}"#.utf8))
-    }
+    @Sendable func live(_ request: Request, context: ServiceContext) async throws -> Response { Self.alive }
 
     @Sendable func ready(_ request: Request, context: ServiceContext) async throws -> Response {
-        do {
-            try await store.read { try $0.check() }
-            return .json(Array(#"{"status":"ok"}"#.utf8))
-        } catch StoreError.replaced {
-            throw Problem.databaseReplaced
-        } catch {
-            throw Problem(.busy, "the database doesn't respond; see the service's log", retryAfter: 5)
-        }
+        if let problem = await problem() { throw problem }
+        return Self.alive
+    }
+
+    /// Why the database can't be written; nil if it can.
+    func problem() async -> Problem? {
+        guard let error = await store.writeFailure() else { return nil }
+        return Problem(error) ?? Problem(.busy, "the database failed", reason: "databaseFailed", retryAfter: 5)
     }
 }

@@ -14,6 +14,10 @@ package protocol DatabaseSession {
     /// Inserts a row into a table with the key `id`. Returns the row's number, or nil if it conflicts with another row.
     func insert(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int64?
 
+    /// Lets the statements of this transaction take as long as they need. Other statements fail after some seconds, so
+    /// that a request gets an answer. For publications, reports and copies.
+    func allowLongStatements() throws(StoreError)
+
     /// The cached numbers of headers; nil if the session has no cache.
     var headers: HeaderNumbers? { get }
 }
@@ -25,6 +29,8 @@ extension DatabaseSession {
 
     package var headers: HeaderNumbers? { nil }
 
+    package func allowLongStatements() throws(StoreError) {}
+
     package func rows(_ sql: String) throws(StoreError) -> [SQLRow] { try rows(sql, []) }
     package func row(_ sql: String, _ arguments: [SQLValue] = []) throws(StoreError) -> SQLRow? {
         try rows(sql, arguments).first
@@ -33,10 +39,11 @@ extension DatabaseSession {
 }
 
 extension DatabaseSession {
-    /// Permits pauses inside the transaction. Call it before the transaction waits for another database or for a reader
-    /// of a dump.
+    /// Permits pauses inside the transaction, and long statements. Call it before the transaction waits for another
+    /// database or for a reader of a dump.
     func allowPauses() throws(StoreError) {
         guard dialect == .postgres else { return }
+        try allowLongStatements()
         _ = try rows("SELECT set_config('idle_in_transaction_session_timeout', '0', true)")
     }
 }

@@ -8,6 +8,7 @@ package struct Store: Sendable {
     package let database: any Database
     /// For updates that take several transactions.
     let turns = Turns()
+    let health = WriteHealth()
 
     package init(_ database: any Database) {
         self.database = database
@@ -42,12 +43,17 @@ package struct Store: Sendable {
         at now: Date = Date(), locking keys: [LockKey] = [],
         _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
-        try await database.write(locking: keys) { session throws(StoreError) in
-            do {
-                return try body(DatabaseTransaction(session, at: now))
-            } catch {
-                throw StoreError(error)
+        do throws(StoreError) {
+            return try await database.write(locking: keys) { session throws(StoreError) in
+                do {
+                    return try body(DatabaseTransaction(session, at: now))
+                } catch {
+                    throw StoreError(error)
+                }
             }
+        } catch {
+            await health.note(error)
+            throw error
         }
     }
 

@@ -5,6 +5,7 @@ extension DatabaseTransaction {
     /// The promises that publications after this one ended, by customer; empty for nil.
     package func restorablePromises(after publication: Int64?) throws(StoreError) -> [Int64: [StoredPromise]] {
         guard let publication else { return [:] }
+        try session.allowLongStatements()
         let members = try session.rows(
             "SELECT DISTINCT customer FROM promises WHERE ended_by > $1", [.integer(publication)]
         ).map { row throws(StoreError) in try row.integer(0) }

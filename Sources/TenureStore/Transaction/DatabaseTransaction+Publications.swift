@@ -43,6 +43,7 @@ extension DatabaseTransaction {
     package func preparePublication(
         _ request: RequestedPublication, after survey: PublicationSurvey, limit: Int = .max
     ) throws(StoreError) -> PreparedPublication {
+        try session.allowLongStatements()
         try keepWritersAway()
         guard let former = try publication(), former.id == request.base else { return .refused(.overtaken) }
         let changes = try changes(since: survey.position)

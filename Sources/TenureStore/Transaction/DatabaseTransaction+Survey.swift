@@ -5,6 +5,7 @@ import TenureCore
 extension DatabaseTransaction {
     /// The next production customers, by number, without those that were merged into another.
     package func survey(after id: Int64, limit: Int) throws(StoreError) -> [SurveyedCustomer] {
+        try session.allowLongStatements()
         let rows = try session.rows(
             """
             SELECT \(Customer.columns), \(Self.unboundColumn) FROM customers
@@ -55,6 +56,7 @@ extension DatabaseTransaction {
 
     /// The last rows of all tables that affect customers, while no other transaction writes.
     package func position() throws(StoreError) -> DatabasePosition {
+        try session.allowLongStatements()
         try keepWritersAway()
         var last: [String: Int64] = [:]
         for table in Self.factTables + [Self.customersTable, Self.departuresTable] {

@@ -2,34 +2,6 @@ import CommandRunner
 import Foundation
 import Testing
 
-/// A small file system in memory, for as long as it is used.
-private final class SmallDisk {
-    let path: String
-
-    /// Whether this process may mount.
-    static let isAllowed = (try? SmallDisk(size: "1m")) != nil
-
-    init(size: String) throws {
-        path = NSTemporaryDirectory() + "tenure-disk-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        guard try Self.run("mount", "-t", "tmpfs", "-o", "size=\(size),mode=700", "tmpfs", path) else {
-            try? FileManager.default.removeItem(atPath: path)
-            throw CocoaError(.featureUnsupported)
-        }
-    }
-
-    deinit {
-        _ = try? Self.run("umount", "-l", path)
-        try? FileManager.default.removeItem(atPath: path)
-    }
-
-    func remount(_ options: String) throws -> Bool { try Self.run("mount", "-o", "remount,\(options)", path) }
-
-    private static func run(_ arguments: String...) throws -> Bool {
-        try Tool.run("/usr/bin/env", arguments).status == 0
-    }
-}
-
 @Suite(.serialized, .enabled(if: SmallDisk.isAllowed, "this process may not mount file systems"))
 struct `a disk that cannot be written` {
     @Test(.timeLimit(.minutes(10)))
@@ -52,6 +24,8 @@ struct `a disk that cannot be written` {
         #expect(refused == [503, 503, 503, 503, 503])
         #expect(acknowledged.count > 10)
         guard case .sync(let first)? = acknowledged.first else { return }
+        let (status, problem) = await client.get("/health/ready", token: "")
+        #expect(status == 503 && problem["reason"] as? String == "databaseFull", "\(status) \(problem)")
         #expect(await client.get("/v1/customer", token: first.token).0 == 200, "what is there can be read")
 
         #expect(try disk.remount("size=64m"))

@@ -1,0 +1,166 @@
+import Foundation
+import TenureStore
+
+/// The servers of one URL, and the one that takes writes: the primary.
+///
+/// Of several servers that take writes, it is the one with the highest timeline. Each promotion of a standby begins a
+/// higher one, so an old primary that wakes up after a failover has a lower one and is never used again.
+final class PostgresCluster: @unchecked Sendable {
+    // Sound: `state` is touched in `withState` only, between locking and unlocking.
+    let address: PostgresAddress
+    private let hosts: [PostgresHost]
+    private let lock = NSLock()
+    private var state = State()
+    /// Held while one thread looks for the primary, and the others wait for what it finds.
+    private let search = NSLock()
+    private let watch = DispatchQueue(label: "tenure.postgres.watch")
+
+    private struct State {
+        var primary: PostgresHost?
+        /// The highest timeline of any primary so far.
+        var timeline: UInt32 = 0
+        /// Why the last search found none, and when.
+        var failure: (error: PostgresFailure, at: ContinuousClock.Instant)?
+        var isWatched = false
+        var hasConnected = false
+    }
+
+    init(_ address: PostgresAddress) {
+        self.address = address
+        hosts = address.hosts.map { PostgresHost($0) }
+    }
+
+    /// Whether a connection came about before.
+    var hasConnected: Bool { withState { $0.hasConnected } }
+
+    /// Connects to the primary; looks for it among all servers if it is unknown or can't be reached.
+    func connect(for role: PostgresConnection.Role) throws(PostgresFailure) -> PostgresConnection {
+        if let primary = withState({ $0.primary }) {
+            do {
+                return try admit(try PostgresConnection(to: address, at: primary, for: role))
+            } catch {
+                withState { if $0.primary === primary { $0.primary = nil } }
+                guard hosts.count > 1 else { throw error }
+            }
+        }
+        let began = ContinuousClock.now
+        search.lock()
+        defer { search.unlock() }
+        let (primary, failure) = withState { ($0.primary, $0.failure) }
+        if let primary { return try admit(try PostgresConnection(to: address, at: primary, for: role)) }
+        // One thread asks for all that wait.
+        if let failure, failure.at > began { throw failure.error }
+        do {
+            return try admit(try find(PostgresSurvey(of: hosts, at: address, for: role).answers()))
+        } catch {
+            withState { $0.failure = (error, .now) }
+            throw error
+        }
+    }
+
+    // MARK: The primary
+
+    /// Returns the best of several servers; throws if none takes writes.
+    private func find(
+        _ answers: [Result<PostgresConnection, PostgresFailure>]
+    ) throws(PostgresFailure) -> PostgresConnection {
+        var best: PostgresConnection?
+        var failures: [PostgresFailure] = []
+        for answer in answers {
+            switch answer {
+            case .success(let connection):
+                do {
+                    try check(connection)
+                    if connection.server.timeline > best?.server.timeline ?? 0 || best == nil { best = connection }
+                } catch {
+                    failures.append(error)
+                }
+            case .failure(let failure): failures.append(failure)
+            }
+        }
+        if let best { return best }
+        throw combined(failures)
+    }
+
+    private func check(_ connection: PostgresConnection) throws(PostgresFailure) {
+        guard connection.server.takesWrites else { throw .standby(address.description) }
+        let timeline = withState { $0.timeline }
+        guard connection.server.timeline >= timeline else {
+            throw .lost(
+                address.description,
+                "the server at \(connection.host.name) has timeline \(connection.server.timeline), and \(timeline) was "
+                    + "promoted since; stop the old primary")
+        }
+    }
+
+    /// From here on this server is the primary; connections to others end.
+    private func admit(_ connection: PostgresConnection) throws(PostgresFailure) -> PostgresConnection {
+        do {
+            try check(connection)
+        } catch {
+            connection.host.dropConnections()
+            throw error
+        }
+        let isNew = withState { state in
+            state.timeline = max(state.timeline, connection.server.timeline)
+            state.hasConnected = true
+            defer { state.primary = connection.host }
+            return state.primary !== connection.host
+        }
+        if isNew { for host in hosts where host !== connection.host { host.dropConnections() } }
+        beginWatching()
+        return connection
+    }
+
+    /// Waiting helps if it may help with one of the servers.
+    private func combined(_ failures: [PostgresFailure]) -> PostgresFailure {
+        guard failures.count > 1 else {
+            return failures.first ?? .lost(address.description, "none of its servers answers in time")
+        }
+        let waiting = failures.filter { $0.error.isRetryable }
+        guard !waiting.isEmpty else { return failures[0] }
+        let others = waiting.filter { if case .readOnly = $0.error { false } else { true } }
+        guard let first = others.first else { return waiting[0] }
+        guard others.count > 1 else { return first }
+        return .lost(address.description, others.map(\.error.detail).joined(separator: "; "))
+    }
+
+    // MARK: Failovers that no request notices
+
+    /// With several servers, an old primary may answer although another one was promoted.
+    private func beginWatching() {
+        guard hosts.count > 1,
+            withState({ state in
+                defer { state.isWatched = true }
+                return !state.isWatched
+            })
+        else { return }
+        lookAround()
+    }
+
+    private func lookAround() {
+        watch.asyncAfter(deadline: .now() + Self.watchInterval) { [weak self] in
+            guard let self else { return }
+            let (primary, timeline) = self.withState { ($0.primary, $0.timeline) }
+            let others = self.hosts.filter { $0 !== primary }
+            let answers = PostgresSurvey(of: others, at: self.address, for: .lookups).answers()
+            if let found = try? self.find(answers), found.server.timeline > timeline { _ = try? self.admit(found) }
+            self.lookAround()
+        }
+    }
+
+    private static let watchInterval = 3.0
+
+    private func withState<Value>(_ body: (inout State) -> Value) -> Value {
+        lock.lock()
+        defer { lock.unlock() }
+        return body(&state)
+    }
+}
+
+extension StoreError {
+    /// The part of the message that doesn't repeat the database's name.
+    fileprivate var detail: String {
+        if case .unreachable(_, let detail) = self { detail } else { description }
+    }
+}

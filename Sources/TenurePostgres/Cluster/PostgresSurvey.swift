@@ -1,0 +1,66 @@
+import Foundation
+
+/// Asks several servers at once who they are.
+final class PostgresSurvey: @unchecked Sendable {
+    // Sound: `received` and `isOver` are touched between locking and unlocking the condition only. A connection is made
+    // on one thread, put into `received`, and used by the thread that takes it out, or by none.
+    private let hosts: [PostgresHost]
+    private let address: PostgresAddress
+    private let role: PostgresConnection.Role
+    private let condition = NSCondition()
+    private var received: [(index: Int, answer: Answer)] = []
+    private var isOver = false
+
+    typealias Answer = Result<PostgresConnection, PostgresFailure>
+
+    init(of hosts: [PostgresHost], at address: PostgresAddress, for role: PostgresConnection.Role) {
+        self.hosts = hosts
+        self.address = address
+        self.role = role
+    }
+
+    /// How long servers may answer after one that takes writes: they may have been promoted since.
+    private static let grace = 1.0
+
+    /// Returns the answers in the order of the hosts, without those that took too long.
+    func answers() -> [Answer] {
+        // No other thread is needed for one.
+        guard hosts.count > 1 else { return hosts.map { ask($0) } }
+        for (index, host) in hosts.enumerated() {
+            DispatchQueue(label: "tenure.postgres.survey").async { [self] in take(ask(host), of: index) }
+        }
+        // Connecting and asking each have this time.
+        var deadline = Date().addingTimeInterval(Double(2 * address.connectTimeout) + 1)
+        condition.lock()
+        defer { condition.unlock() }
+        var mayEndEarly = false
+        while received.count < hosts.count {
+            if !mayEndEarly, received.contains(where: { $0.answer.takesWrites }) {
+                mayEndEarly = true
+                deadline = min(deadline, Date().addingTimeInterval(Self.grace))
+            }
+            guard condition.wait(until: deadline) else { break }
+        }
+        isOver = true
+        defer { received = [] }
+        return received.sorted { $0.index < $1.index }.map(\.answer)
+    }
+
+    private func ask(_ host: PostgresHost) -> Answer {
+        Result { () throws(PostgresFailure) in try PostgresConnection(to: address, at: host, for: role) }
+    }
+
+    private func take(_ answer: Answer, of index: Int) {
+        condition.lock()
+        defer { condition.unlock() }
+        guard !isOver else { return }
+        received.append((index, answer))
+        condition.signal()
+    }
+}
+
+extension PostgresSurvey.Answer {
+    fileprivate var takesWrites: Bool {
+        if case .success(let connection) = self { connection.server.takesWrites } else { false }
+    }
+}

@@ -1,0 +1,111 @@
+import CLibPQ
+import Foundation
+import TenureCore
+import TenureStore
+
+/// What a server said about itself when a connection to it was opened.
+struct PostgresServerState {
+    var isDirect = false
+    /// What each transaction that writes sets `synchronous_commit` to.
+    var synchronousCommit = "on"
+    /// Whether commits wait for a standby.
+    var hasSynchronousStandby = false
+    /// Whether it is a primary server.
+    var takesWrites = true
+    /// Which promotion of a standby the server's history begins with; 0 if it can't tell.
+    var timeline: UInt32 = 0
+}
+
+extension PostgresConnection {
+    /// Connects within the address's timeout for one host. A host's name is resolved by the system, with its timeouts.
+    static func connect(
+        to address: PostgresAddress, at host: PostgresHostName, _ warnings: PostgresWarnings
+    ) throws(PostgresFailure) -> OpaquePointer {
+        // Options in the URL override earlier ones; later ones override the URL. libpq skips empty values.
+        let options = [
+            ("application_name", "tenure"), ("keepalives_idle", "15"), ("keepalives_interval", "5"),
+            ("keepalives_count", "3"), ("tcp_user_timeout", "20000"), ("dbname", address.url.revealed),
+            ("client_encoding", "UTF8"), ("host", host.host), ("hostaddr", host.address), ("port", host.port),
+            ("target_session_attrs", "any"),
+        ]
+        let keywords = options.map { UnsafePointer(strdup($0.0)) } + [nil]
+        let values = options.map { UnsafePointer(strdup($0.1)) } + [nil]
+        defer { for text in keywords + values { free(UnsafeMutablePointer(mutating: text)) } }
+        guard let handle = PQconnectStartParams(keywords, values, 1) else {
+            throw .lost(address.description, "out of memory")
+        }
+        // Without this, an error message doesn't contain the SQLSTATE.
+        PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
+        warnings.listen(to: handle)
+        let deadline = ContinuousClock.now + .seconds(address.connectTimeout)
+        var step = PQstatus(handle) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING
+        while step == PGRES_POLLING_READING || step == PGRES_POLLING_WRITING {
+            let event = step == PGRES_POLLING_READING ? POLLIN : POLLOUT
+            guard wait(PQsocket(handle), for: Int32(event), until: deadline) else {
+                PQfinish(handle)
+                throw .lost(address.description, "no answer from \(host) within \(address.connectTimeout) s")
+            }
+            step = PQconnectPoll(handle)
+        }
+        guard step == PGRES_POLLING_OK, PQsetnonblocking(handle, 1) == 0 else {
+            let message = String(cString: PQerrorMessage(handle))
+            PQfinish(handle)
+            throw PostgresFailure(connecting: message, database: address.description)
+        }
+        PQsetErrorVerbosity(handle, PQERRORS_DEFAULT)
+        return handle
+    }
+
+    /// Changes nothing outside of its transaction, because the next one may run on another connection of a pooler.
+    func readServerState(for role: Role) throws(PostgresFailure) -> PostgresServerState {
+        let version = Int(PQserverVersion(handle))
+        guard version >= 130_000 else {
+            throw unusable("its PostgreSQL has version \(version / 10_000); update it to 13 or later")
+        }
+        let settings = try settings()
+        guard settings.count == 6 else { throw unusable("it doesn't report its settings") }
+        var state = PostgresServerState()
+        // A pooler reports its own process ID, for cancel requests.
+        state.isDirect = settings[0] == .integer(Int64(PQbackendPID(handle)))
+        // `remote_apply` is stronger than `on`, so it is kept.
+        if settings[2] == .text("remote_apply") { state.synchronousCommit = "remote_apply" }
+        state.hasSynchronousStandby = settings[3] != .text("")
+        state.takesWrites = settings[4] == .integer(0)
+        if case .text(let file) = settings[5] { state.timeline = UInt32(file.prefix(8), radix: 16) ?? 0 }
+        guard role == .lookups || settings[1] == .text("on") || address.allowsFsyncOff else {
+            throw unusable(
+                "it runs with `fsync = off`, so a crash of its machine loses acknowledged transactions; set it to `on`, "
+                    + "or add `allow_fsync_off=true` to the URL if the data doesn't matter")
+        }
+        return state
+    }
+
+    /// Asks the server itself, because a pooler reports the settings of an earlier connection.
+    private func settings() throws(PostgresFailure) -> [SQLValue] {
+        // The name of the file that it writes now begins with its timeline. After a promotion, the control file still
+        // has the timeline before it.
+        let timeline = "CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_walfile_name(pg_current_wal_lsn()) END"
+        do {
+            return try settings(and: timeline)
+        } catch {
+            // Compatible databases may not have these functions.
+            guard !isLost, case .failed = error.error else { throw error }
+            return try settings(and: "NULL::text")
+        }
+    }
+
+    private func settings(and timeline: String) throws(PostgresFailure) -> [SQLValue] {
+        try transact(.lookingUp) { () throws(PostgresFailure) in
+            try rows(
+                """
+                SELECT pg_backend_pid(), current_setting('fsync'), current_setting('synchronous_commit'),
+                current_setting('synchronous_standby_names'), pg_is_in_recovery(), \(timeline)
+                """
+            ).first?.values ?? []
+        }
+    }
+
+    private func unusable(_ detail: String) -> PostgresFailure {
+        PostgresFailure(.unusable(database: address.description, detail: detail))
+    }
+}

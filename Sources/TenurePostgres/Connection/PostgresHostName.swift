@@ -1,0 +1,45 @@
+import CLibPQ
+import TenureStore
+
+/// One server of a URL. Empty values are libpq's defaults.
+struct PostgresHostName: Sendable, Hashable, CustomStringConvertible {
+    let host: String
+    /// The IP address, if the URL gives it beside the name.
+    let address: String
+    let port: String
+
+    var description: String {
+        let name = host.isEmpty ? (address.isEmpty ? "localhost" : address) : host
+        return port.isEmpty ? name : "\(name):\(port)"
+    }
+
+    /// Returns the servers that libpq reads in a URL, or in its environment variables if the URL names none.
+    static func all(in options: [String: String], database: String) throws(StoreError) -> [PostgresHostName] {
+        let defaults = defaults()
+        func list(_ name: String) -> [String] {
+            guard let text = options[name] ?? defaults[name] else { return [] }
+            return text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        }
+        let (hosts, addresses, ports) = (list("host"), list("hostaddr"), list("port"))
+        let count = max(hosts.count, addresses.count, 1)
+        guard [hosts.count, addresses.count].allSatisfy({ $0 == 0 || $0 == count }),
+            ports.count <= 1 || ports.count == count
+        else {
+            throw .unusable(
+                database: database,
+                detail: "its URL has \(count) hosts and another number of ports or addresses; give one for each host")
+        }
+        return (0..<count).map { index in
+            PostgresHostName(
+                host: hosts.isEmpty ? "" : hosts[index], address: addresses.isEmpty ? "" : addresses[index],
+                port: ports.count == count ? ports[index] : ports.first ?? "")
+        }
+    }
+
+    /// What libpq takes from environment variables and service files.
+    private static func defaults() -> [String: String] {
+        guard let options = PQconndefaults() else { return [:] }
+        defer { PQconninfoFree(options) }
+        return PostgresAddress.values(options)
+    }
+}

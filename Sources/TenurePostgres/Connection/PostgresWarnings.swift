@@ -1,0 +1,31 @@
+import CLibPQ
+
+/// The last warning that a server sent on a connection. Without it, libpq would print warnings to standard error.
+///
+/// Used on the connection's queue only.
+final class PostgresWarnings {
+    private(set) var last: String?
+
+    /// Takes the warnings of this connection, which must not outlive it.
+    func listen(to handle: OpaquePointer) {
+        PQsetNoticeReceiver(
+            handle,
+            { receiver, result in
+                guard let receiver, let result, PQresultErrorField(result, PostgresWarnings.severity).isWarning else {
+                    return
+                }
+                let text = PQresultErrorField(result, PostgresWarnings.primaryMessage).map { String(cString: $0) }
+                Unmanaged<PostgresWarnings>.fromOpaque(receiver).takeUnretainedValue().last = text ?? "a warning"
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    func clear() { last = nil }
+
+    // PG_DIAG_SEVERITY_NONLOCALIZED and PG_DIAG_MESSAGE_PRIMARY: Swift doesn't import these macros.
+    private static let severity = Int32(UInt8(ascii: "V"))
+    private static let primaryMessage = Int32(UInt8(ascii: "M"))
+}
+
+extension UnsafeMutablePointer<CChar>? {
+    fileprivate var isWarning: Bool { map { String(cString: $0) } == "WARNING" }
+}

@@ -1,0 +1,115 @@
+import TenureCore
+package import TenureStore
+
+/// The connections of this process to one server, which all of its apps there share.
+package final class PostgresBudget: Sendable {
+    let operations: PostgresWorkers
+    let lookups: PostgresWorkers
+    /// What the apps connect to, by URL: apps with one database and role are the same.
+    private let clusters = Locked<[String: Weak<PostgresCluster>]>([:])
+
+    private init() {
+        operations = PostgresWorkers(for: .transactions, limit: 1)
+        lookups = PostgresWorkers(for: .lookups, limit: 2)
+    }
+
+    private static let budgets = Locked<[Set<PostgresHostName>: Weak<PostgresBudget>]>([:])
+
+    /// Returns the budget of the address's server. It exists as long as an app uses it.
+    static func shared(for address: PostgresAddress) -> PostgresBudget {
+        let budget = budgets.withLock { budgets in
+            budgets = budgets.filter { $0.value.object != nil }
+            let key = Set(address.hosts)
+            if let known = budgets[key]?.object { return known }
+            let new = PostgresBudget()
+            budgets[key] = Weak(new)
+            return new
+        }
+        budget.operations.raiseLimit(to: address.connections)
+        return budget
+    }
+
+    func cluster(for address: PostgresAddress) -> PostgresCluster {
+        let (cluster, count) = clusters.withLock { clusters in
+            clusters = clusters.filter { $0.value.object != nil }
+            let key = Self.key(of: address)
+            if let known = clusters[key]?.object { return (known, clusters.count) }
+            let new = PostgresCluster(address)
+            clusters[key] = Weak(new)
+            return (new, clusters.count)
+        }
+        lookups.raiseLimit(to: Self.lookups(forDatabases: count))
+        return cluster
+    }
+
+    private static func key(of address: PostgresAddress) -> String {
+        "\(address.allowsFsyncOff) \(address.url.revealed)"
+    }
+
+    /// Connections that only look up customers, so that they wait for no writer. More databases need more, because a
+    /// connection can't change its database.
+    private static func lookups(forDatabases count: Int) -> Int { max(2, min(8, count + 1)) }
+
+    private struct Weak<Object: AnyObject & Sendable>: Sendable {
+        weak let object: Object?
+
+        init(_ object: Object) { self.object = object }
+    }
+}
+
+/// How many connections a service may open to one server, and how many the server allows.
+package struct PostgresBudgetReport: Sendable {
+    /// The server, without what is secret.
+    package let server: String
+    package let needed: Int
+    /// Fails if the server can't be asked.
+    package let allowed: Result<Int, StoreError>
+}
+
+extension PostgresBudget {
+    /// Asks each server of these apps.
+    package static func reports(for addresses: [PostgresAddress]) async -> [PostgresBudgetReport] {
+        var servers: [(key: Set<PostgresHostName>, addresses: [PostgresAddress])] = []
+        for address in addresses {
+            let key = Set(address.hosts)
+            if let index = servers.firstIndex(where: { $0.key == key }) {
+                servers[index].addresses.append(address)
+            } else {
+                servers.append((key, [address]))
+            }
+        }
+        var reports: [PostgresBudgetReport] = []
+        for (_, addresses) in servers {
+            guard let first = addresses.first else { continue }
+            let databases = Set(addresses.map(key)).count
+            let needed = (addresses.map(\.connections).max() ?? 0) + lookups(forDatabases: databases)
+            reports.append(
+                PostgresBudgetReport(
+                    server: first.description, needed: needed, allowed: await allowedConnections(at: first)))
+        }
+        return reports
+    }
+
+    private static func allowedConnections(at address: PostgresAddress) async -> Result<Int, StoreError> {
+        let pool = PostgresPool(to: PostgresCluster(address), for: .lookups, limit: 1, waitTimeout: .seconds(3))
+        let result: Result<Int, StoreError>
+        do throws(StoreError) {
+            let row = try await pool.run { connection throws(PostgresFailure) in
+                try connection.transact(.reading) { () throws(PostgresFailure) in
+                    try connection.rows(
+                        """
+                        SELECT current_setting('max_connections')::int
+                        - current_setting('superuser_reserved_connections')::int
+                        - coalesce(current_setting('reserved_connections', true), '0')::int
+                        """
+                    ).first
+                }
+            }
+            result = .success(Int(try row?.integer(0) ?? 0))
+        } catch {
+            result = .failure(error)
+        }
+        await pool.close()
+        return result
+    }
+}

@@ -1,0 +1,166 @@
+import Dispatch
+import Foundation
+import TenureStore
+
+/// The connections to one server, for several apps with any number of databases and roles.
+///
+/// Connections stay with their workers; jobs come to them, so that none can be forgotten. Apps with one database and
+/// role use each other's connections. If all are in use, the app with the fewest comes next.
+final class PostgresWorkers: @unchecked Sendable {
+    // Sound: `state` is touched in `withState` only, between locking and unlocking.
+    private let lock = NSLock()
+    private var state: PostgresWorkersState
+    private let role: PostgresConnection.Role
+    private let timer = DispatchQueue(label: "tenure.postgres.deadlines")
+
+    init(for role: PostgresConnection.Role, limit: Int, idleTimeout: Duration = .seconds(60)) {
+        self.role = role
+        state = PostgresWorkersState(limit: limit, idleTimeout: idleTimeout)
+    }
+
+    // MARK: Apps
+
+    func addLane(to cluster: PostgresCluster, for address: PostgresAddress) -> Int {
+        withState { $0.addLane(PostgresLane(cluster: cluster, address: address)) }
+    }
+
+    /// Lets it use at least this many connections.
+    func raiseLimit(to limit: Int) { withState { $0.limit = max($0.limit, limit) } }
+
+    func closeLane(_ lane: Int) async {
+        await withCheckedContinuation { continuation in
+            withState { $0.close(lane, continuation) }
+            wake()
+            resumeClosers()
+        }
+    }
+
+    // MARK: Jobs
+
+    func newNumber() -> UInt64 { withState { $0.newNumber() } }
+
+    func submit(_ job: PostgresJob, as number: UInt64, in lane: Int) {
+        let (refusal, woken) = withState { state in
+            let refusal = state.insert(job, as: number, in: lane)
+            return (refusal, refusal == nil ? state.workersToWake() : [])
+        }
+        if let refusal { return job.fail(refusal) }
+        for worker in woken { worker.queue.async { self.work(worker) } }
+        expireJobs(by: job.deadline)
+    }
+
+    func cancel(_ number: UInt64, in lane: Int) {
+        withState { $0.remove(number, in: lane) }?.fail(.failed("the task was canceled"))
+    }
+
+    // MARK: Time
+
+    /// Fails the jobs with an expired deadline. There is usually one timer, which is set again for the next deadline.
+    private func expireJobs(by deadline: ContinuousClock.Instant) {
+        let isNew = withState { state in
+            guard state.alarm.map({ deadline < $0 }) ?? true else { return false }
+            state.alarm = deadline
+            return true
+        }
+        guard isNew else { return }
+        after(deadline) { workers in
+            let (expired, next) = workers.withState { $0.removeExpired() }
+            for (job, error) in expired { job.fail(error) }
+            if let next { workers.expireJobs(by: next) }
+            workers.wake()
+        }
+    }
+
+    private func after(
+        _ instant: ContinuousClock.Instant, _ body: @escaping @Sendable (PostgresWorkers) -> Void
+    ) {
+        let wait = (instant - .now).components
+        let seconds = Double(wait.seconds) + Double(wait.attoseconds) / 1e18
+        timer.asyncAfter(deadline: .now() + max(0, seconds)) { [weak self] in
+            if let self { body(self) }
+        }
+    }
+
+    // MARK: Workers
+
+    /// Starts as many workers as there is work for.
+    private func wake() {
+        for worker in withState({ $0.workersToWake() }) { worker.queue.async { self.work(worker) } }
+    }
+
+    /// Runs on the worker's queue, until nothing waits.
+    private func work(_ worker: PostgresWorker) {
+        while true {
+            // The server was replaced, or is silent; or the connection is in a transaction that did not even roll back.
+            if worker.connection?.isIdle == false { disconnect(worker) }
+            switch withState({ $0.next(for: worker) }) {
+            case .run(let lane, let address, let number, let job): run(job, number, lane, address, worker)
+            case .connect(let cluster): connect(worker, to: cluster)
+            case .rest(let until):
+                if let until { after(until) { $0.closeIdle() } }
+                return
+            case .end: return disconnect(worker)
+            }
+        }
+    }
+
+    private func run(
+        _ job: PostgresJob, _ number: UInt64, _ lane: Int, _ address: PostgresAddress, _ worker: PostgresWorker
+    ) {
+        var again = false
+        if let connection = worker.connection {
+            connection.address = address
+            do {
+                try job.run(connection)
+            } catch {
+                if case .reconnect = error.remedy, job.deadline > .now {
+                    again = true
+                } else {
+                    job.fail(error.error)
+                }
+            }
+        } else {
+            again = true
+        }
+        withState { $0.finish(again ? (number, job) : nil, in: lane) }
+        if again { expireJobs(by: job.deadline) }
+        resumeClosers()
+    }
+
+    private func resumeClosers() {
+        for closer in withState({ $0.finishedClosers() }) { closer.resume() }
+    }
+
+    private func connect(_ worker: PostgresWorker, to cluster: PostgresCluster) {
+        worker.connection = nil
+        do {
+            worker.connection = try cluster.connect(for: role)
+            withState { $0.connected(worker, to: cluster) }
+            // Others may try now.
+            wake()
+        } catch {
+            let (failed, retry) = withState { $0.failed(to: cluster, error.error) }
+            for job in failed { job.fail(error.error) }
+            after(retry) { $0.wake() }
+            resumeClosers()
+        }
+    }
+
+    private func disconnect(_ worker: PostgresWorker) {
+        worker.connection = nil
+        withState { $0.leave(worker) }
+        resumeClosers()
+    }
+
+    private func closeIdle() {
+        let (closed, next) = withState { $0.takeIdle() }
+        for worker in closed { worker.queue.async { self.disconnect(worker) } }
+        if let next { after(next) { $0.closeIdle() } }
+    }
+
+    private func withState<Value>(_ body: (inout PostgresWorkersState) -> Value) -> Value {
+        lock.lock()
+        defer { lock.unlock() }
+        return body(&state)
+    }
+}

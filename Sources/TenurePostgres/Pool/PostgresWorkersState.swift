@@ -1,0 +1,294 @@
+import TenureStore
+
+/// One app's jobs.
+struct PostgresLane {
+    let cluster: PostgresCluster
+    let address: PostgresAddress
+    var queue = PostgresQueue()
+    /// How many of its jobs run.
+    var running = 0
+    /// When a job of it began last, counted in jobs of all lanes.
+    var lastTurn: UInt64 = 0
+    var closers: [CheckedContinuation<Void, Never>] = []
+    var isClosing = false
+}
+
+/// Who waits for which connection.
+struct PostgresWorkersState {
+    var limit: Int
+    private let idleTimeout: Duration
+    private var lanes: [Int: PostgresLane] = [:]
+    private var lanesEver = 0
+    private var numbers: UInt64 = 0
+    private var turns: UInt64 = 0
+    private var idle: [PostgresWorker] = []
+    private var workers = 0
+    private var workersEver = 0
+    /// When the deadlines are looked at next.
+    var alarm: ContinuousClock.Instant?
+    private var isWatchingIdle = false
+    /// Why attempts to connect fail, by what they connect to.
+    private var outages: [ObjectIdentifier: Outage] = [:]
+    /// How many workers connect, and to what.
+    private var connecting: [ObjectIdentifier: Int] = [:]
+    private var connections: [ObjectIdentifier: Int] = [:]
+
+    private struct Outage {
+        var error: StoreError
+        var backoff = Backoff()
+    }
+
+    /// The maximum number of waiting jobs, as many as a busy service has requests. Further ones fail immediately.
+    static let longestQueue = 10_000
+    /// For so long a worker stays with its database while apps with another one wait for it: to connect takes time too.
+    private static let quantum = Duration.milliseconds(50)
+
+    init(limit: Int, idleTimeout: Duration) {
+        self.limit = limit
+        self.idleTimeout = idleTimeout
+    }
+}
+
+// MARK: Apps
+
+extension PostgresWorkersState {
+    mutating func addLane(_ lane: PostgresLane) -> Int {
+        lanesEver += 1
+        lanes[lanesEver] = lane
+        return lanesEver
+    }
+
+    /// The lane ends with its last job; `finishedClosers` says when.
+    mutating func close(_ lane: Int, _ closer: CheckedContinuation<Void, Never>) {
+        lanes[lane]?.isClosing = true
+        lanes[lane]?.closers.append(closer)
+    }
+
+    /// Who waited for lanes that are over now, and their connections with them.
+    mutating func finishedClosers() -> [CheckedContinuation<Void, Never>] {
+        var closers: [CheckedContinuation<Void, Never>] = []
+        for (number, lane) in lanes where lane.isClosing && lane.queue.isEmpty && lane.running == 0 {
+            let id = ObjectIdentifier(lane.cluster)
+            let isShared = lanes.contains { $0.key != number && $0.value.cluster === lane.cluster }
+            guard isShared || (connections[id, default: 0] == 0 && connecting[id, default: 0] == 0) else { continue }
+            lanes[number] = nil
+            if !isShared { outages[id] = nil }
+            closers += lane.closers
+        }
+        return closers
+    }
+
+    /// Whether some app may still need connections to it.
+    private func isNeeded(_ cluster: PostgresCluster) -> Bool {
+        lanes.values.contains { $0.cluster === cluster && !($0.isClosing && $0.queue.isEmpty) }
+    }
+}
+
+// MARK: Jobs
+
+extension PostgresWorkersState {
+    mutating func newNumber() -> UInt64 {
+        defer { numbers += 1 }
+        return numbers
+    }
+
+    /// Returns why the job is refused; nil if it waits now.
+    mutating func insert(_ job: PostgresJob, as number: UInt64, in lane: Int) -> StoreError? {
+        guard let known = lanes[lane], !known.isClosing else { return .failed("the database is closed") }
+        if known.queue.count >= Self.longestQueue { return reason(for: known.cluster) }
+        let id = ObjectIdentifier(known.cluster)
+        if let outage = outages[id], !outage.error.isRetryable, !outage.backoff.isOver(),
+            connections[id, default: 0] == 0
+        {
+            return outage.error
+        }
+        lanes[lane]?.queue.insert(job, as: number)
+        return nil
+    }
+
+    mutating func remove(_ number: UInt64, in lane: Int) -> PostgresJob? { lanes[lane]?.queue.remove(number) }
+
+    /// A job is over, or has to run again.
+    mutating func finish(_ again: (number: UInt64, job: PostgresJob)?, in lane: Int) {
+        lanes[lane]?.running -= 1
+        if let again { lanes[lane]?.queue.insert(again.job, as: again.number) }
+    }
+
+    /// Jobs that waited too long, with the reasons; and when to look next.
+    mutating func removeExpired() -> (expired: [(PostgresJob, StoreError)], next: ContinuousClock.Instant?) {
+        var expired: [(PostgresJob, StoreError)] = []
+        var next: ContinuousClock.Instant?
+        alarm = nil
+        for (number, lane) in lanes where !lane.queue.isEmpty {
+            let error = reason(for: lane.cluster)
+            expired += (lanes[number]?.queue.removeExpired(at: .now) ?? []).map { ($0, error) }
+            if let earliest = lanes[number]?.queue.earliestDeadline { next = min(next ?? earliest, earliest) }
+        }
+        return (expired, next)
+    }
+
+    /// The reason why a job waited too long.
+    private func reason(for cluster: PostgresCluster) -> StoreError {
+        let id = ObjectIdentifier(cluster)
+        if let outage = outages[id] { return outage.error }
+        if connections[id, default: 0] > 0 || cluster.hasConnected { return .busy }
+        return .unreachable(database: cluster.address.description, detail: "no connection came about in time")
+    }
+}
+
+// MARK: Workers
+
+extension PostgresWorkersState {
+    enum Next {
+        case run(lane: Int, PostgresAddress, number: UInt64, PostgresJob)
+        case connect(PostgresCluster)
+        /// Until when its connection stays open, if somebody has to look then.
+        case rest(until: ContinuousClock.Instant?)
+        case end
+    }
+
+    mutating func next(for worker: PostgresWorker) -> Next {
+        if let home = worker.home, !isNeeded(home) { return end(worker) }
+        let own = worker.home.flatMap { home in best { $0.cluster === home } }
+        let other = best { $0.cluster !== worker.home && canConnect(to: $0.cluster) }
+        if let own, !(other.map { shouldLeave(worker, own, for: $0) } ?? false) { return run(own) }
+        if let other, let cluster = lanes[other]?.cluster {
+            leave(worker)
+            connecting[ObjectIdentifier(cluster), default: 0] += 1
+            return .connect(cluster)
+        }
+        worker.idleSince = .now
+        idle.append(worker)
+        guard worker.home != nil, !isWatchingIdle else { return .rest(until: nil) }
+        isWatchingIdle = true
+        return .rest(until: .now + idleTimeout)
+    }
+
+    /// The lane that comes next: the one with the fewest running jobs, and of these the one that had no turn for longest.
+    private func best(where isSuitable: (PostgresLane) -> Bool) -> Int? {
+        var best: (lane: Int, running: Int, lastTurn: UInt64, number: UInt64)?
+        for (number, lane) in lanes where isSuitable(lane) {
+            guard let first = lane.queue.firstNumber else { continue }
+            if let best, (best.running, best.lastTurn, best.number) < (lane.running, lane.lastTurn, first) { continue }
+            best = (number, lane.running, lane.lastTurn, first)
+        }
+        return best?.lane
+    }
+
+    /// Whether apps of another database or role need this worker more, and no other one is free for them.
+    private func shouldLeave(_ worker: PostgresWorker, _ own: Int, for other: Int) -> Bool {
+        guard workers >= limit, idle.isEmpty, let own = lanes[own], let other = lanes[other] else { return false }
+        if other.running < own.running { return true }
+        return other.running == own.running && worker.since + Self.quantum < .now
+    }
+
+    private mutating func run(_ number: Int) -> Next {
+        guard let lane = lanes[number], let next = lanes[number]?.queue.removeFirst() else { return .rest(until: nil) }
+        lanes[number]?.running += 1
+        turns += 1
+        lanes[number]?.lastTurn = turns
+        return .run(lane: number, lane.address, number: next.number, next.job)
+    }
+
+    private mutating func end(_ worker: PostgresWorker) -> Next {
+        leave(worker)
+        workers -= 1
+        return .end
+    }
+
+    /// The worker's connection ends.
+    mutating func leave(_ worker: PostgresWorker) {
+        guard let home = worker.home else { return }
+        worker.home = nil
+        connections[ObjectIdentifier(home), default: 1] -= 1
+    }
+
+    // MARK: Connecting
+
+    /// After a failure one attempt at a time, and not before its time; to a server that is down, for all its databases.
+    private func canConnect(to cluster: PostgresCluster) -> Bool {
+        if let outage = outages[ObjectIdentifier(cluster)] {
+            guard outage.backoff.isOver(), connecting[ObjectIdentifier(cluster), default: 0] == 0 else { return false }
+        }
+        guard outages.values.contains(where: { $0.error.isRetryable }) else { return true }
+        return connecting.values.allSatisfy { $0 == 0 }
+    }
+
+    mutating func connected(_ worker: PostgresWorker, to cluster: PostgresCluster) {
+        let id = ObjectIdentifier(cluster)
+        connecting[id, default: 1] -= 1
+        connections[id, default: 0] += 1
+        outages[id] = nil
+        // The server answers.
+        outages = outages.filter { !$0.value.error.isRetryable }
+        worker.home = cluster
+        worker.since = .now
+    }
+
+    /// Returns jobs that needn't wait any longer, and when to try again.
+    mutating func failed(
+        to cluster: PostgresCluster, _ error: StoreError
+    ) -> (jobs: [PostgresJob], retry: ContinuousClock.Instant) {
+        let id = ObjectIdentifier(cluster)
+        connecting[id, default: 1] -= 1
+        outages[id, default: Outage(error: error)].error = error
+        outages[id]?.backoff.failed()
+        var hopeless: [PostgresJob] = []
+        // To wait would not help, unless for the connections that there are.
+        if !error.isRetryable, connections[id, default: 0] == 0 {
+            for (number, lane) in lanes where lane.cluster === cluster {
+                hopeless += lanes[number]?.queue.removeAll() ?? []
+            }
+        }
+        return (hopeless, outages[id]?.backoff.next ?? .now)
+    }
+
+    // MARK: Waking
+
+    /// Takes workers for the jobs that wait, and for connections that nothing needs any more.
+    mutating func workersToWake() -> [PostgresWorker] {
+        var woken = idle.filter { worker in worker.home.map { !isNeeded($0) } ?? false }
+        idle.removeAll { worker in woken.contains { $0 === worker } }
+        for lane in lanes.values where !lane.queue.isEmpty {
+            var count = lane.queue.count
+            while count > 0, let index = idle.lastIndex(where: { $0.home === lane.cluster }) {
+                woken.append(idle.remove(at: index))
+                count -= 1
+            }
+            guard count > 0, canConnect(to: lane.cluster) else { continue }
+            let isFailing =
+                outages.values.contains { $0.error.isRetryable } || outages[ObjectIdentifier(lane.cluster)] != nil
+            if isFailing { count = 1 }
+            while count > 0, let worker = takeWorker() {
+                woken.append(worker)
+                count -= 1
+            }
+        }
+        return woken
+    }
+
+    /// A worker without a connection, a new one, or the one that has been idle longest.
+    private mutating func takeWorker() -> PostgresWorker? {
+        if let index = idle.firstIndex(where: { $0.home == nil }) { return idle.remove(at: index) }
+        if workers < limit {
+            workers += 1
+            workersEver += 1
+            return PostgresWorker(number: workersEver)
+        }
+        return idle.isEmpty ? nil : idle.removeFirst()
+    }
+
+    /// Takes the workers with connections that were idle for too long. Also returns when to check again.
+    mutating func takeIdle() -> (workers: [PostgresWorker], next: ContinuousClock.Instant?) {
+        let now = ContinuousClock.now
+        let over = idle.filter { $0.home != nil && $0.idleSince + idleTimeout <= now }
+        idle.removeAll { worker in over.contains { $0 === worker } }
+        for worker in over {
+            leave(worker)
+            workers -= 1
+        }
+        let next = idle.filter { $0.home != nil }.map { $0.idleSince + idleTimeout }.min()
+        isWatchingIdle = next != nil
+        return (over, next)
+    }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import PostgresServer
+import TenureStore
+import Testing
+
+@testable import TenurePostgres
+
+@Suite struct `the connections of several apps to one server` {
+    /// Many in `make soak`.
+    private static let apps = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 6 : 30
+
+    /// How many connections the server has, besides the one that asks.
+    private func count(_ observer: PostgresConnection) throws -> Int {
+        let rows = try observer.rows(
+            """
+            SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
+            """)
+        return Int(try rows.first?.integer(0) ?? 0)
+    }
+
+    /// Runs operations on all stores at once, and returns the highest number of connections meanwhile.
+    private func load(_ stores: [Store], _ observer: PostgresConnection) async throws -> Int {
+        let isOver = Signal()
+        async let operations: Void = withThrowingTaskGroup(of: Void.self) { group in
+            for (app, store) in stores.enumerated() {
+                for task in 0..<4 {
+                    group.addTask {
+                        for number in 0..<10 {
+                            let id = "\(task) \(number)"
+                            let customer = try await store.add("\(app) \(id)", to: id)
+                            #expect(try await store.lookUp(customer.id) == customer)
+                        }
+                    }
+                }
+            }
+            defer { isOver.fire() }
+            try await group.waitForAll()
+        }
+        var most = 0
+        while !isOver.hasHappened {
+            most = max(most, try count(observer))
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        try await operations
+        return most
+    }
+
+    private func expectOwnRows(_ stores: [Store]) async throws {
+        for (app, store) in stores.enumerated() {
+            let texts = try await store.database.read { session throws(StoreError) in
+                try session.rows("SELECT convert_from(bytes, 'UTF8') FROM artifacts").map { row throws(StoreError) in
+                    try row.text(0)
+                }
+            }
+            #expect(texts.count == 40 && texts.allSatisfy { $0.hasPrefix("\(app) ") })
+        }
+    }
+
+    @Test func `with schemas of one database are shared`() async throws {
+        let server = try PostgresServer(settings: ["max_connections": "100"])
+        let observer = try PostgresConnection(to: try PostgresAddress(server.url()), for: .transactions)
+        var stores: [Store] = []
+        for app in 0..<Self.apps {
+            let address = try PostgresAddress(server.url("schema=app\(app)&connections=5"))
+            stores.append(try await Store(PostgresDatabase(address, waitTimeout: waitTimeout)))
+        }
+        #expect(try await load(stores, observer) <= 5 + 2)
+        try await expectOwnRows(stores)
+        for store in stores { try await store.close() }
+        while try count(observer) > 0 { try await Task.sleep(for: .milliseconds(20)) }
+    }
+
+    @Test func `with separate databases and roles have one budget`() async throws {
+        let server = try PostgresServer(settings: ["max_connections": "100"])
+        let observer = try PostgresConnection(to: try PostgresAddress(server.url()), for: .transactions)
+        var stores: [Store] = []
+        for app in 0..<Self.apps {
+            try observer.run("CREATE ROLE role\(app) LOGIN")
+            try observer.run("CREATE DATABASE app\(app) OWNER role\(app)")
+            let address = try PostgresAddress(server.url(user: "role\(app)", database: "app\(app)", "connections=5"))
+            stores.append(try await Store(PostgresDatabase(address, waitTimeout: waitTimeout)))
+        }
+        let most = try await load(stores, observer)
+        // A server process ends a moment after its client moved on to another database.
+        #expect(most <= 5 + 8 + 5, "\(most)")
+        try await expectOwnRows(stores)
+        for store in stores { try await store.close() }
+        while try count(observer) > 0 { try await Task.sleep(for: .milliseconds(20)) }
+    }
+
+    @Test func `that are idle close`() async throws {
+        let server = try PostgresServer()
+        let address = try PostgresAddress(server.url())
+        let observer = try PostgresConnection(to: address, for: .transactions)
+        let workers = PostgresWorkers(for: .transactions, limit: 4, idleTimeout: .milliseconds(300))
+        let pool = PostgresPool(on: workers, to: PostgresCluster(address), for: address, waitTimeout: waitTimeout)
+        for _ in 0..<2 {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        _ = try await pool.run { connection throws(PostgresFailure) in
+                            try connection.rows("SELECT pg_sleep(0.1)")
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let began = ContinuousClock.now
+            while try count(observer) > 0 {
+                try #require(.now - began < .seconds(30))
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
+        await pool.close()
+    }
+
+    @Test func `go to an app that waits before another one gets more than its share`() async throws {
+        let address = try freshAddress()
+        let cluster = PostgresCluster(address)
+        let workers = PostgresWorkers(for: .transactions, limit: 2)
+        let (busy, other) = (
+            PostgresPool(on: workers, to: cluster, for: address, waitTimeout: waitTimeout),
+            PostgresPool(on: workers, to: cluster, for: address, waitTimeout: waitTimeout)
+        )
+        let (end, order) = (Signal(), Order())
+        for _ in 0..<2 { busy.submit(run: { _ throws(PostgresFailure) in end.wait() }, fail: { _ in }) }
+        for (pool, name, count) in [(busy, "busy", 40), (other, "other", 4)] {
+            for _ in 0..<count {
+                pool.submit(
+                    run: { _ throws(PostgresFailure) in order.append(name) }, fail: { _ in order.append("failed") })
+            }
+        }
+        end.fire()
+        await busy.close()
+        await other.close()
+        let entries = order.entries
+        #expect(entries.count == 44 && !entries.contains("failed"))
+        let last = try #require(entries.lastIndex(of: "other"))
+        #expect(last < 20, "\(entries)")
+    }
+
+    @Test(.enabled(if: TestCertificate.canBeMade))
+    func `are attempted one at a time after a failure`() async throws {
+        let folder = NSTemporaryDirectory() + "tenure-tls-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let certificate = try TestCertificate(in: folder, name: "server")
+        let server = try PostgresServer(certificate: (certificate.chain, certificate.key))
+        let cutter = try HandshakeCutter(before: server)
+        let address = try PostgresAddress("postgres://tenure@127.0.0.1:\(cutter.port)/postgres?sslmode=require")
+        let workers = PostgresWorkers(for: .transactions, limit: 16)
+        let pool = PostgresPool(on: workers, to: PostgresCluster(address), for: address, waitTimeout: .seconds(2))
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<64 {
+                group.addTask {
+                    let error = await #expect(throws: StoreError.self) {
+                        try await pool.run { _ throws(PostgresFailure) in }
+                    }
+                    #expect(error?.isRetryable == true)
+                }
+            }
+        }
+        // The first attempts begin before any failed.
+        #expect(cutter.cuts <= 16 + 8, "\(cutter.cuts)")
+        cutter.letPass()
+        while (try? await pool.run { _ throws(PostgresFailure) in }) == nil {}
+        await pool.close()
+    }
+}
+
+/// What happened, in its order, on threads that may wait.
+private final class Order: @unchecked Sendable {
+    // Sound: `list` is touched between locking and unlocking only.
+    private let lock = NSLock()
+    private var list: [String] = []
+
+    func append(_ entry: String) {
+        lock.lock()
+        list.append(entry)
+        lock.unlock()
+    }
+
+    var entries: [String] {
+        lock.lock()
+        defer { lock.unlock() }
+        return list
+    }
+}

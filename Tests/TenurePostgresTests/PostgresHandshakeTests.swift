@@ -1,0 +1,52 @@
+import Foundation
+import PostgresServer
+import TenureStore
+import Testing
+
+@testable import TenurePostgres
+
+@Suite(.enabled(if: TestCertificate.canBeMade)) struct `the TLS handshake with PostgreSQL` {
+    private let folder = NSTemporaryDirectory() + "tenure-tls-" + UUID().uuidString
+    private let server: PostgresServer
+    private let mine: TestCertificate
+
+    init() throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        mine = try TestCertificate(in: folder, name: "server")
+        server = try PostgresServer(certificate: (mine.chain, mine.key))
+    }
+
+    @Test func `in which the connection is lost is repeated, and then an error that asks to try again`() async throws {
+        let cutter = try HandshakeCutter(before: server)
+        let address = try PostgresAddress(
+            "postgres://tenure@127.0.0.1:\(cutter.port)/postgres?sslmode=verify-full&sslrootcert=\(mine.chain)")
+        let error = await #expect(throws: StoreError.self) {
+            try await PostgresDatabase(address, waitTimeout: .seconds(2))
+        }
+        guard case .unreachable? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(cutter.cuts > 1)
+        // A service that waits is there when the network is.
+        async let store = Store(PostgresDatabase(address, waitTimeout: waitTimeout))
+        try await Task.sleep(for: .milliseconds(300))
+        cutter.letPass()
+        _ = try await store.add("a", to: "1")
+        try await store.close()
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
+    @Test func `with another certificate fails at once`() async throws {
+        let other = try TestCertificate(in: folder, name: "other")
+        let address = try PostgresAddress(server.url("sslmode=verify-full&sslrootcert=\(other.chain)"))
+        let began = ContinuousClock.now
+        let error = await #expect(throws: StoreError.self) {
+            try await PostgresDatabase(address, waitTimeout: waitTimeout)
+        }
+        #expect(error?.description.contains("certificate verify failed") == true)
+        #expect(error?.isRetryable == false)
+        #expect(.now - began < .seconds(3))
+        try FileManager.default.removeItem(atPath: folder)
+    }
+}
