@@ -125,14 +125,6 @@ extension Counter {
     }
 }
 
-@Test func `error messages have Apple's wording`() {
-    #expect(ServerAPIError.transactionIDNotFound.message == "Transaction id not found.")
-    #expect(ServerAPIError.invalidTransactionID.message == "Invalid transaction id.")
-    #expect(ServerAPIError.originalTransactionIDNotFound.message == "Original transaction id not found.")
-    #expect(ServerAPIError.rateLimitExceeded.message == "Rate limit exceeded.")
-    #expect(ServerAPIError.notificationURLNotFound.message == "Notification url not found.")
-}
-
 @Test func `an order is looked up in production only`() async throws {
     for environment in [AppStoreEnvironment.production, .sandbox] {
         let state = try busy(environment)

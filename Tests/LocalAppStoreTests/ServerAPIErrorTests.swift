@@ -49,6 +49,9 @@ private let onlyByFault: Set<ServerAPIError> = [
         .transactionIDNotFound: "Transaction id not found.", .rateLimitExceeded: "Rate limit exceeded.",
         .accountNotFoundRetryable: "Account not found. Please try again.",
         .generalInternal: "An unknown error occurred.",
+        .notificationURLNotFound:
+            "No App Store Server Notification URL found for provided app. Check that a URL is configured in App Store "
+            + "Connect for this environment.",
         .invalidSort: "Invalid request. The sort parameter is invalid.",
     ]
     for (error, message) in messages { #expect(error.message == message) }
