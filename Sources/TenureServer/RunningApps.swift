@@ -54,7 +54,8 @@ final class RunningApps: Sendable {
             }
         }
         if errors.count == configurations.count {
-            throw configurations.lazy.compactMap { errors[$0.name] }.first ?? .apps("there is no app; add one below `apps`")
+            throw configurations.lazy.compactMap { errors[$0.name] }.first
+                ?? .apps("there is no app; add one below `apps`")
         }
         return errors
     }

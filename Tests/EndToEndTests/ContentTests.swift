@@ -153,6 +153,7 @@ import Testing
         func sessionInLink() async throws -> String? {
             let link = try #require(URLComponents(string: try await links(on: port).archive))
             #expect(link.queryItems?.first { $0.name == "X-Amz-Signature" }?.value?.count == 64)
+            #expect(link.queryItems?.first { $0.name == "X-Amz-Expires" }?.value == "86400")
             return link.queryItems?.first { $0.name == "X-Amz-Security-Token" }?.value
         }
         #expect(try await sessionInLink() == "old-session")

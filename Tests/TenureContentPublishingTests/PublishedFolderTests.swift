@@ -52,6 +52,8 @@ import Testing
 
         let listed = try Tool.run("/usr/bin/env", ["tar", "-tf", archive.path])
         #expect(listed.output.split(separator: "\n").count == 3, "\(listed.errors)")
+        let modes = try Tool.run("/usr/bin/env", ["tar", "-tvf", archive.path]).output.split(separator: "\n")
+        #expect(modes.allSatisfy { $0.hasPrefix("-rw-r--r-- ") }, "everyone can read what is unpacked: \(modes)")
         try FileManager.default.createDirectory(at: folder.url("unpacked"), withIntermediateDirectories: true)
         let unpacked = try Tool.run("/usr/bin/env", ["tar", "-xf", archive.path, "-C", folder.url("unpacked").path])
         #expect(unpacked.status == 0 && unpacked.errors.isEmpty)

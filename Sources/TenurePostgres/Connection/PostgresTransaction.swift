@@ -122,7 +122,9 @@ extension PostgresConnection {
         do throws(PostgresFailure) {
             let command = try run(confirmation(of: transaction) + "COMMIT").command
             // For a failed transaction, the server responds with `ROLLBACK`.
-            guard command == "COMMIT" else { throw PostgresFailure(.failed("the server didn't commit the transaction")) }
+            guard command == "COMMIT" else {
+                throw PostgresFailure(.failed("the server didn't commit the transaction"))
+            }
         } catch {
             rollBack()
             guard isLost, transaction.writes else { throw error }

@@ -22,6 +22,7 @@ import Testing
               loops: { product: com.example.loops, entitlement: everything, files: ../loops }
               levels: { files: /levels, storage: keep, minimumAppVersion: v3 }
               books: { entitlement: everything, file: loops }
+              songs: { product: com.example.calculator.yearl, files: loops }
             extra: 1
             """
         let testBed = try await ContentTestBed(text)
@@ -33,7 +34,9 @@ import Testing
             ("everythin,", "did you mean `everything`?"), ("com.example.loops", "not both"), ("../loops", "has `..`"),
             ("levels:", "`entitlement` or `product` is missing"), ("/levels", "is an absolute path"),
             ("keep", "`keep` is unknown"), ("v3", "`v3` isn't a version"),
-            ("file:", "`file` is unknown here; did you mean `files`?"), ("extra", "`extra` is unknown"),
+            ("file:", "`file` is unknown here; did you mean `files`?"),
+            ("com.example.calculator.yearl,", "did you mean `com.example.calculator.yearly`?"),
+            ("extra", "`extra` is unknown"),
         ]
         for (place, message) in mistakes {
             let position = try #require(Self.position(of: place, in: text))

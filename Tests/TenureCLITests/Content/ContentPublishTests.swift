@@ -25,6 +25,9 @@ import Testing
             #expect(sum.output.hasPrefix(name + " "))
         }
         #expect(try testBed.names() == digests.union(["catalog.jws", "catalogs"]))
+        // A web server of another user reads them.
+        let unreadable = try Tool.run("/usr/bin/find", [testBed.published, "-type", "f", "!", "-perm", "-044"])
+        #expect(unreadable.status == 0 && unreadable.output.isEmpty, "\(unreadable.output)")
     }
 
     @Test func `the same files give the same bytes, and nothing is written again`() async throws {
@@ -69,8 +72,11 @@ import Testing
         #expect(result.output.contains("loops: left the catalog"))
         let pack = try #require(try testBed.catalog().catalog["grand-piano"])
         #expect(pack.versions.count == 2 && pack.versions.last == old && pack.versions.first?.minimumAppVersion == nil)
+        // Clients know the counter of the catalog that is replaced.
+        #expect(try await testBed.publish("--counter", "99999999999").status == 0)
         #expect(try await testBed.publish("--replace").status == 0)
         #expect(try testBed.catalog().catalog["grand-piano"]?.versions.count == 1)
+        #expect(try testBed.catalog().counter == 100_000_000_000)
     }
 
     @Test func `refuses a counter that doesn't rise and a catalog of another key`() async throws {
@@ -164,6 +170,28 @@ import Testing
             try ContentPublisher(folder: testBed.published, key: P256.Signing.PrivateKey()).publish(
                 bundleID: "com.example.calculator", packs: [source])
         }
+        #expect(try testBed.names() == ["catalogs"])
+    }
+
+    @Test func `a file of the same size that changes between two reads is an error`() async throws {
+        let testBed = try await ContentTestBed()
+        try testBed.write(Data(count: 3_000_000), to: "loops/beat.caf")
+        let path = testBed.folder.url("loops/beat.caf").path
+        let source = try PackSource(
+            name: "loops", unlock: .entitlement("everything"), folder: testBed.folder.url("loops").path)
+        var isChanged = false
+        #expect(throws: PublishingError.changed(path: path)) {
+            try ContentPublisher(folder: testBed.published, key: P256.Signing.PrivateKey()).publish(
+                bundleID: "com.example.calculator", packs: [source]
+            ) { _ in
+                guard !isChanged, let file = FileHandle(forUpdatingAtPath: path) else { return }
+                isChanged = true
+                try? file.seek(toOffset: 2_999_000)
+                try? file.write(contentsOf: Data("other".utf8))
+                try? file.close()
+            }
+        }
+        #expect(isChanged)
         #expect(try testBed.names() == ["catalogs"])
     }
 }

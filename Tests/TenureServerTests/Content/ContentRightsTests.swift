@@ -9,6 +9,7 @@ import TenureAppStore
 import TenureContent
 import TenureContentPublishing
 import TenureCore
+import TenureJSON
 import TenureMint
 import TenureStore
 import Testing
@@ -54,6 +55,43 @@ import Testing
         }
     }
 
+    @Test func `by a product of the policy are for its buyers, not for all who have its entitlement`() async throws {
+        try await withContent { testBed in
+            try testBed.published.publish([
+                testBed.published.pack("grand-piano", .product(Calculator.everything)),
+                testBed.published.pack("samples", .entitlement("everything"), seed: 2),
+            ])
+            // An owner got the entitlement with the app, and bought nothing.
+            #expect(try await testBed.names(try await testBed.owner()) == ["samples"])
+            let bought = try testBed.purchase(of: Calculator.everything)
+            #expect(
+                try await testBed.names(try await testBed.newcomer(transactions: [bought]))
+                    == ["grand-piano", "samples"])
+        }
+    }
+
+    @Test func `by a product with a length end with it`() async throws {
+        let season = "com.example.season"
+        let calculator = try Calculator.policy()
+        let policy = try Policy(
+            app: calculator.app, eras: calculator.eras, buildNumbers: .increasing,
+            entitlements: [
+                Entitlement(name: "season", products: [.init(id: season, length: CalendarPeriod(months: 3))])
+            ])
+        try await withContent(policy: policy) { testBed in
+            try testBed.published.publish([testBed.published.pack("loops", .product(season))])
+            let bought = try Calculator.minter(signed: testBed.clock.now).transaction(
+                "1", of: ContentTestBed.newcomer,
+                [
+                    "productId": .string(season), "type": .string("Non-Renewing Subscription"), "expiresDate": .null,
+                    "purchaseDate": .instant(Calculator.now.addingTimeInterval(-60)),
+                ])
+            #expect(try await testBed.names(try await testBed.newcomer(transactions: [bought])) == ["loops"])
+            testBed.clock.advance(by: 93 * 86_400)
+            #expect(try await testBed.names(try await testBed.newcomer(transactions: [bought])) == [])
+        }
+    }
+
     @Test func `come while decisions are undetermined, for as long as the policy allows`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()
@@ -90,7 +128,10 @@ import Testing
         try await withContent(policy: try PublishedContent.policy(trial: .days(7))) { testBed in
             try testBed.published.publishThree()
             _ = try await testBed.client.beginSession("a", token: try await testBed.newcomer())
-            testBed.clock.advance(by: 7 * 86_400 - 1)
+            testBed.clock.advance(by: 6 * 86_400)
+            // Another session doesn't begin the days again.
+            _ = try await testBed.client.beginSession("b", token: try await testBed.newcomer())
+            testBed.clock.advance(by: 86_400 - 1)
             #expect(try await testBed.names(try await testBed.newcomer()) == ["grand-piano"])
             testBed.clock.advance(by: 1)
             #expect(try await testBed.names(try await testBed.newcomer()) == [])

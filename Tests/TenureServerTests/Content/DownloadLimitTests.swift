@@ -87,6 +87,41 @@ import Testing
         }
     }
 
+    @Test func `of a customer of one app leave those of another app's customers alone`() async throws {
+        try await withFolder { folder in
+            var apps: [AppConfiguration] = []
+            for name in ["calculator", "notes"] {
+                let (own, bundleID) = (folder + "/" + name, "com.example.\(name)")
+                try FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: true)
+                let published = try PublishedContent(in: own)
+                try published.publish(
+                    [published.pack("grand-piano", .entitlement("everything"), size: 16_000_000)], bundleID: bundleID)
+                var configuration = try Calculator.configuration(
+                    own, policy: try PublishedContent.policy(bundleID: bundleID))
+                configuration.content = ContentSettings(folder: published.folder)
+                apps.append(AppConfiguration(name: name, configuration: configuration))
+            }
+            try await buildApplication(apps: apps, logger: Calculator.logger).test(.live) { [apps] http in
+                let port = try #require(http.port)
+                var open: [RawConnection] = []
+                // Both customers have the number one in their app's database.
+                for app in apps {
+                    let client = Client(http: http, prefix: "/apps/\(app.name)")
+                    let owner = SyncRequest(
+                        appTransaction: try Calculator.minter(bundleID: app.configuration.policy.app.bundleID).text(
+                            .appTransaction))
+                    let response = try await client.get("/v1/content", token: try await client.sync(owner).token)
+                    let content = try JSONDecoder().decode(ContentResponse.self, from: Data(buffer: response.body))
+                    let link = try #require(content.packs["grand-piano"]?.archive)
+                    for _ in 0..<16 { open.append(try begin(link, port: port)) }
+                    let last = try #require(open.last)
+                    #expect(try #require(await last.received(until: "\r\n\r\n")).hasPrefix("HTTP/1.1 200 "))
+                }
+                withExtendedLifetime(open) {}
+            }
+        }
+    }
+
     @Test func `don't delay syncs, with 200 of them that hang`() async throws {
         try await withContent(.live, changing: { $0.limits.connections = 2048 }) { testBed in
             try publishLarge(testBed)

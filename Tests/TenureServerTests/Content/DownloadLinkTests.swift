@@ -124,6 +124,32 @@ import Testing
         }
     }
 
+    @Test func `ends when the service stops accepting the customer's environment`() async throws {
+        try await withFolder { folder in
+            let published = try PublishedContent(in: folder)
+            try published.publishThree()
+            var configuration = try Calculator.configuration(folder, policy: try PublishedContent.policy())
+            configuration.content = ContentSettings(folder: published.folder)
+            configuration.contentStaleness = .zero
+            let links = Locked<[String]>([])
+            for isAccepted in [true, false] {
+                if !isAccepted { configuration.anchors[.production] = nil }
+                let service = try await started(configuration)
+                try await service.application(logger: Calculator.logger) { _ in }.test(.router) { http in
+                    let testBed = ContentTestBed(
+                        client: Client(http: http), published: published, clock: TestClock(), port: nil)
+                    if isAccepted {
+                        let link = try await testBed.links("grand-piano", try await testBed.owner()).archive
+                        links.withLock { $0.append(link) }
+                    }
+                    let link = try #require(links.withLock { $0.first })
+                    #expect(try await testBed.code(of: link) == (isAccepted ? "200" : "invalidLink"))
+                }
+                try? await service.store.close()
+            }
+        }
+    }
+
     @Test func `stays valid after a newer catalog, while the file exists`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()

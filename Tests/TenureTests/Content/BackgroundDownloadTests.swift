@@ -16,6 +16,8 @@ private final class SystemDownloads: BackgroundDownloads {
         var results: [BackgroundResult] = []
         var ended: (@Sendable (BackgroundResult) -> Void)?
         var canceled: Set<String> = []
+        /// Ended downloads that are still listed.
+        var lingering: Set<String> = []
         var isHeld: @Sendable (BackgroundOrder) -> Bool = { _ in false }
         var change: @Sendable (BackgroundResult) -> BackgroundResult = { $0 }
     }
@@ -38,6 +40,9 @@ private final class SystemDownloads: BackgroundDownloads {
         state.withLock { $0.change = change }
     }
 
+    /// Lists downloads a moment longer than they last, as the system may.
+    func linger() { state.withLock { state in state.lingering = Set(state.results.map(\.label)) } }
+
     /// The app's process ends.
     func disconnect() { state.withLock { $0.ended = nil } }
 
@@ -53,7 +58,10 @@ private final class SystemDownloads: BackgroundDownloads {
 
     func downloads() -> [BackgroundStatus] {
         state.withLock { state in
-            state.running.keys.map { BackgroundStatus(label: $0, received: state.received[$0] ?? 0) }
+            defer { state.lingering = [] }
+            return state.lingering.union(state.running.keys).map {
+                BackgroundStatus(label: $0, received: state.received[$0] ?? 0)
+            }
         }
     }
 
@@ -106,6 +114,33 @@ private final class SystemDownloads: BackgroundDownloads {
     }
 }
 
+/// A web server with links that say whether the one before was refused.
+private final class Links: LinkedContentSource {
+    let identifier = "links"
+    private let url: URL
+    private let servers = Locked(RangeServers())
+
+    init(_ url: URL) { self.url = url }
+
+    var http: HTTPContent {
+        HTTPContent(URLSessionTransport.shared, servers: servers.withLock { $0 }, log: .silent)
+    }
+
+    func use(_ servers: RangeServers) { self.servers.withLock { $0 = servers } }
+
+    func list() async throws -> [Tenure.ContentListing] {
+        [.catalog(try Data(contentsOf: url.appendingPathComponent("catalog.jws")))]
+    }
+
+    func link(to request: Tenure.ContentRequest) throws -> URL {
+        var link = URLComponents(url: url.appendingPathComponent(request.digest), resolvingAgainstBaseURL: false)
+        if request.wasRefused { link?.query = "refused" }
+        return try #require(link?.url)
+    }
+
+    func remove(_ pack: String) {}
+}
+
 @Suite(.timeLimit(.minutes(5))) struct `Downloads in the background` {
     private static let files: [String: Data] = [
         "samples/a.wav": ContentTestBed.bytes(6_000_000), "samples/b.wav": ContentTestBed.bytes(3_000_000, seed: 2),
@@ -127,7 +162,7 @@ private final class SystemDownloads: BackgroundDownloads {
             testBed.server.slowDown(16_000)
         }
 
-        func start() -> Tenure {
+        func start(_ change: @escaping @Sendable (inout Setup) -> Void = { _ in }) -> Tenure {
             testBed.device.start { [system, device] setup in
                 setup.background = system
                 setup.events = {
@@ -136,6 +171,7 @@ private final class SystemDownloads: BackgroundDownloads {
                     return events
                 }
                 setup.stallTimeout = 2
+                change(&setup)
             }
         }
 
@@ -296,6 +332,36 @@ private final class SystemDownloads: BackgroundDownloads {
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
+    @Test func `that were refused get a new link after a relaunch, and are handed over with it`() async throws {
+        let app = try App()
+        app.system.change { BackgroundResult(label: $0.label, status: 403, file: $0.file) }
+        app.system.hold { _ in true }
+        let (links, keys) = (Links(app.testBed.server.url), app.testBed.keys)
+        func start() -> Tenure { app.start { $0.options.content = .custom(links, keys: keys) } }
+        var first: Tenure? = start()
+        let piano = try #require(first).content["piano"]
+        let library = piano.library
+        links.use(await library.rangeServers)
+        let waiting = Task { try? await piano.download() }
+        _ = await piano.reaches(bytes: 2_500_000)
+        try await app.leave(orders: 1)
+        waiting.cancel()
+        first = nil
+        app.system.disconnect()
+        try await wait { await library.running == nil }
+        app.system.hold { _ in false }
+        try await wait { app.system.unfinished == 0 }
+        app.system.change { $0 }
+        app.system.linger()
+        let tenure = start()
+        links.use(await tenure.content["piano"].library.rangeServers)
+        await tenure.content.finishBackgroundDownloads()
+        try await wait { app.system.orders.count == 2 && app.system.unfinished == 0 }
+        #expect(app.system.orders.map(\.url.query) == [nil, "refused"])
+        await tenure.content.finishBackgroundDownloads()
+        #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
+    }
+
     @Test func `stop when they are paused or canceled`() async throws {
         let app = try App()
         app.system.hold { _ in true }
@@ -312,6 +378,31 @@ private final class SystemDownloads: BackgroundDownloads {
         #expect(piano.state == .paused)
         await #expect(throws: Tenure.AssetPackError.canceled("violin")) { try await downloads[1].value }
         downloads[0].cancel()
+    }
+
+    @Test func `leave out what is paused, and use an expensive network only with consent`() async throws {
+        let app = try App()
+        app.system.hold { _ in true }
+        let tenure = app.start { $0.options.expensiveNetworkLimit = 1_000_000 }
+        let (piano, violin) = (tenure.content["piano"], tenure.content["violin"])
+        let downloads = [Task { try? await piano.download() }, Task { try? await violin.download() }]
+        let library = piano.library
+        try await wait { await library.requests.count == 2 }
+        await violin.pause()
+        _ = await piano.reaches(bytes: 2_500_000)
+        try await app.leave(orders: 1)
+        #expect(app.system.orders.allSatisfy { $0.label.contains("piano") })
+        #expect(app.system.orders.allSatisfy { !$0.allowsExpensiveNetwork && !$0.allowsConstrainedNetwork })
+        app.send(.appBecameActive)
+        try await wait { await library.isInForeground }
+        await piano.allowExpensiveNetwork()
+        let seen = app.system.orders.count
+        _ = await piano.reaches(bytes: 3_000_000)
+        try await app.leave(orders: seen + 1)
+        let later = app.system.orders.dropFirst(seen)
+        #expect(later.allSatisfy { $0.allowsExpensiveNetwork && $0.allowsConstrainedNetwork })
+        for pack in [piano, violin] { await pack.cancel() }
+        for download in downloads { await download.value }
     }
 
     @Test func `that arrive out of order are put together`() async throws {

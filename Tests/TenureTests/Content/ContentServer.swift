@@ -37,6 +37,10 @@ final class ContentServer: Sendable {
         var ranges: [String] = []
         var isStopped = false
         var pace: UInt32 = 0
+        /// Nothing is sent after so many bytes.
+        var limit: Int?
+
+        var isHeld: Bool { !isStopped && limit.map { sent >= $0 } ?? false }
     }
 
     let url: URL
@@ -90,6 +94,8 @@ final class ContentServer: Sendable {
     func resetCount() { state.withLock { ($0.sent, $0.ranges) = (0, []) } }
     /// Waits after each 16 KB, in microseconds.
     func slowDown(_ microseconds: UInt32) { state.withLock { $0.pace = microseconds } }
+    /// Sends nothing more, on open connections, once it has sent so many bytes. Nil continues.
+    func hold(after bytes: Int?) { state.withLock { $0.limit = bytes } }
 
     private func serve(_ connection: Int32) {
         var received = [UInt8]()
@@ -154,6 +160,7 @@ final class ContentServer: Sendable {
         guard sendAll(connection, Data((head + "\r\n\r\n").utf8)) else { return }
         var rest = body.prefix(limit ?? body.count)
         while !rest.isEmpty {
+            while isCounted, state.withLock({ $0.isHeld }) { usleep(1000) }
             guard sendAll(connection, rest.prefix(16_384)) else { return }
             let count = min(16_384, rest.count)
             let pace = state.withLock { state in

@@ -17,6 +17,8 @@ private final class FolderSource: Tenure.ContentSource {
 
     private struct State: Sendable {
         var failures: [Tenure.ContentSourceError] = []
+        /// Files of which the next response has a wrong byte, by their digests.
+        var corrupted: [String] = []
         var fetched: Int64 = 0
         var removed: [String] = []
     }
@@ -26,6 +28,7 @@ private final class FolderSource: Tenure.ContentSource {
         state.withLock { $0.failures = failures }
     }
 
+    func corrupt(_ digests: [String]) { state.withLock { $0.corrupted += digests } }
     var fetched: Int64 { state.withLock { $0.fetched } }
     var removed: [String] { state.withLock { $0.removed } }
 
@@ -46,12 +49,22 @@ private final class FolderSource: Tenure.ContentSource {
         try file.seek(toOffset: UInt64(request.range.lowerBound))
         var left = request.range.count
         while left > 0 {
-            guard let piece = try file.read(upToCount: min(left, 100_000)), !piece.isEmpty else {
+            guard var piece = try file.read(upToCount: min(left, 100_000)), !piece.isEmpty else {
                 throw Tenure.ContentSourceError.unavailable()
             }
             left -= piece.count
-            state.withLock { $0.fetched += Int64(piece.count) }
+            let (count, isCorrupted) = (Int64(piece.count), corrupts(request.digest))
+            if isCorrupted { piece[piece.startIndex] ^= 1 }
+            state.withLock { $0.fetched += count }
             try receive(.bytes(piece))
+        }
+    }
+
+    private func corrupts(_ digest: String) -> Bool {
+        state.withLock { state in
+            guard let place = state.corrupted.firstIndex(of: digest) else { return false }
+            state.corrupted.remove(at: place)
+            return true
         }
     }
 
@@ -192,6 +205,17 @@ private final class FolderSource: Tenure.ContentSource {
         await tenure.content["piano"].remove()
         let other = testBed.device.start { $0.options.content = .custom(refusing, keys: keys) }
         await #expect(throws: Tenure.AssetPackError.refused("piano")) { try await other.content["piano"].download() }
+    }
+
+    @Test func `are asked again for bytes that arrived wrong, of a manifest and of an archive`() async throws {
+        let testBed = try ContentTestBed(Self.files)
+        let version = try #require(try testBed.publish(Self.files).packs.first?.version)
+        let source = FolderSource(testBed.published)
+        source.corrupt([version.manifest.description, version.manifest.description, version.archive.description])
+        let keys = testBed.keys
+        let tenure = testBed.device.start { $0.options.content = .custom(source, keys: keys) }
+        try await tenure.content["piano"].download()
+        #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
     @Test func `that deliver other bytes than were published never install them`() async throws {

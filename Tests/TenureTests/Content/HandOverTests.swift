@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func `has a label that a later process reads`() {
-        let label = RangeLabel(pack: "piano", version: "abc", range: 5..<90, size: 100)
+        let label = RangeLabel(pack: "piano", version: "abc", range: 5..<90, size: 100, origin: "https://a.example:0")
         #expect(RangeLabel(label.text) == label)
         for text in ["", "{}", label.text.replacingOccurrences(of: "90", with: "101"), "download-7"] {
             #expect(RangeLabel(text) == nil, "\(text)")

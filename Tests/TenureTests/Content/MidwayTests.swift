@@ -116,6 +116,19 @@ import Testing
         #expect(try Data(contentsOf: old) == Data("{}".utf8))
     }
 
+    @Test func `the new version opens at once after another process has replaced the old one`() async throws {
+        let testBed = try ContentTestBed(Self.files)
+        let tenure = testBed.device.start()
+        try await tenure.content["piano"].download()
+        // It knows the old version, and hasn't given out a URL of it.
+        let other = testBed.device.start().content["piano"]
+        _ = await other.reaches { if case .installed = $0 { true } else { false } }
+        try testBed.publish(["index.json": Data("[]".utf8)])
+        await tenure.content.refresh()
+        try await tenure.content["piano"].download()
+        #expect(try Data(contentsOf: await other.url(for: "index.json")) == Data("[]".utf8))
+    }
+
     @Test func `a process that runs for more than a week keeps the versions that it uses`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()

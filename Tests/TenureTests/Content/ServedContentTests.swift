@@ -230,6 +230,7 @@ private struct ServedContent: Sendable {
             let piano = tenure.content["piano"]
             try await piano.download()
             #expect(try await ContentTestBed.contents(of: tenure) == changed)
+            #expect(served.transport.received < ServedContent.size + 10_000, "the beginning of a file counts, too")
         }
     }
 

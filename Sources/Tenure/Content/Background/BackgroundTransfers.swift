@@ -14,19 +14,25 @@ final class BackgroundTransfers: Sendable {
         var isDelivered = false
         /// Packs with a finished download that wasn't processed yet.
         var ended: Set<String> = []
+        /// Packs of which a server has refused a link, until they get another one.
+        var refused: Set<String> = []
+        /// Downloads that have ended while the system lists those that haven't.
+        var endedMeanwhile: Set<RangeLabel> = []
         /// Called after each download that ended.
         var notify: (@Sendable () -> Void)?
     }
 
     private let downloads: any BackgroundDownloads
     private let store: PackStore
+    private let servers: RangeServers
     /// Seconds without a byte after which a download is taken back.
     private let stallTimeout: Double
     private let state = Locked(State())
 
-    init(_ downloads: any BackgroundDownloads, store: PackStore, stallTimeout: Double) {
+    init(_ downloads: any BackgroundDownloads, store: PackStore, servers: RangeServers, stallTimeout: Double) {
         self.downloads = downloads
         self.store = store
+        self.servers = servers
         self.stallTimeout = stallTimeout
     }
 
@@ -83,10 +89,12 @@ final class BackgroundTransfers: Sendable {
     }
 
     private func refresh() async {
+        state.withLock { $0.endedMeanwhile = [] }
         let known = Dictionary(
             await downloads.downloads().compactMap { status in RangeLabel(status.label).map { ($0, status.received) } }
         ) { first, _ in first }
-        state.withLock { $0.known = known }
+        state.withLock { state in state.known = known.filter { !state.endedMeanwhile.contains($0.key) } }
+        for label in known.keys { servers.noteHandedOver(label.origin, status: nil) }
         record()
     }
 
@@ -99,9 +107,12 @@ final class BackgroundTransfers: Sendable {
         {
             keep(file, label)
         }
+        servers.noteHandedOver(label.origin, status: result.status)
         let notify = state.withLock { state in
             state.known[label] = nil
+            state.endedMeanwhile.insert(label)
             state.ended.insert(label.pack)
+            if [401, 403].contains(result.status) { state.refused.insert(label.pack) }
             return state.notify
         }
         record()
@@ -115,6 +126,9 @@ final class BackgroundTransfers: Sendable {
             return state.ended
         }
     }
+
+    /// Whether a server has refused the link of a pack since the last call.
+    func takeRefusal(of pack: String) -> Bool { state.withLock { $0.refused.remove(pack) != nil } }
 
     private func keep(_ file: URL, _ label: RangeLabel) {
         let folder = store.folder(of: label.pack)

@@ -9,6 +9,8 @@ struct RangeLabel: Codable, Sendable, Hashable {
     let upper: Int64
     /// Of the archive, in bytes.
     let size: Int64
+    /// Of the URL: see `RangeServers`. A later process knows from it that the server has answered a range with 206.
+    let origin: String
 
     var range: Range<Int64> { lower..<max(lower, upper) }
 
@@ -19,12 +21,13 @@ struct RangeLabel: Codable, Sendable, Hashable {
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
-    init(pack: String, version: String, range: Range<Int64>, size: Int64) {
+    init(pack: String, version: String, range: Range<Int64>, size: Int64, origin: String) {
         self.pack = pack
         self.version = version
         lower = range.lowerBound
         upper = range.upperBound
         self.size = size
+        self.origin = origin
     }
 
     /// Nil for a label that this library didn't write.

@@ -37,7 +37,7 @@ final class PackWriter {
     deinit { closeFile() }
 
     /// Chunks that arrive wrong this often are wrong at the server.
-    private static let mostFailures = 5
+    static let mostFailures = 5
 
     // MARK: Ranges
 

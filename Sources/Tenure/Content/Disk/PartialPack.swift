@@ -97,7 +97,11 @@ struct PartialPack {
         for (place, file) in manifest.files.enumerated() where file.size > 0 {
             try Task.checkCancellation()
             let path = folder + "/files/" + file.path
-            if try known.put(file, at: path) { reused.append(place) }
+            if try known.put(file, at: path) {
+                reused.append(place)
+            } else {
+                try known.putBeginning(of: file, at: path)
+            }
         }
         let plan = Plan(
             description: description, folder: PackStore.newFolderName(for: description.manifest), reused: reused)
@@ -129,7 +133,7 @@ struct PartialPack {
         try Disk.rename(packFolder + "/" + folderName, to: packFolder + "/" + oldFolderName)
     }
 
-    /// The complete files of a version that was given up, in the form of an installed one.
+    /// The files of a version that was given up, in the form of an installed one.
     static func old(in packFolder: String, _ store: PackStore) -> InstalledPack? {
         let folder = packFolder + "/" + oldFolderName
         guard let data = Disk.contents(of: folder + "/plan.json", most: 1 << 20),

@@ -9,18 +9,22 @@ struct ReusableFiles {
     /// The pack in the app's bundle, which has no digests.
     private let embedded: EmbeddedPack?
     private let embeddedSizes: [String: Int64]
+    /// Files of a version that was given up, which may lack their ends.
+    private let beginnings: [ContentDigest: String]
 
     private struct Content: Hashable {
         let digest: ContentDigest
         let size: Int64
     }
 
-    init(_ packs: [InstalledPack], embedded: EmbeddedPack? = nil) {
-        for pack in packs {
+    init(_ packs: [InstalledPack], embedded: EmbeddedPack? = nil, givenUp: InstalledPack? = nil) {
+        for pack in packs + [givenUp].compactMap(\.self) {
             for file in pack.manifest.files {
                 paths[Content(digest: file.digest, size: file.size), default: []].append((pack, file))
             }
         }
+        let begun = givenUp.map { pack in pack.manifest.files.map { ($0.digest, pack.path(of: $0)) } } ?? []
+        beginnings = Dictionary(begun) { first, _ in first }
         self.embedded = embedded
         embeddedSizes = Dictionary(embedded?.pack.files.map { ($0.path, $0.size) } ?? []) { first, _ in first }
     }
@@ -40,6 +44,16 @@ struct ReusableFiles {
         else { return false }
         try Disk.makeFolder((path as NSString).deletingLastPathComponent)
         return try copy(embedded.path + "/" + file.path, to: path)
+    }
+
+    /// Moves what is here of a file, from its start, to a path. Its chunks are compared with their digests before the
+    /// installation.
+    func putBeginning(of file: PackManifest.File, at path: String) throws {
+        guard let beginning = beginnings[file.digest], let here = FileStatus(path: beginning), here.size <= file.size,
+            here.names == 1
+        else { return }
+        try Disk.makeFolder((path as NSString).deletingLastPathComponent)
+        try Disk.rename(beginning, to: path)
     }
 
     /// Without space, the download waits. Any other failure leaves the file to the network.

@@ -54,8 +54,7 @@ extension ContentLibrary {
 
     private func enterBackground() async {
         guard let background, isInForeground else { return }
-        // Nothing stops a background download that gets the whole file in answer to a range. So only servers count that
-        // have answered with a range before. Other downloads go on as long as the system lets them.
+        // Other downloads go on as long as the system lets them: see `RangeServers`.
         let ready = requests.filter { isWanted($0) && (isReady($0) || waits[$0.pack] == .network) }
         guard let first = ready.first, await provenLink(of: first) != nil else { return }
         isInForeground = false
@@ -67,23 +66,31 @@ extension ContentLibrary {
         schedule()
     }
 
-    private func provenLink(of request: PackRequest) async -> (url: URL, source: any LinkedContentSource)? {
+    /// The link of a pack's archive, if its server has proven that it serves ranges.
+    ///
+    /// - Parameter wasRefused: whether the server has refused the last link.
+    private func provenLink(
+        of request: PackRequest, wasRefused: Bool = false
+    ) async -> (url: URL, source: any LinkedContentSource)? {
         guard let (pack, version) = target(of: request.pack),
             let source = catalogs.source(of: pack.name, begunWith: plans[pack.name]?.description.source)
                 as? any LinkedContentSource
         else { return nil }
-        let wanted = Tenure.ContentRequest(
+        var wanted = Tenure.ContentRequest(
             pack: pack.name, digest: version.archive.description, size: version.archiveSize,
             range: 0..<version.archiveSize, timeout: setup.stallTimeout, allowsExpensiveNetwork: true,
             allowsConstrainedNetwork: true)
-        guard let url = try? await source.link(to: wanted), source.http.servesRanges(url) else { return nil }
+        wanted.wasRefused = wasRefused
+        guard let url = try? await source.link(to: wanted), rangeServers.servesRanges(url) else { return nil }
         return (url, source)
     }
 
     private func handOver(_ requests: [PackRequest], to background: BackgroundTransfers) async {
         var packs: [(request: PackRequest, partial: PartialPack, url: URL)] = []
         for request in requests {
-            guard let (url, source) = await provenLink(of: request), let (pack, version) = target(of: request.pack),
+            let wasRefused = background.takeRefusal(of: request.pack)
+            guard let (url, source) = await provenLink(of: request, wasRefused: wasRefused),
+                let (pack, version) = target(of: request.pack),
                 (try? lease.take(for: pack.name)) == true
             else { continue }
             defer { lease.release() }
@@ -117,7 +124,8 @@ extension ContentLibrary {
                 "Range": "bytes=\(range.lowerBound)-\(range.upperBound - 1)", "Accept-Encoding": "identity",
             ],
             label: RangeLabel(
-                pack: request.pack, version: partial.version.description, range: range, size: size
+                pack: request.pack, version: partial.version.description, range: range, size: size,
+                origin: RangeServers.origin(of: url)
             ).text, expectedSize: Int64(range.count),
             allowsExpensiveNetwork: request.allowsExpensiveNetwork || !isAboveLimit,
             allowsConstrainedNetwork: request.allowsExpensiveNetwork)
@@ -125,7 +133,7 @@ extension ContentLibrary {
 
     // MARK: After the system has started the app
 
-    /// Installs what the system has downloaded. Hands over again what is missing, as long as something arrives.
+    /// Installs what the system has downloaded, and hands over again what is missing.
     func finishBackgroundDownloads() async {
         guard let background, isUsed else { return }
         load()

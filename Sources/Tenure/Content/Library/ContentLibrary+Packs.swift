@@ -37,7 +37,9 @@ extension ContentLibrary {
         if let error = failures[name] { return .failed(error) }
         guard let request = requests.first(where: { $0.pack == name }) else { return nil }
         if request.isPaused { return .paused }
-        if running?.pack == name, let phase { return phase }
+        if running?.pack == name {
+            return phase ?? .waiting(backoffs[name] == nil ? .turn : .network)
+        }
         if let state = stateElsewhere(of: name) { return state }
         if let wait = waits[name] { return .waiting(wait) }
         if let progress = progress[name], background?.packs.contains(name) == true { return .downloading(progress) }
@@ -183,19 +185,22 @@ extension ContentLibrary {
         load()
         // As the files are named, however the app spells it.
         let path = path.precomposedStringWithCanonicalMapping
-        guard let pack = packInUse(name) else { throw Tenure.AssetPackError.notInstalled(name) }
-        guard isAllowed(name) else { throw Tenure.AssetPackError.notEntitled(name) }
-        guard let isFile = pack.isFile(path) else { throw Tenure.AssetPackError.missingFile(path: path) }
-        let file = path.isEmpty ? pack.path : pack.path + "/" + path
-        guard Disk.exists(file) else {
+        // Another process may have replaced or removed the version that this one knows.
+        for isFirst in [true, false] {
+            guard let pack = packInUse(name) else { break }
+            guard isAllowed(name) else { throw Tenure.AssetPackError.notEntitled(name) }
+            guard let isFile = pack.isFile(path) else { throw Tenure.AssetPackError.missingFile(path: path) }
+            // Before it is known to exist: then no process removes it.
+            if case .installed(let pack) = pack {
+                VersionUse.note(pack.folder, inFolder: store.folder(of: name), at: Date())
+            }
+            let file = path.isEmpty ? pack.path : pack.path + "/" + path
+            if Disk.exists(file) { return URL(fileURLWithPath: file, isDirectory: !isFile) }
+            guard isFirst else { break }
             look(at: name)
             publish()
-            throw Tenure.AssetPackError.notInstalled(name)
         }
-        if case .installed(let pack) = pack {
-            VersionUse.note(pack.folder, inFolder: store.folder(of: name), at: Date())
-        }
-        return URL(fileURLWithPath: file, isDirectory: !isFile)
+        throw Tenure.AssetPackError.notInstalled(name)
     }
 }
 

@@ -143,7 +143,11 @@ extension ContentLibrary {
         guard running?.pack == pack else { return }
         switch event {
         case .installing: phase = .installing
-        case .progress(let bytes, let total): phase = downloading(pack, bytes, total)
+        case .progress(let bytes, let total):
+            // After a failure, the download waits until bytes arrive again.
+            if backoffs[pack] == nil || bytes > progress[pack]?.bytes ?? -1 {
+                phase = downloading(pack, bytes, total)
+            }
         }
         contentStates.post(state(of: pack), of: pack)
     }
@@ -185,6 +189,7 @@ extension ContentLibrary {
             // A request that came after the installation, from another process, is for an update.
             update { $0.removeAll { $0.pack == pack && $0.installed != version.manifest.description } }
             (backoffs[pack], progress[pack]) = (nil, nil)
+            store.removeOldVersions(of: pack)
             let source = catalogs.source(of: pack, begunWith: installed[pack]?.description.source)
             await source?.remove(pack)
             await finishPurchases()

@@ -17,6 +17,7 @@ actor ContentLibrary {
     let shared: SharedRequests
     let lease: TransferLease
     let background: BackgroundTransfers?
+    let rangeServers = RangeServers()
 
     // Known packs and requests.
     var catalogs = Catalogs([])
@@ -75,8 +76,9 @@ actor ContentLibrary {
         self.store = store
         shared = SharedRequests(store: store)
         lease = TransferLease(store: store)
+        let servers = rangeServers
         background = setup.background.map {
-            BackgroundTransfers($0, store: store, stallTimeout: setup.stallTimeout)
+            BackgroundTransfers($0, store: store, servers: servers, stallTimeout: setup.stallTimeout)
         }
     }
 
@@ -114,7 +116,7 @@ actor ContentLibrary {
     }
 
     private var entries: [Catalogs.Entry] {
-        let http = HTTPContent(setup.contentTransport)
+        let http = HTTPContent(setup.contentTransport, servers: rangeServers, log: setup.options.log)
         return (setup.options.content?.elements ?? []).map { element in
             switch element {
             case .service(let keys):

@@ -5,15 +5,16 @@ import TenureHTTP
 /// Delivers ranges of published files through the client's one transport.
 final class HTTPContent: Sendable {
     let transport: any Transport
-    /// Servers that have answered a range with 206.
-    private let proven = Locked<Set<String>>([])
+    private let servers: RangeServers
+    private let log: Tenure.Log
+    /// Servers of which the log says why downloads wait.
+    private let logged = Locked<Set<String>>([])
 
-    init(_ transport: any Transport) { self.transport = transport }
-
-    /// Whether the server of a URL has answered a range with exactly that range.
-    func servesRanges(_ url: URL) -> Bool { proven.withLock { $0.contains(Self.origin(of: url)) } }
-
-    private static func origin(of url: URL) -> String { "\(url.scheme ?? "")://\(url.host ?? ""):\(url.port ?? 0)" }
+    init(_ transport: any Transport, servers: RangeServers, log: Tenure.Log) {
+        self.transport = transport
+        self.servers = servers
+        self.log = log
+    }
 
     func fetch(
         _ url: URL, _ wanted: Tenure.ContentRequest, receive: (Tenure.ContentDelivery) throws -> Void
@@ -28,10 +29,10 @@ final class HTTPContent: Sendable {
         } else {
             request.ask(for: wanted.range)
             let contentRange = Self.contentRange(wanted.range, of: wanted.size)
-            let (origin, proven) = (Self.origin(of: url), proven)
+            let servers = servers
             accept = { head in
                 guard head.status == 206, head.header("Content-Range") == contentRange else { return false }
-                proven.withLock { _ = $0.insert(origin) }
+                servers.noteRange(from: url)
                 return true
             }
         }
@@ -50,12 +51,26 @@ final class HTTPContent: Sendable {
             guard received == wanted.range.count else { throw Tenure.ContentSourceError.unavailable() }
             return
         }
+        note(head.status, from: url)
         switch head.status {
         case 401, 403: throw Tenure.ContentSourceError.refused
         case 404, 410: throw Tenure.ContentSourceError.missing
         default:
             throw Tenure.ContentSourceError.unavailable(retryAfter: head.retryAfter)
         }
+    }
+
+    /// Logs once why downloads from a server wait, where that is a matter of the server's settings.
+    private func note(_ status: Int, from url: URL) {
+        let problem: String
+        switch status {
+        case 200: problem = "answers a range with the whole file; serve asset packs from a server with byte ranges"
+        case 300..<400: problem = "redirects downloads, which Tenure doesn't follow; name the server with the files"
+        default: return
+        }
+        let origin = RangeServers.origin(of: url)
+        guard logged.withLock({ $0.insert(origin).inserted }) else { return }
+        log.error("\(origin) \(problem)")
     }
 
     /// The only `Content-Range` that answers a request for a range.

@@ -76,28 +76,31 @@ struct PackTransfer: Sendable {
         if let known = PartialPack(version.manifest, manifest, in: folder) { return known }
         try lease.confirm()
         try PartialPack.setAside(in: folder)
-        let packs =
-            store.names.compactMap { store.installed($0) }
-            + [PartialPack.old(in: folder, store)]
-            .compactMap(\.self)
+        let known = ReusableFiles(
+            store.names.compactMap { store.installed($0) }, embedded: embedded,
+            givenUp: PartialPack.old(in: folder, store))
         return try PartialPack.begin(
-            PackDescription(pack, version, from: source.identifier), manifest, in: folder,
-            reusing: ReusableFiles(packs, embedded: embedded))
+            PackDescription(pack, version, from: source.identifier), manifest, in: folder, reusing: known)
     }
 
     private func manifest(in folder: String) async throws -> PackManifest {
         if let known = store.manifest(version.manifest, inFolder: folder) { return known }
         guard isInForeground else { throw TransferStop.inBackground }
-        var text = Data()
         let size = Int64(version.manifestSize)
-        try await exchange(version.manifest, size: size, 0..<size) { delivery in
-            if case .bytes(let piece) = delivery { text += piece }
+        // As often as a chunk is fetched.
+        for _ in 0..<PackWriter.mostFailures {
+            var text = Data()
+            try await exchange(version.manifest, size: size, 0..<size) { delivery in
+                if case .bytes(let piece) = delivery { text += piece }
+            }
+            guard ContentDigest(of: text) == version.manifest else { continue }
+            guard let manifest = try? PackManifest(json: text), manifest.archiveSize == version.archiveSize else {
+                break
+            }
+            try store.store(text, as: version.manifest, inFolder: folder)
+            return manifest
         }
-        guard ContentDigest(of: text) == version.manifest, let manifest = try? PackManifest(json: text),
-            manifest.archiveSize == version.archiveSize
-        else { throw TransferStop.failed(.corrupted(pack.name)) }
-        try store.store(text, as: version.manifest, inFolder: folder)
-        return manifest
+        throw TransferStop.failed(.corrupted(pack.name))
     }
 
     private func fetch(into writer: PackWriter, _ folder: String) async throws {

@@ -1,0 +1,270 @@
+import CommandRunner
+import Foundation
+import TenureContent
+import TenureContentPublishing
+import TenureCore
+import TenureHTTP
+import Testing
+
+@testable import Tenure
+
+/// Several packs, one at a time, and what becomes of their requests.
+@Suite(.timeLimit(.minutes(5))) struct `Requests for asset packs` {
+    private static let names = ["drums", "flute", "harp"]
+
+    /// Publishes three packs of 1 MB.
+    private func testBed(
+        _ change: @escaping @Sendable (inout Setup) -> Void = { _ in }
+    ) throws -> ContentTestBed {
+        let testBed = try ContentTestBed(["a.txt": Data("abc".utf8)]) { setup in
+            setup.stallTimeout = 60
+            change(&setup)
+        }
+        try testBed.publish(
+            Self.names.enumerated().map { index, name in
+                try testBed.pack([name: ContentTestBed.bytes(1_000_000, seed: UInt64(index + 1))], named: name)
+            })
+        return testBed
+    }
+
+    private func waits(_ tenure: Tenure, for isTrue: @Sendable (ContentLibrary) async -> Bool) async throws {
+        while await !isTrue(tenure.content["drums"].library) { try await Task.sleep(nanoseconds: 5_000_000) }
+    }
+
+    private static func isDownloading(_ state: Tenure.AssetPack.State) -> Bool {
+        if case .downloading = state { true } else { false }
+    }
+
+    @Test func `are served one after another, in the order in which the app asks`() async throws {
+        let testBed = try testBed()
+        testBed.server.hold(after: 100_000)
+        let tenure = testBed.device.start()
+        await tenure.content.refresh()
+        let order = Locked<[String]>([])
+        let watching = Self.names.map { name in
+            Task {
+                _ = await tenure.content[name].reaches(Self.isDownloading)
+                order.withLock { $0.append(name) }
+            }
+        }
+        var downloads: [Task<Void, any Error>] = []
+        for (index, name) in Self.names.enumerated() {
+            downloads.append(Task { try await tenure.content[name].download() })
+            try await waits(tenure) { await $0.requests.count == index + 1 }
+        }
+        #expect(await tenure.content["harp"].reaches { $0 == .waiting(.turn) } == .waiting(.turn))
+        testBed.server.hold(after: nil)
+        for download in downloads { try await download.value }
+        for task in watching { await task.value }
+        #expect(order.withLock { $0 } == Self.names)
+    }
+
+    @Test func `that wait for space let the next one pass`() async throws {
+        let free = Locked(false)
+        let testBed = try testBed { setup in
+            setup.freeSpace = { folder in free.withLock { $0 } || !folder.hasSuffix("/drums") ? .max : 0 }
+        }
+        let tenure = testBed.device.start()
+        let first = Task { try await tenure.content["drums"].download() }
+        _ = await tenure.content["drums"].reaches { if case .waiting(.space) = $0 { true } else { false } }
+        try await tenure.content["flute"].download()
+        free.withLock { $0 = true }
+        await tenure.content["drums"].resume()
+        try await first.value
+    }
+
+    @Test func `stay canceled after a relaunch`() async throws {
+        let testBed = try testBed()
+        testBed.server.hold(after: 100_000)
+        let tenure = testBed.device.start()
+        let download = Task { try await tenure.content["drums"].download() }
+        while testBed.server.sent < 100_000 { try await Task.sleep(nanoseconds: 5_000_000) }
+        await tenure.content["drums"].cancel()
+        await #expect(throws: Tenure.AssetPackError.canceled("drums")) { try await download.value }
+        testBed.server.hold(after: nil)
+        testBed.server.resetCount()
+        let again = testBed.device.start()
+        _ = await again.content["drums"].reaches { if case .available = $0 { true } else { false } }
+        try await again.content["flute"].download()
+        guard case .available = again.content["drums"].state else {
+            return #expect(Bool(false), "\(again.content["drums"].state)")
+        }
+        #expect(testBed.server.ranges.count == 1)
+    }
+
+    @Test func `go on if the task that waits is canceled`() async throws {
+        let testBed = try testBed()
+        testBed.server.hold(after: 100_000)
+        let tenure = testBed.device.start()
+        let download = Task { try await tenure.content["drums"].download() }
+        while testBed.server.sent < 100_000 { try await Task.sleep(nanoseconds: 5_000_000) }
+        download.cancel()
+        await #expect(throws: CancellationError.self) { try await download.value }
+        testBed.server.hold(after: nil)
+        let state = await tenure.content["drums"].reaches {
+            switch $0 {
+            case .installed, .available: true
+            default: false
+            }
+        }
+        guard case .installed(_, nil) = state else { return #expect(Bool(false), "\(state)") }
+    }
+
+    @Test func `name their speed and the time that they still take`() async throws {
+        let testBed = try testBed()
+        // 0.4 MB a second.
+        testBed.server.slowDown(40_000)
+        let tenure = testBed.device.start()
+        let download = Task { try await tenure.content["drums"].download() }
+        let state = await tenure.content["drums"].reaches {
+            switch $0 {
+            case .downloading(let progress): progress.timeRemaining != nil
+            case .installed: true
+            default: false
+            }
+        }
+        guard case .downloading(let progress) = state else { return #expect(Bool(false), "\(state)") }
+        #expect((progress.bytesPerSecond ?? 0) > 1000 && (progress.timeRemaining ?? 0) > 0)
+        #expect(progress.total == 1_000_000 && progress.fraction > 0 && progress.fraction < 1)
+        testBed.server.slowDown(0)
+        try await download.value
+    }
+
+    @Test func `are repeated with growing pauses while the server fails`() async throws {
+        let testBed = try testBed()
+        testBed.server.add([ContentServer.Fault](repeating: .status(500), count: 1000))
+        let tenure = testBed.device.start()
+        let drums = tenure.content["drums"]
+        let download = Task { try? await drums.download() }
+        #expect(await drums.reaches { $0 == .waiting(.network) } == .waiting(.network))
+        let states = Locked<[Tenure.AssetPack.State]>([])
+        let watching = Task { for await state in drums.states { states.withLock { $0.append(state) } } }
+        let before = testBed.server.ranges.count
+        try await Task.sleep(nanoseconds: 2_000_000_000)
+        let requests = testBed.server.ranges.count - before
+        #expect(requests < 8, "\(requests) requests in two seconds")
+        // The app shows one state meanwhile.
+        #expect(states.withLock { $0 } == [.waiting(.network)])
+        watching.cancel()
+        await drums.cancel()
+        _ = await download.value
+    }
+
+    @Test func `wait for the network after ten seconds without a byte`() async throws {
+        let usual = Setup(
+            access: FakeStore { $0.app = InventedApp.owner() }, storage: MemoryStateStorage(), policy: nil)
+        let testBed = try testBed { $0.stallTimeout = usual.stallTimeout }
+        testBed.server.hold(after: 100_000)
+        let tenure = testBed.device.start()
+        let download = Task { try await tenure.content["drums"].download() }
+        while testBed.server.sent < 100_000 { try await Task.sleep(nanoseconds: 5_000_000) }
+        let start = ContinuousClock.now
+        _ = await tenure.content["drums"].reaches { $0 == .waiting(.network) }
+        let passed = ContinuousClock.now - start
+        #expect(passed > .seconds(9) && passed < .seconds(40), "\(passed)")
+        testBed.server.hold(after: nil)
+        try await download.value
+    }
+
+    // MARK: Consent
+
+    private func network() -> (AsyncStream<NetworkCondition>, AsyncStream<NetworkCondition>.Continuation) {
+        AsyncStream.makeStream(of: NetworkCondition.self)
+    }
+
+    @Test func `need no consent anymore when the network is cheap again`() async throws {
+        let (conditions, network) = network()
+        network.yield(NetworkCondition(isExpensive: true))
+        let testBed = try testBed { setup in
+            setup.network = { conditions }
+            setup.options.expensiveNetworkLimit = 500_000
+        }
+        let tenure = testBed.device.start()
+        try await waits(tenure) { await $0.network != nil }
+        let download = Task { try await tenure.content["drums"].download() }
+        #expect(await tenure.content["drums"].reaches { $0 == .waiting(.consent) } == .waiting(.consent))
+        network.yield(NetworkCondition())
+        try await download.value
+    }
+
+    @Test func `keep the customer's consent after a relaunch`() async throws {
+        let testBed = try testBed { setup in
+            setup.network = {
+                AsyncStream { $0.yield(NetworkCondition(isExpensive: true, isConstrained: true)) }
+            }
+            setup.options.expensiveNetworkLimit = 500_000
+        }
+        testBed.server.hold(after: 100_000)
+        var first: Tenure? = testBed.device.start()
+        let drums = try #require(first).content["drums"]
+        let library = drums.library
+        while await library.network == nil { try await Task.sleep(nanoseconds: 5_000_000) }
+        let waiting = Task { try? await drums.download() }
+        #expect(await drums.reaches { $0 == .waiting(.consent) } == .waiting(.consent))
+        await drums.allowExpensiveNetwork()
+        while testBed.server.sent < 100_000 { try await Task.sleep(nanoseconds: 5_000_000) }
+        waiting.cancel()
+        first = nil
+        while await library.running != nil { try await Task.sleep(nanoseconds: 5_000_000) }
+        testBed.server.hold(after: nil)
+        let tenure = testBed.device.start()
+        let state = await tenure.content["drums"].reaches {
+            switch $0 {
+            case .installed, .waiting(.consent): true
+            default: false
+            }
+        }
+        guard case .installed = state else { return #expect(Bool(false), "\(state)") }
+    }
+
+    @Test(arguments: [
+        (500_000, false, [false, false]), (5_000_000, false, [true, false]), (500_000, true, [true, true]),
+    ])
+    func `tell the transport which networks may carry the bytes`(
+        limit: Int, hasConsent: Bool, allowed: [Bool]
+    ) async throws {
+        let transport = RecordingTransport()
+        let testBed = try testBed { setup in
+            setup.contentTransport = transport
+            setup.options.expensiveNetworkLimit = Int64(limit)
+        }
+        testBed.server.hold(after: 100_000)
+        let tenure = testBed.device.start()
+        let download = Task { try await tenure.content["drums"].download() }
+        while testBed.server.sent < 100_000 { try await Task.sleep(nanoseconds: 5_000_000) }
+        if hasConsent {
+            await tenure.content["drums"].allowExpensiveNetwork()
+            await tenure.content["drums"].pause()
+            try await waits(tenure) { await $0.running == nil }
+            transport.forget()
+            await tenure.content["drums"].resume()
+        }
+        testBed.server.hold(after: nil)
+        try await download.value
+        let requests = transport.ranges
+        #expect(!requests.isEmpty)
+        for request in requests {
+            #expect([request.allowsExpensiveNetwork, request.allowsConstrainedNetwork] == allowed)
+        }
+    }
+}
+
+/// A transport that notes the requests for ranges.
+private final class RecordingTransport: Transport {
+    private let requests = Locked<[TransportRequest]>([])
+
+    var ranges: [TransportRequest] { requests.withLock { $0.filter { $0.headers["Range"] != nil } } }
+    func forget() { requests.withLock { $0 = [] } }
+
+    func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
+        try await URLSessionTransport.shared.send(request)
+    }
+
+    func receive(
+        _ request: TransportRequest, accept: @escaping @Sendable (TransportResponse) -> Bool,
+        body: (Data) throws -> Void
+    ) async throws -> TransportResponse {
+        requests.withLock { $0.append(request) }
+        return try await URLSessionTransport.shared.receive(request, accept: accept, body: body)
+    }
+}

@@ -1,0 +1,123 @@
+import CommandRunner
+import Crypto
+import Foundation
+import TenureContent
+import TenureContentPublishing
+import TenureCore
+import TenurePolicyFile
+import Testing
+
+@testable import Tenure
+
+/// Updates of installed packs, and catalogs that clients must not use.
+@Suite(.timeLimit(.minutes(5))) struct `Updates of asset packs` {
+    private static let files: [String: Data] = [
+        "a.wav": ContentTestBed.bytes(100_000, seed: 1), "b.wav": ContentTestBed.bytes(20_000, seed: 2),
+        "c.wav": ContentTestBed.bytes(100_000, seed: 3), "d.wav": ContentTestBed.bytes(200_000, seed: 4),
+        "e.wav": ContentTestBed.bytes(100_000, seed: 5),
+    ]
+
+    private static func number(of file: URL) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: file.path)[.systemFileNumber] as? Int
+    }
+
+    @Test func `fetch changed files that lie close to each other in one range, and link the others`() async throws {
+        let testBed = try ContentTestBed(Self.files)
+        let tenure = testBed.device.start()
+        let piano = tenure.content["piano"]
+        try await piano.download()
+        let old = try await piano.url(for: "d.wav")
+        let before = await tenure.content.packs.first?.bytesOnDisk ?? 0
+        var changed = Self.files
+        for (index, name) in ["a.wav", "c.wav", "e.wav"].enumerated() {
+            changed[name] = ContentTestBed.bytes(100_000, seed: UInt64(index + 10))
+        }
+        try testBed.publish(changed)
+        await tenure.content.refresh()
+        testBed.server.resetCount()
+        try await piano.download()
+        #expect(try await ContentTestBed.contents(of: tenure) == changed)
+        // 20 KB lie between the first two, 200 KB before the last.
+        #expect(testBed.server.ranges.count == 2, "\(testBed.server.ranges)")
+        #expect(testBed.server.sent < 330_000)
+        let new = try await piano.url(for: "d.wav")
+        #expect(old != new)
+        #expect(try Self.number(of: old) == Self.number(of: new), "one file with two names")
+        // Both versions are there, and what they share counts once.
+        let after = await tenure.content.packs.first?.bytesOnDisk ?? 0
+        #expect(after >= before + 300_000 && after < before + 320_000, "\(before), then \(after)")
+    }
+
+    @Test func `fetch a file again that is damaged in the installed version`() async throws {
+        let testBed = try ContentTestBed(Self.files)
+        let tenure = testBed.device.start()
+        let piano = tenure.content["piano"]
+        try await piano.download()
+        let file = try await piano.url(for: "d.wav")
+        var bytes = try Data(contentsOf: file)
+        bytes[100] ^= 1
+        try bytes.write(to: file)
+        var changed = Self.files
+        changed["a.wav"] = ContentTestBed.bytes(50_000, seed: 10)
+        try testBed.publish(changed)
+        await tenure.content.refresh()
+        try await piano.download()
+        #expect(try await ContentTestBed.contents(of: tenure) == changed)
+    }
+
+    @Test func `count a pack as installed only if its manifest is the one that the catalog names`() async throws {
+        let testBed = try ContentTestBed(Self.files)
+        let first = testBed.device.start()
+        try await first.content["piano"].download()
+        let folder = testBed.folder.path + "/device/content/packs/piano"
+        let name = try #require(
+            FileManager.default.contentsOfDirectory(atPath: folder).first { $0.count == 64 + ".json".count })
+        let path = folder + "/" + name
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        // Valid, and without a file that the app may ask for.
+        try Data(text.replacingOccurrences(of: "e.wav", with: "f.wav").utf8).write(to: URL(fileURLWithPath: path))
+        let tenure = testBed.device.start()
+        let piano = tenure.content["piano"]
+        _ = await piano.reaches { if case .available = $0 { true } else { false } }
+        try await piano.download()
+        _ = try await piano.url(for: "e.wav")
+    }
+
+    // MARK: Catalogs
+
+    private func offer(_ publication: ContentPublisher.Publication, bundleID: String, in testBed: ContentTestBed) throws
+    {
+        let catalog = publication.catalog
+        let signed = try SignedCatalog(
+            try ContentCatalog(
+                bundleID: bundleID,
+                packs: catalog.catalog.packs.map {
+                    .init(name: "organ", unlock: $0.unlock, isPurgeable: $0.isPurgeable, versions: $0.versions)
+                }),
+            counter: catalog.counter, issuedAt: catalog.issuedAt, by: testBed.key)
+        try Data(signed.text.utf8).write(to: testBed.folder.url("public/catalog.jws"))
+    }
+
+    @Test func `ignore another catalog with the same counter`() async throws {
+        let testBed = try ContentTestBed(Self.files)
+        let publication = try testBed.publish(Self.files)
+        let tenure = testBed.device.start()
+        await tenure.content.refresh()
+        try offer(publication, bundleID: InventedApp.bundleID, in: testBed)
+        await tenure.content.refresh()
+        #expect(tenure.content["organ"].state == .unknown)
+        guard case .available = tenure.content["piano"].state else {
+            return #expect(Bool(false), "\(tenure.content["piano"].state)")
+        }
+    }
+
+    @Test func `ignore the catalog of another app, although the key signed it`() async throws {
+        let testBed = try ContentTestBed(Self.files)
+        let publication = try testBed.publish(Self.files)
+        try offer(publication, bundleID: "com.example.notes", in: testBed)
+        let tenure = testBed.device.start()
+        await tenure.content.refresh()
+        #expect(tenure.content["organ"].state == .unknown)
+        #expect(await tenure.content.packs == [])
+    }
+}
