@@ -171,60 +171,6 @@ import Testing
         }
     }
 
-    @Test func `old renewal info does not keep a grace period that is known to be over`() async throws {
-        try await withService { client in
-            let expired = try Self.minter(daysAgo: 10).transaction(
-                "20", of: Self.newcomer,
-                [
-                    "productId": .string(Calculator.yearly), "type": .string("Auto-Renewable Subscription"),
-                    "expiresDate": .instant(Calculator.now.addingTimeInterval(-60)),
-                ])
-            func renewal(daysAgo: Double, grace: Date?) throws -> String {
-                try Self.minter(daysAgo: daysAgo).text(
-                    .renewalInfo,
-                    [
-                        "originalTransactionId": .string("20"), "appTransactionId": .string(Self.newcomer),
-                        "gracePeriodExpiresDate": grace.map { .instant($0) } ?? .null,
-                        "isInBillingRetryPeriod": .boolean(true),
-                    ])
-            }
-            let old = SyncRequest(
-                transactions: [expired],
-                renewalInfos: [try renewal(daysAgo: 5, grace: Calculator.now.addingTimeInterval(Self.day))])
-            let before = try await client.sync(old, from: nil)
-            #expect(before.entitlements["everything"]?.outcome == .granted)
-            _ = try await client.sync(
-                SyncRequest(
-                    appTransaction: try Calculator.minter().newcomer(Self.newcomer), transactions: [expired],
-                    renewalInfos: [try renewal(daysAgo: 1, grace: nil)]))
-            #expect(try await client.customer(try before.token).entitlements["everything"]?.outcome != .granted)
-            #expect(try await client.sync(old, from: nil).entitlements["everything"]?.outcome != .granted)
-        }
-    }
-
-    @Test func `a subscription that is known to be upgraded gives nothing more`() async throws {
-        try await withService { client in
-            func period(daysAgo: Double, isUpgraded: Bool) throws -> String {
-                try Self.minter(daysAgo: daysAgo).transaction(
-                    "20", of: Self.newcomer,
-                    [
-                        "productId": .string(Calculator.yearly), "type": .string("Auto-Renewable Subscription"),
-                        "expiresDate": .instant(Calculator.now.addingTimeInterval(30 * Self.day)),
-                        "isUpgraded": isUpgraded ? .boolean(true) : .null,
-                    ])
-            }
-            let old = SyncRequest(transactions: [try period(daysAgo: 10, isUpgraded: false)])
-            let before = try await client.sync(old, from: nil)
-            #expect(before.entitlements["everything"]?.outcome == .granted)
-            _ = try await client.sync(
-                SyncRequest(
-                    appTransaction: try Calculator.minter().newcomer(Self.newcomer),
-                    transactions: [try period(daysAgo: 1, isUpgraded: true)]))
-            #expect(try await client.customer(try before.token).entitlements["everything"]?.outcome != .granted)
-            #expect(try await client.sync(old, from: nil).entitlements["everything"]?.outcome != .granted)
-        }
-    }
-
     @Test func `what support revoked is revoked in unbound answers too`() async throws {
         try await withAdminClient { admin, _ in
             let owner = try await admin.owner()

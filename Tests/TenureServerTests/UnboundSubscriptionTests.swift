@@ -1,0 +1,122 @@
+import Foundation
+import TenureAPI
+import TenureCore
+import TenureJSON
+import TenureMint
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `unbound proof of a subscription` {
+    private static let newcomer = "704000000000000002"
+    private static let day: TimeInterval = 86_400
+
+    /// What the App Store signed so many days ago.
+    private static func minter(daysAgo: Double) -> JWSMinter {
+        Calculator.minter(signed: Calculator.now.addingTimeInterval(-daysAgo * day))
+    }
+
+    @Test func `old renewal info does not keep a grace period that is known to be over`() async throws {
+        try await withService { client in
+            let expired = try Self.minter(daysAgo: 10).transaction(
+                "20", of: Self.newcomer,
+                [
+                    "productId": .string(Calculator.yearly), "type": .string("Auto-Renewable Subscription"),
+                    "expiresDate": .instant(Calculator.now.addingTimeInterval(-60)),
+                ])
+            func renewal(daysAgo: Double, grace: Date?) throws -> String {
+                try Self.minter(daysAgo: daysAgo).text(
+                    .renewalInfo,
+                    [
+                        "originalTransactionId": .string("20"), "appTransactionId": .string(Self.newcomer),
+                        "gracePeriodExpiresDate": grace.map { .instant($0) } ?? .null,
+                        "isInBillingRetryPeriod": .boolean(true),
+                    ])
+            }
+            let old = SyncRequest(
+                transactions: [expired],
+                renewalInfos: [try renewal(daysAgo: 5, grace: Calculator.now.addingTimeInterval(Self.day))])
+            let before = try await client.sync(old, from: nil)
+            #expect(before.entitlements["everything"]?.outcome == .granted)
+            _ = try await client.sync(
+                SyncRequest(
+                    appTransaction: try Calculator.minter().newcomer(Self.newcomer), transactions: [expired],
+                    renewalInfos: [try renewal(daysAgo: 1, grace: nil)]))
+            #expect(try await client.customer(try before.token).entitlements["everything"]?.outcome != .granted)
+            #expect(try await client.sync(old, from: nil).entitlements["everything"]?.outcome != .granted)
+        }
+    }
+
+    @Test func `a subscription that is known to be upgraded gives nothing more`() async throws {
+        try await withService { client in
+            func period(daysAgo: Double, isUpgraded: Bool) throws -> String {
+                try Self.minter(daysAgo: daysAgo).transaction(
+                    "20", of: Self.newcomer,
+                    [
+                        "productId": .string(Calculator.yearly), "type": .string("Auto-Renewable Subscription"),
+                        "expiresDate": .instant(Calculator.now.addingTimeInterval(30 * Self.day)),
+                        "isUpgraded": isUpgraded ? .boolean(true) : .null,
+                    ])
+            }
+            let old = SyncRequest(transactions: [try period(daysAgo: 10, isUpgraded: false)])
+            let before = try await client.sync(old, from: nil)
+            #expect(before.entitlements["everything"]?.outcome == .granted)
+            _ = try await client.sync(
+                SyncRequest(
+                    appTransaction: try Calculator.minter().newcomer(Self.newcomer),
+                    transactions: [try period(daysAgo: 1, isUpgraded: true)]))
+            #expect(try await client.customer(try before.token).entitlements["everything"]?.outcome != .granted)
+            #expect(try await client.sync(old, from: nil).entitlements["everything"]?.outcome != .granted)
+        }
+    }
+
+    @Test func `an old period of a subscription does not outlive its known end`() async throws {
+        try await withService { client in
+            func period(daysAgo: Double, end: Double) throws -> String {
+                try Self.minter(daysAgo: daysAgo).transaction(
+                    "20", of: Self.newcomer,
+                    [
+                        "productId": .string(Calculator.yearly), "type": .string("Auto-Renewable Subscription"),
+                        "expiresDate": .instant(Calculator.now.addingTimeInterval(end)),
+                    ])
+            }
+            let old = SyncRequest(transactions: [try period(daysAgo: 10, end: 30 * Self.day)])
+            let before = try await client.sync(old, from: nil)
+            #expect(before.entitlements["everything"]?.outcome == .granted)
+            _ = try await client.sync(
+                SyncRequest(
+                    appTransaction: try Calculator.minter().newcomer(Self.newcomer),
+                    transactions: [try period(daysAgo: 1, end: -60)]))
+            #expect(try await client.customer(try before.token).entitlements["everything"]?.outcome != .granted)
+            #expect(try await client.sync(old, from: nil).entitlements["everything"]?.outcome != .granted)
+        }
+    }
+
+    @Test func `a known grace period does not lengthen the one that is shown`() async throws {
+        try await withService { client in
+            let expired = try Self.minter(daysAgo: 10).transaction(
+                "20", of: Self.newcomer,
+                [
+                    "productId": .string(Calculator.yearly), "type": .string("Auto-Renewable Subscription"),
+                    "expiresDate": .instant(Calculator.now.addingTimeInterval(-5 * Self.day)),
+                ])
+            func renewal(daysAgo: Double, grace: Double) throws -> String {
+                try Self.minter(daysAgo: daysAgo).text(
+                    .renewalInfo,
+                    [
+                        "originalTransactionId": .string("20"), "appTransactionId": .string(Self.newcomer),
+                        "gracePeriodExpiresDate": .instant(Calculator.now.addingTimeInterval(grace)),
+                        "isInBillingRetryPeriod": .boolean(true),
+                    ])
+            }
+            let bound = try await client.sync(
+                SyncRequest(
+                    appTransaction: try Calculator.minter().newcomer(Self.newcomer), transactions: [expired],
+                    renewalInfos: [try renewal(daysAgo: 1, grace: Self.day)]))
+            #expect(bound.entitlements["everything"]?.outcome == .granted)
+            let old = SyncRequest(
+                transactions: [expired], renewalInfos: [try renewal(daysAgo: 4, grace: -3600)])
+            #expect(try await client.sync(old, from: nil).entitlements["everything"]?.outcome != .granted)
+        }
+    }
+}
