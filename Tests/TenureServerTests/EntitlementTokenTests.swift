@@ -60,6 +60,31 @@ import Testing
         }
     }
 
+    @Test func `a right with an end that support can take earlier is asked about again`() async throws {
+        try await withFolder { folder in
+            let service = try await TenureService(try Calculator.configuration(folder))
+            let application = try service.application(logger: Calculator.logger) { _ in }
+            try await application.test(.router) { http in
+                let client = Client(http: http)
+                let request = SyncRequest(
+                    appTransaction: try Calculator.minter().newcomer(), transactions: [],
+                    deviceVerificationID: Calculator.device.uuidString, nonce: "n")
+                _ = try await client.sync(request)
+                let end = Calculator.now.addingTimeInterval(86_400 * 30)
+                _ = try await service.store.record(
+                    SupportGrant(.grant, of: "everything", date: Calculator.now.addingTimeInterval(-1), until: end),
+                    for: 1)
+                let jws = try OpenedJWS(try #require(try await client.sync(request).entitlementToken))
+                let everything = (jws.claims["entitlements"] as? [String: [String: Int]])?["everything"]
+                let expected = [
+                    "until": Int(end.timeIntervalSince1970), "refreshAfter": 1_795_176_000 + 14 * 86_400,
+                ]
+                #expect(everything == expected)
+            }
+            try? await service.store.close()
+        }
+    }
+
     @Test func `has no denied entitlement, and isn't issued for unbound proof`() async throws {
         try await withService { client in
             let newcomer = try await client.sync(
@@ -104,19 +129,23 @@ import Testing
                     "productId": .string(Calculator.yearly), "type": .string("Auto-Renewable Subscription"),
                     "expiresDate": .instant(Calculator.now.addingTimeInterval(86_400 * 30)),
                 ])
-            var request = try Self.owner(nonce: nil)
-            request.transactions = [season]
-            let response = try await client.send(request)
-            let answer = try JSONDecoder().decode(CustomerResponse.self, from: Data(buffer: response.body))
-            let jws = try OpenedJWS(try #require(answer.entitlementToken))
-            #expect(jws.claims["nonce"] == nil)
-            let end = 1_795_176_000 + 3600
-            #expect(jws.claims["exp"] as? Int == end)
-            let rights = try #require(jws.claims["entitlements"] as? [String: [String: Int]])
-            #expect(!rights.isEmpty && rights.values.allSatisfy { $0 == ["until": end] }, "\(rights)")
-            // The answer itself, which is of this moment, says more.
-            #expect(answer.entitlements["everything"]?.outcome == .granted)
-            #expect(answer.entitlements["everything"]?.until == nil)
+            // One who owns the app has the right permanently, and one who subscribes for 30 days.
+            for isOwner in [true, false] {
+                var request = try Self.owner(nonce: nil)
+                if !isOwner { request.appTransaction = try Calculator.minter().newcomer(id) }
+                request.transactions = [season]
+                let response = try await client.send(request)
+                let answer = try JSONDecoder().decode(CustomerResponse.self, from: Data(buffer: response.body))
+                let jws = try OpenedJWS(try #require(answer.entitlementToken))
+                #expect(jws.claims["nonce"] == nil)
+                let end = 1_795_176_000 + 3600
+                #expect(jws.claims["exp"] as? Int == end)
+                let rights = try #require(jws.claims["entitlements"] as? [String: [String: Int]])
+                #expect(!rights.isEmpty && rights.values.allSatisfy { $0 == ["until": end] }, "\(rights)")
+                // The answer itself, which is of this moment, says more.
+                #expect(answer.entitlements["everything"]?.outcome == .granted)
+                #expect((answer.entitlements["everything"]?.until == nil) == isOwner)
+            }
         }
     }
 

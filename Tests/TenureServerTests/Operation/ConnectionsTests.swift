@@ -203,6 +203,16 @@ import Testing
         #expect(requests.begin(for: client))
     }
 
+    @Test func `of a network behind a proxy that have ended leave room for others`() throws {
+        let requests = RequestsInProgress(limit: 2, total: 400)
+        // Of one /48, which may have eight at once.
+        for number in 0..<100 {
+            let client = try #require(NetworkAddress("2001:db8:1:\(number)::1"))
+            #expect(requests.begin(for: client), "\(number)")
+            requests.end(for: client)
+        }
+    }
+
     @Test func `of loopback and proxies have no limit per address`() {
         let server = Server(limit: 100, perAddress: 2, proxies: ["192.0.2.0/24"])
         for address in ["127.0.0.1", "::1", "192.0.2.7"] {

@@ -21,7 +21,9 @@ import Testing
         #expect(FilePermissions.areOpenToOthers(mode: mode, isOwnedByRoot: isOwnedByRoot) == isOpen)
     }
 
-    private func start(_ folder: Folder, _ more: [String]) async throws -> Command.Result {
+    private func start(
+        _ folder: Folder, _ more: [String], environment: [String: String] = [:]
+    ) async throws -> Command.Result {
         let policy = try folder.write(
             """
             app: { bundleID: com.example.calculator, appleID: 828838134 }
@@ -29,7 +31,8 @@ import Testing
             entitlements: { everything: { products: [com.example.calculator.everything] } }
             """, to: "policy.yaml")
         return try await Command.run(
-            ["serve", "--check", "--policy", policy, "--database", folder.url("tenure.sqlite").path] + more)
+            ["serve", "--check", "--policy", policy, "--database", folder.url("tenure.sqlite").path] + more,
+            environment: environment)
     }
 
     /// Every file with a secret that `serve` reads: what to write into it, and how it is named.
@@ -74,6 +77,19 @@ import Testing
             #expect(try await !start(folder, arguments).errors.contains("chmod 600"), "\(name)")
             #expect(chown(file, 65_534, 65_534) == 0)
             #expect(try await start(folder, arguments).errors.contains("chmod 600"), "\(name)")
+        }
+    }
+
+    @Test func `that systemd keeps for the service may have any mode, and no other file may`() async throws {
+        let folder = try Folder()
+        let credentials = folder.url("credentials")
+        try FileManager.default.createDirectory(at: credentials, withIntermediateDirectories: true)
+        let environment = ["CREDENTIALS_DIRECTORY": credentials.path]
+        for (name, isRefused) in [("credentials/key", false), ("key", true), ("credentials-of-another", true)] {
+            let file = try folder.write(KeySecret().text, to: name)
+            try FileManager.default.setAttributes([.posixPermissions: 0o444], ofItemAtPath: file)
+            let result = try await start(folder, ["--admin-key-file", file], environment: environment)
+            #expect(result.errors.contains("chmod 600") == isRefused, "\(name): \(result.errors)")
         }
     }
 

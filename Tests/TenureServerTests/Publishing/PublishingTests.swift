@@ -184,6 +184,21 @@ import Testing
         }
     }
 
+    @Test func `the number of customers who lose something acknowledges no other error`() async throws {
+        try await withAdminClient { admin, _ in
+            _ = try await admin.owner()
+            let harsh = try Policy.harsh()
+            let text = harsh.text.replacingOccurrences(
+                of: #""entitlements":{"#, with: #""entitlements":{"nothing":{},"#)
+            let rehearsal = try await admin.post(AdminClient.policies + "/rehearsals", ["policy": text])
+            #expect(rehearsal.number("losing") == 1)
+            let refused = try await admin.post(
+                AdminClient.policies,
+                ["policy": text, "reason": "r", "takeFrom": 1, "rehearsal": rehearsal.rehearsal])
+            #expect(refused.reason == "policyErrors", "\(refused.text)")
+        }
+    }
+
     @Test func `a policy that would take from owners without a sync is refused until that is acknowledged`()
         async throws
     {
