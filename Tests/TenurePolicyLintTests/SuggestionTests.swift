@@ -98,6 +98,28 @@ import Testing
         #expect(wide.fix == "make it as long as price and build can have disagreed")
     }
 
+    @Test func `a suggestion that leaves its finding, or makes another one graver, isn't shown`() throws {
+        func allow(_ length: String) -> PolicyEdit {
+            .write(.mapping([.init("allow", .plain(length))]), at: ["whileUndetermined"])
+        }
+        func builds(_ numbers: String) -> PolicyEdit { .write(.plain(numbers), at: ["buildNumbers"]) }
+        let files = LintFiles(of: "build-reused", .triggers)
+        let input = Linter.Input(
+            draft: try files.draft.edited(by: [builds("restarted"), allow("1s")]), releases: try files.releases,
+            isListMapped: false, old: nil, now: .distantFuture)
+        let findings = Linter.checked(input).map(\.finding)
+        #expect(findings.first { $0.code == "build-reused" }?.severity == .warning)
+        let short = try #require(findings.first { $0.code == "allow-too-short" })
+        func isShown(_ fix: LintFix) throws -> Bool {
+            var suggestions = Suggestions(for: input, findings: findings)
+            let best = suggestions.best(of: [fix, "ask your customers"], for: short)
+            return try #require(best).edits == fix.edits
+        }
+        #expect(try isShown(.suggestion("write 72h", allow("72h"))))
+        #expect(try !isShown(.suggestion("write 2h", allow("2h"))))
+        #expect(try !isShown(.suggestion("write both", allow("72h"), builds("increasing"))))
+    }
+
     @Test func `a suggestion writes into the file and leaves the rest as it is`() throws {
         let text = """
             app: { bundleID: com.example.calculator, appleID: 828838134 }

@@ -25,7 +25,7 @@ struct GroupingTests {
         return Data(bytes).base64EncodedString()
     }
 
-    private func transaction(_ id: String, of account: String?) throws -> String {
+    private func transaction(_ id: String, of account: String?, product: String? = nil) throws -> String {
         let minter = JWSMinter(authority: try Corpora.authority.get(), signedAt: Self.instant)
         return String(
             decoding: try minter.mint(
@@ -33,7 +33,7 @@ struct GroupingTests {
                 setting: [
                     "transactionId": .string(id), "originalTransactionId": .string(id),
                     "appTransactionId": account.map { .string($0) } ?? .null,
-                ]), as: UTF8.self)
+                ].merging(product.map { ["productId": .string($0)] } ?? [:]) { $1 }), as: UTF8.self)
     }
 
     private func customers(_ lines: [String]) async throws -> Int {
@@ -158,6 +158,21 @@ struct GroupingTests {
         let one = try appTransaction(nil)
         let other = try appTransaction(nil, also: ["originalApplicationVersion": .string("38")])
         #expect(try await customers([one, one, other, "\"\(one)\""]) == 2)
+    }
+
+    @Test func `the exported id of one line names a customer with hundreds of lines`() async throws {
+        // The policy takes something from this customer, so the report has them as an example.
+        let instant = try #require(Date(written: "2014-12-25"))
+        let app = try appTransaction(
+            "1", also: ["originalApplicationVersion": .string("97"), "originalPurchaseDate": .instant(instant)])
+        let others = try (0..<100).map { try transaction("\($0)", of: "1", product: "com.example.calculator.other") }
+        let lines = ["{\"id\":\"ada\",\"appTransaction\":\"\(app)\"}"] + others
+        let outcome = try await Corpora.rehearse(lines.map { Array($0.utf8) }).outcome
+        #expect(outcome.tally.customers == 1 && outcome.tally.losing == 1)
+        let report = RehearsalReport(
+            policyName: "new.yaml", oldPolicyName: "old.yaml", comparison: try Corpora.comparison(),
+            input: .database(name: "database", skipped: 0), tally: outcome.tally, identifies: true)
+        #expect(String(decoding: report.json(), as: UTF8.self).contains("\"ada\""))
     }
 
     @Test func `a customer with hundreds of lines is one customer with all purchases`() async throws {
