@@ -91,7 +91,7 @@ import Testing
                     #expect(await jobs?.histories.step() == true)
                     #expect(try await told("tenure_app_store_histories_waiting 0"))
                     await jobs?.notifications.fetch(in: .production)
-                    let seconds = local.clock.now.timeIntervalSince1970
+                    let seconds = Int(local.clock.now.timeIntervalSince1970)
                     #expect(
                         try await told(
                             "tenure_app_store_notifications_reached_seconds{environment=\"Production\"} \(seconds)"))
