@@ -27,7 +27,15 @@ public struct AppConfiguration: Sendable {
         }
         if let twice = repeated(apps, \.name) { return .apps("two are called `\(twice)`") }
         if let twice = repeated(apps, { place($0.configuration.databasePath) }) {
-            return .apps("two have the database `\(twice)`; give each its own")
+            // A URL may contain a password.
+            let name = twice.contains("://") ? "the same database URL" : "the database `\(twice)`"
+            return .apps("two have \(name); give each its own")
+        }
+        for (index, app) in apps.enumerated() {
+            guard let path = app.configuration.databaseFile else { continue }
+            let others = apps[..<index].compactMap(\.configuration.databaseFile)
+            guard let other = others.first(where: { SQLiteDatabase.areSame($0, path) }) else { continue }
+            return .apps("`\(other)` and `\(path)` are one file (a hard link); give each app its own database")
         }
         if let twice = repeated(apps, { place($0.configuration.folderOfKeys) }) {
             return .apps("two have their keys in `\(twice)`; give each a folder of its own by `keys`")

@@ -34,8 +34,9 @@ final class SigningKeys: Sendable {
             throw .keyFile(
                 path: store.path,
                 detail: """
-                    it is missing, and the database has customers, whose apps trust its keys; restore it from your \
-                    backup, or, if no app trusts them yet, start once with a new database
+                    it is missing, and the database has customers, whose apps trust its keys; if it is in another \
+                    folder, name that with `keys` (each app below `apps` has its own); otherwise restore it from your \
+                    backup, or, if no app trusts it yet, start once with a new database
                     """)
         }
         var (keys, bytes) = try store.readOrCreate(at: now)
