@@ -13,6 +13,7 @@ final class CustomerLookups: @unchecked Sendable {
     /// How many connections are at work, or about to be.
     private var rounds = 0
     private let pool: PostgresPool
+    private let terms: DatabaseTerms
 
     private struct Lookup: Sendable {
         let id: Int64
@@ -33,7 +34,8 @@ final class CustomerLookups: @unchecked Sendable {
     /// A chain is as long as the merges by which it came about; a damaged one must not run in a circle.
     private static let longestChain = 100
 
-    init(at address: PostgresAddress, patience: Duration) {
+    init(at address: PostgresAddress, under terms: DatabaseTerms, patience: Duration) {
+        self.terms = terms
         pool = Self.newPool(at: address, patience: patience)
     }
 
@@ -102,7 +104,7 @@ final class CustomerLookups: @unchecked Sendable {
             let group = next()
             guard !group.isEmpty else { return }
             do {
-                let found = try Self.find(group.map(\.id), on: connection)
+                let found = try Self.find(group.map(\.id), on: connection, under: terms)
                 for (lookup, found) in zip(group, found) { lookup.continuation.resume(returning: found) }
             } catch {
                 guard connection.isLost else {
@@ -139,11 +141,11 @@ final class CustomerLookups: @unchecked Sendable {
 
     /// In the order of `ids`.
     private static func find(
-        _ ids: [Int64], on connection: PostgresConnection
+        _ ids: [Int64], on connection: PostgresConnection, under terms: DatabaseTerms
     ) throws(PostgresFailure) -> [Result<Found, StoreError>] {
         var parameters = PostgresParameters()
         if ids.count == 1 { parameters.append(ids[0]) } else { parameters.append(ids) }
-        let answer = try connection.transact(.lookingUp) { () throws(PostgresFailure) in
+        let answer = try connection.transact(.lookingUp, under: terms) { () throws(PostgresFailure) in
             try connection.answer(ids.count == 1 ? findOne : findMany, parameters)
         }
         var found: [Int64: Result<Found, StoreError>] = [:]

@@ -17,6 +17,8 @@ final class PostgresConnection {
 
     /// It broke, and nothing more comes of it.
     private(set) var isLost = false
+    /// How many messages were sent whose answer was waited for.
+    private(set) var roundTrips = 0
     /// How long an answer may take before the server counts as gone.
     var answerTimeout: Duration = .seconds(600)
     let address: PostgresAddress
@@ -100,6 +102,7 @@ final class PostgresConnection {
     /// Reads all that belongs to what was sent: the first failure, or the last answer.
     private func finish(sent: Int32) throws(PostgresFailure) -> PostgresAnswer {
         guard sent == 1 else { throw clientFailure() }
+        roundTrips += 1
         var kept: PostgresAnswer?
         var failure: PostgresFailure?
         while true {

@@ -2,58 +2,12 @@ import Foundation
 import TenureStore
 
 extension PostgresConnection {
-    enum Transaction {
-        /// Sees one state of the database, from its first statement to its last.
-        case reading
-        /// One statement that looks customers up by their number.
-        case lookingUp
-        /// Transactions with a key in common run one after the other.
-        case writing(AdvisoryKeys)
-        /// Waits for the lock with this number as long as another process takes to migrate.
-        case migrating(lock: Int64)
-
-        fileprivate var writes: Bool {
-            switch self {
-            case .reading, .lookingUp: false
-            case .writing, .migrating: true
-            }
-        }
-    }
-
-    /// Begins a transaction and sets all that it needs, in one message.
-    ///
-    /// Everything is set for this transaction only: behind a pooler, the next one runs on another connection, and this
-    /// connection runs another client's. The explicit access mode overrides `default_transaction_read_only`.
-    private func beginning(of transaction: Transaction) -> String {
-        // A transaction whose process hangs lets go of its locks.
-        let settings = """
-            ; SET LOCAL search_path = "\(address.schema)", pg_temp; SET LOCAL standard_conforming_strings = on\
-            ; SET LOCAL client_min_messages = error; SET LOCAL jit = off; SET LOCAL lock_timeout = '10s'\
-            ; SET LOCAL idle_in_transaction_session_timeout = '60s'
-            """
-        let durability = "; SET LOCAL synchronous_commit = \(synchronousCommit)"
-        switch transaction {
-        case .reading: return "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" + settings
-        case .lookingUp:
-            // One plan permanently, and never one that was made while the table was small.
-            return "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY" + settings
-                + """
-                ; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off\
-                ; SET LOCAL enable_bitmapscan = off
-                """
-        case .writing(let keys):
-            return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE" + settings + durability + keys.statements
-        case .migrating(let lock):
-            return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE" + settings + durability
-                + "; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(\(lock))"
-        }
-    }
-
     /// Repeats a transaction that another one blocked, after a short random pause.
     func transact<Value>(
-        _ transaction: Transaction, _ body: (any DatabaseSession) throws(StoreError) -> Value
+        _ transaction: Transaction, under terms: DatabaseTerms? = nil,
+        _ body: (any DatabaseSession) throws(StoreError) -> Value
     ) throws(PostgresFailure) -> Value {
-        try transact(transaction) { () throws(PostgresFailure) in
+        try transact(transaction, under: terms) { () throws(PostgresFailure) in
             let session = PostgresSession(self)
             let value: Value
             do throws(StoreError) {
@@ -68,12 +22,12 @@ extension PostgresConnection {
 
     /// The same for statements on the connection itself.
     func transact<Value>(
-        _ transaction: Transaction, _ body: () throws(PostgresFailure) -> Value
+        _ transaction: Transaction, under terms: DatabaseTerms? = nil, _ body: () throws(PostgresFailure) -> Value
     ) throws(PostgresFailure) -> Value {
         var attempt = 0
         while true {
             do {
-                return try transactOnce(transaction, body)
+                return try transactOnce(transaction, terms, body)
             } catch {
                 attempt += 1
                 guard case .repeatAct = error.remedy, attempt < 12 else { throw error }
@@ -83,12 +37,12 @@ extension PostgresConnection {
     }
 
     private func transactOnce<Value>(
-        _ transaction: Transaction, _ body: () throws(PostgresFailure) -> Value
+        _ transaction: Transaction, _ terms: DatabaseTerms?, _ body: () throws(PostgresFailure) -> Value
     ) throws(PostgresFailure) -> Value {
         let value: Value
         do {
             try dropStaleStatements()
-            try run(beginning(of: transaction))
+            try begin(transaction, under: terms)
             value = try body()
         } catch {
             rollBack()

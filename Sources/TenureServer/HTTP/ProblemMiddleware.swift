@@ -44,17 +44,15 @@ struct ProblemMiddleware: RouterMiddleware {
 }
 
 extension Problem {
-    /// Stays until an operator has restarted the service.
-    static let databaseReplaced = Problem(
-        .busy, "the database's file was replaced, and the service must be restarted", reason: "databaseReplaced",
-        retryAfter: 60)
-
     fileprivate init(_ error: any Error, nothingHere: String) {
+        if let error = error as? StoreError, let problem = Problem(unusable: error) {
+            self = problem
+            return
+        }
         switch error {
         case let problem as Problem: self = problem
         case let error as StoreError where error.isRetryable:
             self.init(.busy, "the record cannot be written just now; try again", retryAfter: 1)
-        case StoreError.replaced: self = .databaseReplaced
         // The connection ended first, or the service's time to finish was over; hardly anybody reads this.
         case is HTTPParserError, is ChannelError, is IOError, is CancellationError:
             self.init(.malformedRequest, "the request did not arrive whole")

@@ -12,15 +12,14 @@ package struct SQLiteDatabase: Database {
     private let readers: CustomerReaders
     private let scanners: CustomerScanners
     private let writer: SQLiteWriter
+    private let terms: DatabaseTerms
 
-    /// Opens the database and brings it up to date. `making`: makes it where there is none.
-    ///
-    /// Throws `unusable` where something else lies there, and leaves that as it is.
-    package init(path: String, making: Bool = true) throws(StoreError) {
-        switch try SQLiteFile.contents(at: path) {
+    /// Opens the database. Throws `unusable` where something else lies there, and leaves that as it is.
+    package init(path: String, _ opening: DatabaseOpening = DatabaseOpening()) throws(StoreError) {
+        switch try SQLiteFile.contents(at: path, knowing: opening.migrations) {
         case .record, .unknown: break
         case .nothing, .noTables:
-            guard making else {
+            guard opening.creates else {
                 throw .unusable(
                     database: path,
                     detail: """
@@ -38,15 +37,8 @@ package struct SQLiteDatabase: Database {
             try Self.closeToOthers(path)
             pool = try DatabasePool(path: path, configuration: Self.configuration)
             try Self.makeDurable(pool)
-            if try pool.read({ try Migration.migrator.hasBeenSuperseded($0) }) {
-                throw StoreError.newerDatabase(path: path)
-            }
-            try Migration.migrator.migrate(pool)
-            guard let id = try pool.read({ try Data.fetchOne($0, sql: "SELECT id FROM database") }), id.count == 16
-            else {
-                throw StoreError.damaged("`\(path)` does not say which record it is")
-            }
-            self.id = [UInt8](id)
+            id = try Self.prepare(pool, opening, opening.terms(for: path))
+            terms = opening.terms(for: path, opened: id)
             try pool.writeWithoutTransaction { db in
                 guard let connection = db.sqliteConnection else { throw StoreError.failed("the record is closed") }
                 // A full disk doesn't keep a database from being read.
@@ -54,7 +46,7 @@ package struct SQLiteDatabase: Database {
             }
             let readers = CustomerReaders(path: path)
             let scanners = CustomerScanners(path: path)
-            writer = try SQLiteWriter(path: path, configured: configured, identity: identity) { error in
+            writer = try SQLiteWriter(path: path, configured: configured, identity: identity, terms: terms) { error in
                 readers.close(error)
                 scanners.close(error)
             }
@@ -63,6 +55,26 @@ package struct SQLiteDatabase: Database {
         } catch {
             throw StoreError(error, path: path)
         }
+    }
+
+    /// Creates the database, or brings it up to date, as far as `opening` permits. Returns its ID.
+    private static func prepare(
+        _ pool: DatabasePool, _ opening: DatabaseOpening, _ terms: DatabaseTerms
+    ) throws -> [UInt8] {
+        let before = try pool.read { db in
+            try db.tableExists(DatabaseTable.state) ? try DatabaseHeader.read(in: SQLiteSession(db: db)) : nil
+        }
+        if let before, let objection = terms.objectionToNewer(before, for: opening.use) { throw objection }
+        if before == nil ? opening.creates : opening.migrates {
+            try Migration.migrator(of: opening.migrations, for: opening.bundleID).migrate(pool)
+            if before != nil, before?.bundleID == nil, let bundleID = opening.bundleID {
+                try pool.write { try $0.execute(sql: DatabaseHeader.claim, arguments: [bundleID]) }
+            }
+        }
+        let header = try pool.read { try DatabaseHeader.read(in: SQLiteSession(db: $0)) }
+        guard header.id.count == 16 else { throw StoreError.damaged("`\(terms.name)` has no ID") }
+        if let objection = terms.objection(to: header, for: opening.use) { throw objection }
+        return header.id
     }
 
     private static var configuration: Configuration {
@@ -136,7 +148,11 @@ package struct SQLiteDatabase: Database {
     ) async throws(StoreError) -> Value {
         if let failure = writer.failure { throw failure }
         do {
-            return try await pool.read { db in try body(try SQLiteSession(db: db)) }
+            return try await pool.read { [terms] db in
+                let session = try SQLiteSession(db: db)
+                try terms.check(session, for: .reading)
+                return try body(session)
+            }
         } catch {
             throw StoreError(error)
         }
@@ -148,6 +164,18 @@ package struct SQLiteDatabase: Database {
     package func write<Value: Sendable>(
         locking keys: [LockKey], _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
+        try await write(for: .writing, body)
+    }
+
+    package func writeAlone<Value: Sendable>(
+        _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        try await write(for: .maintaining, body)
+    }
+
+    private func write<Value: Sendable>(
+        for use: DatabaseTerms.Use, _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
         let result = WriteResult<Value>()
         let gathers = writer.gather()
         // Those who are at work already have their turn first. Nobody is waited for: on an idle machine there are none.
@@ -155,6 +183,7 @@ package struct SQLiteDatabase: Database {
         do {
             return try await withCheckedThrowingContinuation { continuation in
                 let write = SQLiteWriter.PendingWrite(
+                    use: use,
                     run: { session throws(StoreError) in result.value = try body(session) },
                     finish: { error in
                         switch (error, result.value) {

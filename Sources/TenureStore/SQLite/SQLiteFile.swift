@@ -15,7 +15,9 @@ enum SQLiteFile {
     /// Throws where something else lies there than a record, or than nothing yet.
     ///
     /// `leavingNoTrace`: makes no file beside it, where a log that nobody reads any more would need one.
-    static func contents(at path: String, leavingNoTrace: Bool = false) throws(StoreError) -> Contents {
+    static func contents(
+        at path: String, leavingNoTrace: Bool = false, knowing migrations: [Migration] = Migration.all
+    ) throws(StoreError) -> Contents {
         // SQLite keeps the log beside the file itself, and not beside a link to it.
         let path = resolved(path)
         guard try size(of: path) > 0 else { return .nothing }
@@ -32,20 +34,36 @@ enum SQLiteFile {
         var steps: Set<String> = []
         do {
             tables = try statements.texts("SELECT name FROM sqlite_master WHERE type = 'table'")
-            if tables.contains(migrations) { steps = try statements.texts("SELECT identifier FROM \(migrations)") }
+            if tables.contains(stepTable) { steps = try statements.texts("SELECT identifier FROM \(stepTable)") }
         } catch .damaged(let detail) {
             throw .damaged("`\(path)`: \(detail)")
         } catch {
             // Whoever opens it in order to write says why it cannot be.
             return .unknown
         }
-        guard !steps.isEmpty || !tables.subtracting([migrations]).isEmpty else { return .noTables }
+        guard !steps.isEmpty || !tables.subtracting([stepTable]).isEmpty else { return .noTables }
         guard steps.contains(Migration.initial.name) || tables.contains(DatabaseTable.identity) else {
             throw .unusable(
                 database: path, detail: "it is the database of something else; name the file of your record")
         }
-        guard steps.isSubset(of: Migration.all.map(\.name)) else { throw .newerDatabase(path: path) }
+        if !steps.isSubset(of: migrations.map(\.name)) {
+            // A newer release may let this one go on.
+            let version = migrations.last?.version ?? 0
+            guard let header = try? statements.header(), header.version > version, header.oldestReader <= version
+            else { throw .newerDatabase(path: path) }
+        }
         return .record
+    }
+
+    /// What the database at the path says about itself; nil if it can't be read.
+    static func header(at path: String) -> DatabaseHeader? {
+        let path = resolved(path)
+        let hasLog = access(path + "-wal", F_OK) == 0
+        guard let connection = try? SQLiteConnection(path: path, for: hasLog ? .reading : .readingUnchanged) else {
+            return nil
+        }
+        defer { withExtendedLifetime(connection) {} }
+        return try? SQLiteStatements(on: connection.handle).header()
     }
 
     /// Where links lead; what does not exist yet stays as it is named.
@@ -71,7 +89,7 @@ enum SQLiteFile {
     }
 
     /// GRDB's own table.
-    private static let migrations = "grdb_migrations"
+    private static let stepTable = "grdb_migrations"
 
     /// 0 where there is none.
     private static func size(of path: String) throws(StoreError) -> Int64 {
@@ -107,6 +125,10 @@ extension SQLiteStatements {
             if case .text(let text) = SQLValue(statement, column: 0) { texts.insert(text) }
         }
         return texts
+    }
+
+    fileprivate func header() throws(StoreError) -> DatabaseHeader {
+        try DatabaseHeader.read(in: SQLiteSession(self, remembering: nil))
     }
 }
 

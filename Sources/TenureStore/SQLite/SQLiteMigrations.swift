@@ -1,13 +1,16 @@
 import GRDB
 
 extension Migration {
-    static var migrator: DatabaseMigrator { migrator(of: all) }
-
     /// GRDB stores which steps ran in a table of its own.
-    static func migrator(of migrations: [Migration]) -> DatabaseMigrator {
+    ///
+    /// - Parameter bundleID: the app of the database, stored in the transaction that creates it.
+    static func migrator(of migrations: [Migration] = all, for bundleID: String? = nil) -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
         for migration in migrations {
-            migrator.registerMigration(migration.name) { try migration.run(on: $0) }
+            migrator.registerMigration(migration.name) { db in
+                try migration.run(on: db)
+                if let bundleID { try db.execute(sql: DatabaseHeader.claim, arguments: [bundleID]) }
+            }
         }
         return migrator
     }

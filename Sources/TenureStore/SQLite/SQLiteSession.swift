@@ -7,7 +7,7 @@ struct SQLiteSession: DatabaseSession {
     let headers: HeaderNumbers?
 
     /// On a connection that writes alone, which may remember what it wrote.
-    init(_ statements: SQLiteStatements, remembering headers: HeaderNumbers) {
+    init(_ statements: SQLiteStatements, remembering headers: HeaderNumbers?) {
         self.statements = statements
         self.headers = headers
     }

@@ -31,6 +31,7 @@ final class SQLiteWriter: @unchecked Sendable {
     private let logSize: UnsafeMutablePointer<Int32>
     /// Why nothing is written any more.
     private var failed: StoreError?
+    private let terms: DatabaseTerms
     private let onFailure: @Sendable (StoreError) -> Void
     private var replacement: FileReplacement?
     private var report: String?
@@ -38,6 +39,7 @@ final class SQLiteWriter: @unchecked Sendable {
     /// One write. `run` keeps its own result, the last one where it runs again; `finish` says that it is flushed, or why it
     /// did not happen.
     struct PendingWrite: Sendable {
+        let use: DatabaseTerms.Use
         let run: @Sendable (any DatabaseSession) throws(StoreError) -> Void
         let finish: @Sendable (StoreError?) -> Void
     }
@@ -53,9 +55,11 @@ final class SQLiteWriter: @unchecked Sendable {
     /// - Parameters:
     ///   - configured: the path in the configuration, which may be a link to `path`.
     ///   - identity: the file at that path before it was opened.
+    ///   - terms: what each transaction requires of the database.
     ///   - onFailure: called once, when the file was replaced.
     init(
-        path: String, configured: String, identity: FileIdentity?, onFailure: @escaping @Sendable (StoreError) -> Void
+        path: String, configured: String, identity: FileIdentity?, terms: DatabaseTerms,
+        onFailure: @escaping @Sendable (StoreError) -> Void
     ) throws(StoreError) {
         let connection = try SQLiteConnection(path: path, for: .writing)
         let session = SQLiteSession(SQLiteStatements(on: connection.handle), remembering: HeaderNumbers())
@@ -88,6 +92,7 @@ final class SQLiteWriter: @unchecked Sendable {
                 context?.assumingMemoryBound(to: Int32.self).pointee = frames
                 return SQLITE_OK
             }, logSize)
+        self.terms = terms
         self.onFailure = onFailure
         self.connection = connection
         self.session = session
@@ -253,9 +258,10 @@ final class SQLiteWriter: @unchecked Sendable {
     private func write(_ group: [PendingWrite]) -> [StoreError?] {
         if let failure { return group.map { _ in failure } }
         guard let session else { return group.map { _ in .failed("the record is closed") } }
+        let use: DatabaseTerms.Use = group.allSatisfy { $0.use == .maintaining } ? .maintaining : .writing
         do {
             // Almost always all go well. A savepoint for each would copy every page that it touches.
-            try transact(session) { () throws(StoreError) in
+            try transact(session, for: use) { () throws(StoreError) in
                 for write in group { try write.run(session) }
             }
             return group.map { _ in nil }
@@ -264,7 +270,7 @@ final class SQLiteWriter: @unchecked Sendable {
         }
         do {
             var errors: [StoreError?] = []
-            try transact(session) { () throws(StoreError) in
+            try transact(session, for: use) { () throws(StoreError) in
                 errors = try group.map { write throws(StoreError) in try save(write, in: session) }
             }
             return errors
@@ -273,9 +279,12 @@ final class SQLiteWriter: @unchecked Sendable {
         }
     }
 
-    private func transact(_ session: SQLiteSession, _ body: () throws(StoreError) -> Void) throws(StoreError) {
+    private func transact(
+        _ session: SQLiteSession, for use: DatabaseTerms.Use, _ body: () throws(StoreError) -> Void
+    ) throws(StoreError) {
         try session.execute("BEGIN IMMEDIATE")
         do {
+            try terms.check(session, for: use)
             try body()
             try session.execute("COMMIT")
         } catch {

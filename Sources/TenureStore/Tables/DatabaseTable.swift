@@ -28,8 +28,10 @@ package struct DatabaseTable: Sendable, Hashable {
     static let customers = "customers"
     /// The table with one row that holds the database's ID.
     static let identity = "database"
+    /// The table with one row that says which releases may use the database. It isn't part of the content.
+    static let state = "database_state"
 
-    /// Returns all tables. A table comes after those that it refers to.
+    /// Returns all tables with content. A table comes after those that it refers to.
     package static func all() throws(StoreError) -> [DatabaseTable] {
         do {
             let queue = try DatabaseQueue()
@@ -37,7 +39,7 @@ package struct DatabaseTable: Sendable, Hashable {
                 for migration in Migration.all { try migration.run(on: db) }
                 return try String.fetchAll(
                     db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-                ).sorted().map { try DatabaseTable(named: $0, in: db) }
+                ).filter { $0 != state }.sorted().map { try DatabaseTable(named: $0, in: db) }
             }
             return try inOrder(tables)
         } catch {
