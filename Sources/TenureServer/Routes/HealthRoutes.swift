@@ -18,7 +18,9 @@ struct HealthRoutes: Sendable {
             try await store.write { try $0.check() }
             return .json(Array(#"{"status":"ok"}"#.utf8))
         } catch {
-            throw Problem(unusable: error) ?? Problem(.busy, "the record does not answer", retryAfter: 5)
+            // Becomes that problem, and its cause is logged.
+            if Problem(unusable: error) != nil { throw error }
+            throw Problem(.busy, "the record does not answer", retryAfter: 5)
         }
     }
 }
