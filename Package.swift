@@ -374,6 +374,7 @@ let package = Package(
             dependencies: [
                 "CommandRunner", "TenureCLI", "TenureCore", "TenureJSON", "TenureAppStore", "TenureMint", "TenureStore",
                 "TenureServer", "TenureRehearsal", "TenureAPI", "TenurePolicyFile", "LocalAppStore", "PostgresServer",
+                "TenurePostgres",
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: service),

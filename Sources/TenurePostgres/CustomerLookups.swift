@@ -13,6 +13,7 @@ final class CustomerLookups: @unchecked Sendable {
     /// The number of connections that are working, or about to.
     private var rounds = 0
     private let pool: PostgresPool
+    private let terms: DatabaseTerms
     private let waitTimeout: Duration
 
     private struct Lookup: Sendable {
@@ -36,8 +37,9 @@ final class CustomerLookups: @unchecked Sendable {
     /// The longest chain of merges. The limit ends a damaged chain that runs in a circle.
     private static let longestChain = 100
 
-    init(_ pool: PostgresPool, waitTimeout: Duration) {
+    init(_ pool: PostgresPool, under terms: DatabaseTerms, waitTimeout: Duration) {
         self.pool = pool
+        self.terms = terms
         self.waitTimeout = waitTimeout
     }
 
@@ -105,7 +107,7 @@ final class CustomerLookups: @unchecked Sendable {
             let group = next()
             guard !group.isEmpty else { return }
             do {
-                let found = try Self.find(group.map(\.id), on: connection)
+                let found = try Self.find(group.map(\.id), on: connection, under: terms)
                 for (lookup, found) in zip(group, found) { lookup.continuation.resume(returning: found) }
             } catch {
                 guard connection.isLost else {
@@ -142,11 +144,11 @@ final class CustomerLookups: @unchecked Sendable {
 
     /// Finds the customers, in the order of `ids`.
     private static func find(
-        _ ids: [Int64], on connection: PostgresConnection
+        _ ids: [Int64], on connection: PostgresConnection, under terms: DatabaseTerms
     ) throws(PostgresFailure) -> [Result<Found, StoreError>] {
         var parameters = PostgresParameters()
         if ids.count == 1 { parameters.append(ids[0]) } else { parameters.append(ids) }
-        let answer = try connection.transact(.lookingUp) { () throws(PostgresFailure) in
+        let answer = try connection.transact(.lookingUp, under: terms) { () throws(PostgresFailure) in
             try connection.answer(ids.count == 1 ? findOne : findMany, parameters)
         }
         var found: [Int64: Result<Found, StoreError>] = [:]

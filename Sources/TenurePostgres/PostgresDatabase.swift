@@ -13,30 +13,32 @@ package struct PostgresDatabase: Database {
     private let waitTimeout: Duration
     private let pool: PostgresPool
     private let lookups: CustomerLookups
+    /// What every transaction requires of the database that it meets.
+    private let terms: DatabaseTerms
 
-    /// Connects, creates the schema if it's missing, and migrates it.
+    /// Connects and opens the database.
     ///
     /// - Parameter waitTimeout: How long a transaction may wait for a connection. It bridges a short restart of the
     ///   server.
-    package init(_ address: PostgresAddress, waitTimeout: Duration = .seconds(3)) async throws(StoreError) {
+    package init(
+        _ address: PostgresAddress, _ opening: DatabaseOpening = DatabaseOpening(), waitTimeout: Duration = .seconds(3)
+    ) async throws(StoreError) {
         self.address = address
         self.waitTimeout = waitTimeout
         budget = PostgresBudget.shared(for: address)
         cluster = budget.cluster(for: address)
         pool = PostgresPool(on: budget.operations, to: cluster, for: address, waitTimeout: waitTimeout)
-        lookups = CustomerLookups(
-            PostgresPool(on: budget.lookups, to: cluster, for: address, waitTimeout: waitTimeout),
-            waitTimeout: waitTimeout)
+        let poolForLookups = PostgresPool(
+            on: budget.lookups, to: cluster, for: address, waitTimeout: waitTimeout)
         do {
-            id = try await pool.run { connection throws(PostgresFailure) in
-                try connection.migrate()
-                return try connection.databaseID()
-            }
+            id = try await pool.run { connection throws(PostgresFailure) in try connection.open(opening) }
         } catch {
             await pool.close()
-            await lookups.close()
+            await poolForLookups.close()
             throw error
         }
+        terms = opening.terms(for: address.fullName, opened: id)
+        lookups = CustomerLookups(poolForLookups, under: terms, waitTimeout: waitTimeout)
     }
 
     package func lookUp(_ id: Int64) async throws(StoreError) -> Customer? {
@@ -46,15 +48,25 @@ package struct PostgresDatabase: Database {
     package func read<Value: Sendable>(
         _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
-        try await pool.run { connection throws(PostgresFailure) in try connection.transact(.reading, body) }
+        try await pool.run { [terms] connection throws(PostgresFailure) in
+            try connection.transact(.reading, under: terms, body)
+        }
     }
 
     package func write<Value: Sendable>(
         locking keys: [LockKey], _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         let keys = AdvisoryKeys(keys.map(\.text), schema: address.schema)
-        return try await pool.run { connection throws(PostgresFailure) in
-            try connection.transact(.writing(keys), body)
+        return try await pool.run { [terms] connection throws(PostgresFailure) in
+            try connection.transact(.writing(keys), under: terms, body)
+        }
+    }
+
+    package func writeAlone<Value: Sendable>(
+        _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        try await pool.run { [terms] connection throws(PostgresFailure) in
+            try connection.transact(.alone, under: terms, body)
         }
     }
 

@@ -2,19 +2,65 @@ import Foundation
 import TenureStore
 
 extension PostgresConnection {
-    /// Creates the schema if it's missing and migrates it, in one transaction.
+    /// Opens the database: creates it, gives it to the app or brings it up to date, as far as `opening` permits.
     ///
-    /// If several processes start at the same time, one migrates, and the others wait for it.
-    func migrate(_ migrations: [Migration] = Migration.all) throws(PostgresFailure) {
-        let timeout = answerTimeout
-        // Migrating a long table may take hours.
-        answerTimeout = .seconds(24 * 3600)
-        defer { answerTimeout = timeout }
-        let lock = AdvisoryKeys.number("migrations", address.schema, "")
-        try transact(.migrating(lock: lock)) { () throws(PostgresFailure) in
+    /// Returns its ID. A database that needs no change is only read, so that no start keeps others from writing.
+    func open(_ opening: DatabaseOpening) throws(PostgresFailure) -> [UInt8] {
+        let terms = opening.terms(for: address.fullName)
+        var header = try transact(.reading) { () throws(PostgresFailure) in try headerIfAny() }
+        if let header, let objection = terms.objectionToNewer(header, for: opening.use) {
+            throw PostgresFailure(objection)
+        }
+        let isNew = header.map { $0.bundleID == nil && opening.bundleID != nil || $0.version < terms.version } ?? true
+        if isNew, header == nil ? opening.creates : opening.migrates {
+            try migrate(opening.migrations, for: opening.bundleID)
+            header = try transact(.reading) { () throws(PostgresFailure) in try headerIfAny() }
+        }
+        guard let header else {
+            throw PostgresFailure(
+                .unusable(
+                    database: address.description,
+                    detail: "its schema `\(address.schema)` contains no Tenure database; check `schema` in the URL"))
+        }
+        guard header.id.count == 16 else { throw PostgresFailure(.damaged("`\(address.description)` has no ID")) }
+        if let objection = terms.objection(to: header, for: opening.use) { throw PostgresFailure(objection) }
+        return header.id
+    }
+
+    /// Creates the schema if it's missing, migrates it, and gives the database to the app, in one transaction.
+    ///
+    /// If several processes start at the same time, one migrates, and the others wait for it. No other process writes at
+    /// that time.
+    func migrate(_ migrations: [Migration] = Migration.all, for bundleID: String? = nil) throws(PostgresFailure) {
+        let opening = DatabaseOpening(bundleID: bundleID, migrations: migrations)
+        try transact(.alone) { () throws(PostgresFailure) in
+            // Another process may have created or migrated it in the meantime.
+            if let header = try headerIfAny(),
+                let objection = opening.terms(for: address.fullName).objectionToNewer(header, for: opening.use)
+            {
+                throw PostgresFailure(objection)
+            }
             try makeSchema()
             try apply(migrations)
+            if let bundleID { _ = try execute(DatabaseHeader.claim, [.text(bundleID)]) }
         }
+    }
+
+    /// Nil if the schema has no database. Inside a transaction.
+    private func headerIfAny() throws(PostgresFailure) -> DatabaseHeader? {
+        let isThere = try rows("SELECT to_regclass($1) IS NOT NULL", [.text("\"\(address.schema)\".database_state")])
+        guard isThere.first?.values == [.integer(1)] else { return nil }
+        let steps = try rows("SELECT name FROM \"\(address.schema)\".migrations")
+        let session = PostgresSession(self)
+        let header: DatabaseHeader
+        do {
+            header = try DatabaseHeader.read(in: session)
+        } catch {
+            throw session.failure ?? PostgresFailure(error)
+        }
+        // A step that the header doesn't count is an unknown one.
+        guard steps.count <= header.version else { throw PostgresFailure(.newerDatabase(path: address.fullName)) }
+        return header
     }
 
     private func makeSchema() throws(PostgresFailure) {
@@ -28,12 +74,9 @@ extension PostgresConnection {
         }
     }
 
+    /// Skips steps of newer releases, which the header permits.
     private func apply(_ migrations: [Migration]) throws(PostgresFailure) {
         let applied = Set(try rows("SELECT name FROM migrations").flatMap(\.values))
-        let known = Set(migrations.map { SQLValue.text($0.name) })
-        guard applied.isSubset(of: known) else {
-            throw PostgresFailure(.newerDatabase(path: "\(address.description)?schema=\(address.schema)"))
-        }
         for migration in migrations where !applied.contains(.text(migration.name)) {
             try migration.run(for: .postgres) { statements throws(PostgresFailure) in try run(statements) }
             _ = try execute(
@@ -41,13 +84,9 @@ extension PostgresConnection {
                 [.text(migration.name), .integer(Date.now.millisecondsSince1970)])
         }
     }
+}
 
-    /// Returns the database's ID.
-    func databaseID() throws(PostgresFailure) -> [UInt8] {
-        let row = try transact(.reading) { () throws(PostgresFailure) in try rows("SELECT id FROM database").first }
-        guard case .blob(let id)? = row?.values.first, id.count == 16 else {
-            throw PostgresFailure(.damaged("`\(address.description)` has no ID"))
-        }
-        return id
-    }
+extension PostgresAddress {
+    /// Server, database and schema, without what is secret.
+    package var fullName: String { "\(description)?schema=\(schema)" }
 }

@@ -53,7 +53,8 @@ struct TenureService: Sendable {
     static func openStore(_ configuration: ServiceConfiguration) throws(ServiceError) -> Store {
         if let finding = configuration.findingOfDatabase { throw finding }
         do {
-            return Store(try SQLiteDatabase(path: configuration.databasePath))
+            let opening = DatabaseOpening(bundleID: configuration.policy.app.bundleID)
+            return Store(try SQLiteDatabase(path: configuration.databasePath, opening))
         } catch {
             throw ServiceError(error)
         }

@@ -2,6 +2,14 @@
 package enum StoreError: Error, Sendable, Hashable {
     /// A newer release wrote this database, so its contents may have another meaning.
     case newerDatabase(path: String)
+    /// An earlier release wrote this database, and no service of this release has started on it.
+    case olderDatabase(database: String)
+    /// The database belongs to another app.
+    case otherApp(database: String, found: String, expected: String)
+    /// Its URL leads to another database than at the start.
+    case otherDatabase(database: String)
+    /// Its content was moved.
+    case moved(database: String, to: String)
     /// The database can't be opened or created.
     case unavailable(path: String, detail: String)
     /// The database server isn't running, is still starting, or closed the connection.
@@ -32,7 +40,9 @@ package enum StoreError: Error, Sendable, Hashable {
     package var isRetryable: Bool {
         switch self {
         case .busy, .full, .readOnly, .unreachable, .policyChanged: true
-        case .newerDatabase, .unavailable, .unusable, .damaged, .failed, .replaced, .notEmpty, .movedOtherwise: false
+        case .newerDatabase, .olderDatabase, .otherApp, .otherDatabase, .moved, .unavailable, .unusable, .damaged,
+            .failed, .replaced, .notEmpty, .movedOtherwise:
+            false
         }
     }
 }
@@ -42,6 +52,26 @@ extension StoreError: CustomStringConvertible {
         switch self {
         case .newerDatabase(let path):
             "the database `\(path)` was written by a newer release of Tenure; use that release, or another database"
+        case .olderDatabase(let database):
+            """
+            the database `\(database)` was written by an earlier release; start `tenure serve` of this release, which \
+            brings it up to date
+            """
+        case .otherApp(let database, let found, let expected):
+            """
+            the database `\(database)` belongs to the app `\(found)`, not to `\(expected)`; check the path or URL of the \
+            database and its `schema`, and which policy is used
+            """
+        case .otherDatabase(let database):
+            """
+            `\(database)` leads to another database than when the service started; check what the URL and its pooler lead \
+            to, and restart the service
+            """
+        case .moved(let database, let place):
+            """
+            the database `\(database)` was moved to `\(place)`; use that one. If the move failed, \
+            `tenure database reopen` makes this one usable again
+            """
         case .unavailable(let path, let detail):
             "the database `\(path)` can't be opened (\(detail)); check that its folder exists and is writable"
         case .unreachable(let database, let detail):

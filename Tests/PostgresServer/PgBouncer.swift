@@ -9,26 +9,65 @@ package final class PgBouncer: Sendable {
     }
 
     package let port: Int
+    private let folder: String
+    private let tools: PostgresTools
+    private let mode: Mode
+    private let connections: Int
     /// Open as long as this process lives.
     private let watch: FileHandle
 
-    /// - Parameter connections: how many connections to the server all clients of a database share.
-    package init(before server: PostgresServer, mode: Mode, connections: Int) throws {
-        let tools = try PostgresTools.find()
+    /// - Parameters:
+    ///   - connections: how many connections to the server all clients of a database share.
+    ///   - database: what the database `shop` leads to; see `lead`.
+    package init(before server: PostgresServer, mode: Mode, connections: Int, shop database: String? = nil) throws {
+        self.mode = mode
+        self.connections = connections
+        tools = try PostgresTools.find()
         let parent = FileManager.default.isWritableFile(atPath: "/tmp") ? "/tmp/" : NSTemporaryDirectory()
-        let folder = parent + "tenure-bouncer-" + UUID().uuidString.prefix(8)
+        folder = parent + "tenure-bouncer-" + UUID().uuidString.prefix(8)
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         port = try PostgresServer.freePort()
-        let settings = """
+        try Self.write("\"tenure\" \"\"\n", to: folder + "/users", tools)
+        try Self.write(
+            Self.settings(server, database, port: port, mode, connections, in: folder), to: folder + "/pgbouncer.ini",
+            tools)
+        try tools.giveAway(folder)
+        watch = try tools.startPooler(in: folder)
+    }
+
+    deinit { try? watch.close() }
+
+    /// Leads the database `shop` to a database of the server, also for clients that are connected already.
+    package func lead(to server: PostgresServer, database: String) throws {
+        try Self.write(
+            Self.settings(server, database, port: port, mode, connections, in: folder), to: folder + "/pgbouncer.ini",
+            tools)
+        // Not by SIGHUP, which processes that tests start may inherit as blocked.
+        try tools.run(
+            "psql", ["-h", "127.0.0.1", "-p", "\(port)", "-U", "tenure", "-c", "RELOAD", "pgbouncer"], in: folder)
+    }
+
+    private static func write(_ text: String, to path: String, _ tools: PostgresTools) throws {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        try tools.giveAway(path)
+    }
+
+    private static func settings(
+        _ server: PostgresServer, _ database: String?, port: Int, _ mode: Mode, _ connections: Int, in folder: String
+    ) -> String {
+        let target = "host=127.0.0.1 port=\(server.port)"
+        return """
             [databases]
-            * = host=127.0.0.1 port=\(server.port)
+            \(database.map { "shop = \(target) dbname=\($0)" } ?? "")
+            * = \(target)
             [pgbouncer]
             listen_addr = 127.0.0.1
             listen_port = \(port)
             unix_socket_dir =
             auth_type = trust
             auth_file = \(folder)/users
+            admin_users = tenure
             pool_mode = \(mode.rawValue)
             default_pool_size = \(connections)
             max_client_conn = 200
@@ -36,15 +75,7 @@ package final class PgBouncer: Sendable {
             pidfile = \(folder)/pid
 
             """
-        for (name, text) in [("pgbouncer.ini", settings), ("users", "\"tenure\" \"\"\n")] {
-            try Data(text.utf8).write(to: URL(fileURLWithPath: folder + "/" + name))
-            try tools.giveAway(folder + "/" + name)
-        }
-        try tools.giveAway(folder)
-        watch = try tools.startPooler(in: folder)
     }
-
-    deinit { try? watch.close() }
 
     /// Where to connect. `options` are those of a URL, as in `schema=one`.
     package func url(database: String = "postgres", _ options: String = "") -> String {

@@ -119,6 +119,10 @@ package final class PostgresServer: Sendable {
         try start()
     }
 
+    package func createDatabase(_ name: String) throws {
+        try tools.run("createdb", ["-h", "127.0.0.1", "-p", "\(port)", "-U", "tenure", name], in: folder)
+    }
+
     package enum Stop: String, Sendable {
         /// Ends connections and transactions in order.
         case fast

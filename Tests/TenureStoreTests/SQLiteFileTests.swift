@@ -10,7 +10,7 @@ import Testing
 
     private static func refusal(_ path: String, making: Bool = true) -> StoreError? {
         do {
-            _ = try Store(SQLiteDatabase(path: path, making: making))
+            _ = try Store(SQLiteDatabase(path: path, DatabaseOpening(creates: making, migrates: making)))
             return nil
         } catch {
             return error
@@ -59,7 +59,7 @@ import Testing
             let store = try Store(SQLiteDatabase(path: path))
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
             #expect(try SQLiteFile.contents(at: link) == .record)
-            #expect(try Store(SQLiteDatabase(path: link, making: false)).databaseID == store.databaseID)
+            #expect(try Store(SQLiteDatabase(path: link, .existing(of: nil))).databaseID == store.databaseID)
             withExtendedLifetime(store) {}
         }
     }
@@ -75,7 +75,7 @@ import Testing
             #expect(SQLiteDatabase.objection(to: path) == nil)
             try await store.close()
             #expect(SQLiteDatabase.objection(to: path) == nil)
-            try await Store(SQLiteDatabase(path: path, making: false)).close()
+            try await Store(SQLiteDatabase(path: path, .existing(of: nil))).close()
         }
     }
 

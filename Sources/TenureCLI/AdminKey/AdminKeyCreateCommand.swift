@@ -36,12 +36,12 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingErrors {
-            let database = databaseOption.database
+            let selection = try databaseOption.selection()
+            let database = selection.database
             let isNewDatabase = !database.isPostgres && !FileManager.default.fileExists(atPath: database.text)
             let secret = KeySecret()
             let key = StoredAdminKey(name: name, scope: scope, createdAt: Date())
-            let isNew = try await withDatabase(database, making: true) {
-                store in
+            let isNew = try await selection.open(creating: true) { store in
                 try await store.write(locking: [.adminKeys]) {
                     try $0.create(key, secret: secret.hash, actor: commandActor)
                 }

@@ -22,8 +22,7 @@ struct AdminKeyListCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingErrors {
-            let keys = try await withDatabase(databaseOption.database) { store in try await store.read { try $0.keys() }
-            }
+            let keys = try await databaseOption.selection().open { store in try await store.read { try $0.keys() } }
             guard json else {
                 let width = keys.map(\.name.count).max() ?? 0
                 for key in keys {

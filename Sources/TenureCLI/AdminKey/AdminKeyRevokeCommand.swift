@@ -21,8 +21,7 @@ struct AdminKeyRevokeCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingErrors {
-            let key = try await withDatabase(databaseOption.database) {
-                store in
+            let key = try await databaseOption.selection().open { store in
                 try await store.write(locking: [.adminKeys]) { try $0.revokeKey(named: name, actor: commandActor) }
             }
             guard key != nil else {

@@ -27,7 +27,7 @@ struct DatabaseBackupCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingErrors {
-            let database = options.database
+            let database = try options.selection().database
             guard !database.isPostgres else {
                 throw CommandError(
                     """

@@ -24,8 +24,9 @@ struct DatabaseCheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingErrors {
-            let trust = try trust.configuration()
-            try await withDatabase(options.database) { store in
+            let selection = try options.selection()
+            let trust = try selection.trust(trust)
+            try await selection.open { store in
                 let progress = Progress("customers")
                 let outcome = try await DatabaseCheck(of: store, trust: trust).run(progress: progress.show) { finding in
                     progress.end()

@@ -12,15 +12,17 @@ struct DatabaseCommand: AsyncParsableCommand {
         subcommands: [
             DatabaseDumpCommand.self, DatabaseCheckCommand.self, DatabaseRebuildCommand.self,
             DatabaseBackupCommand.self, DatabaseRestoreCommand.self, DatabaseMigrateCommand.self,
+            DatabaseReopenCommand.self,
         ]
     )
 }
 
 /// Opens the database for one command, and closes it afterward, also after an error.
 func withDatabase<Result>(
-    _ database: DatabaseArgument, making: Bool = false, _ body: (Store) async throws -> Result
+    _ database: DatabaseArgument, _ opening: DatabaseOpening = .existing(of: nil),
+    _ body: (Store) async throws -> Result
 ) async throws -> Result {
-    let store = try await database.open(making: making)
+    let store = try await database.open(opening)
     do {
         let result = try await body(store)
         try await store.close()

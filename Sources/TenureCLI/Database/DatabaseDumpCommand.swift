@@ -21,7 +21,7 @@ struct DatabaseDumpCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingErrors {
-            try await withDatabase(options.database) { store in
+            try await options.selection().open { store in
                 let progress = Progress("customers")
                 let output = Terminal.standardOutput
                 _ = try await DatabaseDump(of: store).write(progress: progress.show) { lines throws(StoreError) in

@@ -10,10 +10,10 @@ struct DatabaseMigrateCommand: AsyncParsableCommand {
         commandName: "migrate",
         abstract: "Move the content to another database: from SQLite to PostgreSQL, or back.",
         discussion: """
-            Stop the service first: what it writes afterward isn't moved. Everything is copied in one transaction of the \
-            target, which must have no Tenure database yet. Rows keep their numbers and the database its ID, so access \
-            tokens and entitlement tokens stay valid. At the end, the counts and hashes of every table are compared. \
-            After a failure, the target is empty. The source stays as it is.
+            Everything is copied in one transaction of the target, which must have no Tenure database yet. Rows keep their \
+            numbers and the database its ID, so access tokens and entitlement tokens stay valid. At the end, the counts \
+            and hashes of every table are compared, and the source is marked as moved: services don't write to it \
+            anymore. After a failure, the target is empty and the source stays as it is.
 
             Example:
               tenure database migrate --database var/tenure.sqlite --to postgres://tenure@db.example.com/tenure
@@ -24,18 +24,35 @@ struct DatabaseMigrateCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp("The target: a new SQLite file, or the URL of an empty database.", valueName: "path or URL"))
-    var to: DatabaseArgument
+    var to: DatabaseArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "In place of --to: the configuration file of the service that will use the target.", valueName: "file"))
+    var toConfig: String?
+
+    func validate() throws {
+        guard (to == nil) != (toConfig == nil) else {
+            throw ValidationError("the target is missing; pass either `--to` or `--to-config`")
+        }
+    }
 
     func run() async throws {
         try await reportingErrors {
-            guard !to.isSame(as: options.database) else {
+            let selection = try options.selection()
+            // The environment is the source's.
+            let target = try DatabaseSelection(
+                database: to, config: toConfig, app: toConfig == nil ? nil : options.app, environment: [:])
+            let to = target.database
+            guard !to.isSame(as: selection.database) else {
                 throw CommandError("the target is the source; name another database with --to")
             }
-            try await withDatabase(options.database) { source in
-                try await withDatabase(to, making: true) { target in
+            try await selection.open { source in
+                let app = try await source.read { try DatabaseHeader.read(in: $0.session).bundleID } ?? target.bundleID
+                try await withDatabase(to, .new(of: app)) { target in
                     let progress = Progress("rows")
                     let sums = try await DatabaseCopy().run(
-                        from: source.database, to: target.database,
+                        from: source.database, to: target.database, at: to.fullName,
                         summarize: { session throws(StoreError) in try DatabaseDump.sums(in: session) },
                         progress: progress.show)
                     progress.end()

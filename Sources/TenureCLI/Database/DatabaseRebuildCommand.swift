@@ -26,8 +26,9 @@ struct DatabaseRebuildCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingErrors {
-            let trust = try trust.configuration()
-            try await withDatabase(options.database) { store in
+            let selection = try options.selection()
+            let trust = try selection.trust(trust)
+            try await selection.open { store in
                 let progress = Progress("customers")
                 let outcome = try await DatabaseRebuild(of: store, trust: trust).run(
                     isTrial: dryRun, progress: progress.show

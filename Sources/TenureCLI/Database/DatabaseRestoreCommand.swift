@@ -27,12 +27,13 @@ struct DatabaseRestoreCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingErrors {
-            let database = options.database
+            let selection = try options.selection()
+            let database = selection.database
             guard !database.isPostgres else {
                 throw CommandError(
                     "use PostgreSQL's tools: `pg_restore` for a backup by `pg_dump`; or `tenure database migrate --to`")
             }
-            let receipt = try SQLiteRestore(of: file, to: database.text).run()
+            let receipt = try SQLiteRestore(of: file, to: database.text, for: selection.bundleID).run()
             let replaced = receipt.replaced.map { "; the replaced database is `\($0)`" } ?? ""
             Terminal.standardOutput.write(
                 """

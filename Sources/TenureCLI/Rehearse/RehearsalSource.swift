@@ -17,7 +17,7 @@ struct RehearsalSource {
     let files: FilePlan
 
     func population(interruption: Interruption, progress: RehearsalProgress) async throws -> Population {
-        if let database = command.database {
+        if let database = try command.database {
             return try await recorded(in: database, interruption: interruption, progress: progress)
         }
         let name = command.evidence ?? "-"

@@ -53,8 +53,12 @@ struct RehearseCommand: AsyncParsableCommand {
             valueName: "file"))
     var evidence: String?
 
-    @Option(help: DatabaseArgument.help)
-    var database: DatabaseArgument?
+    @OptionGroup var databaseOption: DatabaseOption
+
+    /// Nil if the customers are those of a file.
+    var database: DatabaseArgument? {
+        get throws { evidence == nil ? try databaseOption.selection().database : nil }
+    }
 
     @Option(help: ArgumentHelp("Decide as of this instant. A day means 00:00 UTC.", valueName: "date"))
     var at: Instant?
@@ -93,10 +97,11 @@ struct RehearseCommand: AsyncParsableCommand {
     @OptionGroup var trust: TrustOptions
 
     func validate() throws {
-        guard (evidence == nil) != (database == nil) else {
-            throw ValidationError("no customers are selected; pass `--evidence FILE` or `--database`")
+        let selectsDatabase = databaseOption.database != nil || databaseOption.config != nil
+        guard (evidence == nil) == selectsDatabase else {
+            throw ValidationError("no customers are selected; pass `--evidence FILE`, `--database` or `--config`")
         }
-        if database != nil, incomplete || rejected != nil {
+        if selectsDatabase, incomplete || rejected != nil {
             throw ValidationError("`--incomplete` and `--rejected` apply only to `--evidence`; remove them")
         }
     }
@@ -107,7 +112,7 @@ struct RehearseCommand: AsyncParsableCommand {
     }
 
     private func rehearse() async throws -> ExitCode {
-        let files = files
+        let files = try filePlan()
         try files.check(replacing: replacing.force)
         let new = try PolicyOnDisk(path: policy).read()
         let old = try against.map { try PolicyOnDisk(path: $0).read() }
@@ -132,12 +137,12 @@ struct RehearseCommand: AsyncParsableCommand {
         return result.failures.isEmpty ? .success : .refused
     }
 
-    private var files: FilePlan {
+    private func filePlan() throws -> FilePlan {
         var plan = FilePlan()
         plan.reads(PolicyOnDisk(path: policy))
         if let against { plan.reads(PolicyOnDisk(path: against)) }
         plan.reads(evidence)
-        if let database { plan.reads(database) }
+        if let database = try database { plan.reads(database) }
         for path in trust.paths { plan.reads(filesAt: path) }
         plan.writes(report)
         plan.writes(rejected)

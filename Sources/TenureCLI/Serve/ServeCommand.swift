@@ -75,7 +75,8 @@ struct ServeCommand: AsyncParsableCommand {
     /// Nil for an SQLite file, which the service opens itself.
     private static func store(of configuration: ServiceConfiguration) async throws -> Store? {
         let database = DatabaseArgument(argument: configuration.databasePath)
-        return database.isPostgres ? try await database.open(making: true) : nil
+        guard database.isPostgres else { return nil }
+        return try await database.open(DatabaseOpening(bundleID: configuration.policy.app.bundleID))
     }
 
     private func serve(_ apps: [AppConfiguration], at address: ServiceAddress, logger: Logger) async throws {

@@ -211,7 +211,7 @@ extension S3Settings {
 
 extension TrustOptions {
     /// Throws the mistake in these settings.
-    fileprivate init(_ values: SettingValues) throws {
+    init(_ values: SettingValues) throws {
         self.init()
         trust = values.list(.trust) ?? []
         environment = (values.list(.environments) ?? []).compactMap { EnvironmentName(argument: $0) }

@@ -16,17 +16,23 @@ struct DatabaseArgument: ExpressibleByArgument, Sendable, Hashable {
 
     var defaultValueDescription: String { name }
 
-    static let help = ArgumentHelp(
-        "The database: an SQLite file, or a URL such as postgres://user@host/name.",
-        valueName: "path or URL")
-
     static let standard = DatabaseArgument(argument: "tenure.sqlite")
 
     var isPostgres: Bool { PostgresAddress.isPostgres(text) }
 
+    /// Whether it's a URL, but not one of PostgreSQL.
+    private var isUnknownURL: Bool { !isPostgres && text.contains("://") }
+
+    /// The database, unless it's a URL of an unknown kind. The error doesn't repeat the URL, which may contain a password.
+    func checked() throws -> DatabaseArgument {
+        guard isUnknownURL else { return self }
+        throw CommandError(
+            "the database is a URL of an unknown kind; write `postgres://…`, or the path of an SQLite file")
+    }
+
     /// The name to show, without the password that a URL may contain.
     var name: String {
-        guard isPostgres else { return text }
+        guard isPostgres else { return isUnknownURL ? "the database" : text }
         return (try? PostgresAddress(text))?.description ?? "the PostgreSQL database"
     }
 
@@ -35,18 +41,18 @@ struct DatabaseArgument: ExpressibleByArgument, Sendable, Hashable {
         self == other || (!isPostgres && !other.isPostgres && SQLiteDatabase.areSame(text, other.text))
     }
 
-    /// Opens the database and brings it up to date. Makes a missing file only if `making`.
-    func open(making: Bool) async throws -> Store {
-        if isPostgres { return Store(try await PostgresDatabase(PostgresAddress(text))) }
-        guard making || FileManager.default.fileExists(atPath: text) else {
+    /// The same with the schema, or the whole path: for messages that are read on another machine.
+    var fullName: String {
+        guard isPostgres else { return URL(fileURLWithPath: text).standardizedFileURL.path }
+        return (try? PostgresAddress(text))?.fullName ?? name
+    }
+
+    func open(_ opening: DatabaseOpening) async throws -> Store {
+        _ = try checked()
+        if isPostgres { return Store(try await PostgresDatabase(PostgresAddress(text), opening)) }
+        guard opening.creates || FileManager.default.fileExists(atPath: text) else {
             throw CommandError("there is no database at `\(text)`; name your service's database with --database")
         }
-        return Store(try SQLiteDatabase(path: text, making: making))
+        return Store(try SQLiteDatabase(path: text, opening))
     }
-}
-
-/// The option that all commands for the database share.
-struct DatabaseOption: ParsableArguments {
-    @Option(help: DatabaseArgument.help)
-    var database: DatabaseArgument = .standard
 }

@@ -51,7 +51,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await reportingErrors {
-                try await withDatabase(databaseOption.database) { store in
+                try await databaseOption.selection().open { store in
                     let (selection, limit) = (try selection.selection, max(1, limit))
                     let messages = try await store.read { try $0.messages(selection, limit: limit) }
                     if messages.isEmpty { Terminal.standardError.write("no message matches") }
@@ -96,7 +96,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await reportingErrors {
-                let count = try await withDatabase(databaseOption.database) { store in
+                let count = try await databaseOption.selection().open { store in
                     let selection = try selection.selection
                     return try await store.write { try $0.replay(selection) }
                 }

@@ -7,6 +7,8 @@ struct AdvisoryKeys: Hashable {
     let numbers: [Int64]
     /// A lock that all transactions with keys share, and that a transaction with too many keys holds exclusively.
     let all: Int64
+    /// See `writers(in:)`.
+    private let writers: Int64
 
     /// The maximum number of locks. More would fill the server's lock table, so the exclusive lock replaces them.
     static let most = 64
@@ -15,16 +17,22 @@ struct AdvisoryKeys: Hashable {
         let numbers = Set(keys.map { Self.number("key", schema, $0) })
         self.numbers = numbers.sorted()
         all = Self.number("all", schema, "")
+        writers = Self.writers(in: schema)
     }
+
+    /// The lock that all transactions that write share, and that a migration holds alone. It is taken first, so that no
+    /// transaction waits for it while it holds a key.
+    static func writers(in schema: String) -> Int64 { number("migrations", schema, "") }
 
     /// What comes after `BEGIN`: one statement, so that `statement_timeout` bounds the wait for all locks together.
     var statements: String {
-        switch numbers.count {
-        case 0: ""
+        let first = "; SELECT pg_advisory_xact_lock_shared(\(writers))"
+        return switch numbers.count {
+        case 0: first
         case ...Self.most:
-            "; SELECT pg_advisory_xact_lock_shared(\(all))"
+            first + ", pg_advisory_xact_lock_shared(\(all))"
                 + numbers.map { ", pg_advisory_xact_lock(\($0))" }.joined()
-        default: "; SELECT pg_advisory_xact_lock(\(all))"
+        default: first + ", pg_advisory_xact_lock(\(all))"
         }
     }
 

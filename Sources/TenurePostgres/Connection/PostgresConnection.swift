@@ -22,6 +22,8 @@ final class PostgresConnection {
 
     /// Whether the connection is broken and can't be used anymore.
     private(set) var isLost = false
+    /// The number of messages that the connection has waited for.
+    private(set) var roundTrips = 0
     /// How long the server may be silent before it counts as gone.
     var answerTimeout: Duration
     /// How long a commit may wait for a standby, which `statement_timeout` doesn't limit.
@@ -131,6 +133,7 @@ final class PostgresConnection {
     /// Reads all results. Throws the first failure, or returns the last result.
     private func finish(sent: Int32) throws(PostgresFailure) -> PostgresAnswer {
         guard sent == 1 else { throw clientFailure() }
+        roundTrips += 1
         try flush()
         var kept: PostgresAnswer?
         var failure: PostgresFailure?

@@ -30,13 +30,20 @@ struct PostgresFailure: Error {
             self.init(.failed(detail), remedy: .repeatTransaction)
         case "55P03", "57014": self.init(.busy)
         case "53100": self.init(.full)
+        // The statement that begins a transaction: the schema has no Tenure database.
+        case "42P01" where detail.contains("database"): self.init(.otherDatabase(database: database))
         case "XX001", "XX002": self.init(.damaged(detail))
         // A standby refuses `BEGIN READ WRITE` itself with 0A000, which other errors have too.
         case "25006",
             "0A000" where detail.contains("during recovery"):
             self.init(.standby(database), remedy: .reconnect)
         // A right is missing.
-        case "42501": self.init(.readOnly(database: database, detail: detail))
+        case "42501":
+            self.init(
+                .readOnly(
+                    database: database,
+                    detail: "\(detail); the role must own the schema and its tables, or have `USAGE` on the schema and "
+                        + "all rights on its tables and sequences"))
         // PgBouncer's message. Its own errors share one SQLSTATE.
         case _ where detail.contains("statement pooling"):
             self.init(

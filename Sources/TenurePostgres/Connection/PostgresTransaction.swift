@@ -2,60 +2,12 @@ import Foundation
 import TenureStore
 
 extension PostgresConnection {
-    enum Transaction {
-        /// All statements read the same state of the database.
-        case reading
-        /// One statement that looks up customers by number.
-        case lookingUp
-        /// Transactions with a key in common run one after the other.
-        case writing(AdvisoryKeys)
-        /// Waits for the lock with this number as long as another process takes to migrate.
-        case migrating(lock: Int64)
-
-        fileprivate var writes: Bool {
-            switch self {
-            case .reading, .lookingUp: false
-            case .writing, .migrating: true
-            }
-        }
-    }
-
-    /// The statements that begin a transaction and set everything that it needs, in one message.
-    ///
-    /// The settings are for this transaction only: with a pooler, the next one runs on another connection, and other
-    /// clients use this connection. The explicit access mode overrides `default_transaction_read_only`.
-    private func beginning(of transaction: Transaction) -> String {
-        // The last setting releases the locks of a process that hangs. A server that answers does so before it counts as gone,
-        // also if all locks and statements of one message are slow.
-        let settings = """
-            ; SET LOCAL search_path = "\(address.schema)", pg_temp; SET LOCAL standard_conforming_strings = on\
-            ; SET LOCAL client_min_messages = warning; SET LOCAL jit = off; SET LOCAL lock_timeout = '2500ms'\
-            ; SET LOCAL statement_timeout = '4s'; SET LOCAL idle_in_transaction_session_timeout = '60s'
-            """
-        let durability = "; SET LOCAL synchronous_commit = \(server.synchronousCommit)"
-        switch transaction {
-        case .reading: return "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" + settings
-        case .lookingUp:
-            // The server plans this once. Without these settings, a plan for a small table would stay in use.
-            return "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY" + settings
-                + """
-                ; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off\
-                ; SET LOCAL enable_bitmapscan = off
-                """
-        case .writing(let keys):
-            return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE" + settings + durability + keys.statements
-        case .migrating(let lock):
-            return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE" + settings + durability
-                + "; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0"
-                + "; SELECT pg_advisory_xact_lock(\(lock))"
-        }
-    }
-
     /// Repeats a transaction that another one blocked, after a short random pause.
     func transact<Value>(
-        _ transaction: Transaction, _ body: (any DatabaseSession) throws(StoreError) -> Value
+        _ transaction: Transaction, under terms: DatabaseTerms? = nil,
+        _ body: (any DatabaseSession) throws(StoreError) -> Value
     ) throws(PostgresFailure) -> Value {
-        try transact(transaction) { () throws(PostgresFailure) in
+        try transact(transaction, under: terms) { () throws(PostgresFailure) in
             let session = PostgresSession(self)
             let value: Value
             do throws(StoreError) {
@@ -70,12 +22,12 @@ extension PostgresConnection {
 
     /// Does the same for statements on the connection itself.
     func transact<Value>(
-        _ transaction: Transaction, _ body: () throws(PostgresFailure) -> Value
+        _ transaction: Transaction, under terms: DatabaseTerms? = nil, _ body: () throws(PostgresFailure) -> Value
     ) throws(PostgresFailure) -> Value {
         var attempt = 0
         while true {
             do {
-                return try transactOnce(transaction, body)
+                return try transactOnce(transaction, terms, body)
             } catch {
                 attempt += 1
                 guard case .repeatTransaction = error.remedy, attempt < 12 else { throw error }
@@ -85,14 +37,14 @@ extension PostgresConnection {
     }
 
     private func transactOnce<Value>(
-        _ transaction: Transaction, _ body: () throws(PostgresFailure) -> Value
+        _ transaction: Transaction, _ terms: DatabaseTerms?, _ body: () throws(PostgresFailure) -> Value
     ) throws(PostgresFailure) -> Value {
         let value: Value
         let timeout = answerTimeout
         defer { answerTimeout = timeout }
         do {
             try dropStaleStatements()
-            try run(beginning(of: transaction))
+            try begin(transaction, under: terms)
             value = try body()
         } catch {
             rollBack()

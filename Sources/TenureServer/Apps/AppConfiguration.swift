@@ -27,7 +27,15 @@ public struct AppConfiguration: Sendable {
         }
         if let twice = repeated(apps, \.name) { return .apps("two apps have the name `\(twice)`; use different names") }
         if let twice = repeated(apps, { place($0.configuration.databasePath) }) {
-            return .apps("two apps have the database `\(twice)`; use different databases")
+            // A URL may contain a password.
+            let name = twice.contains("://") ? "the same database URL" : "the database `\(twice)`"
+            return .apps("two apps have \(name); use different databases")
+        }
+        for (index, app) in apps.enumerated() {
+            guard let path = app.configuration.databaseFile else { continue }
+            let others = apps[..<index].compactMap(\.configuration.databaseFile)
+            guard let other = others.first(where: { SQLiteDatabase.areSame($0, path) }) else { continue }
+            return .apps("`\(other)` and `\(path)` are one file (a hard link); use different databases")
         }
         if let twice = repeated(apps, { place($0.configuration.folderOfKeys) }) {
             return .apps("two apps have their keys in `\(twice)`; set `keys` to different folders")

@@ -222,6 +222,12 @@ public struct ServiceConfiguration: Sendable {
         if let mistake = mistakeOfWebhooks { mistakes.append(mistake) }
         if let mistake = appStore?.mistake { mistakes.append(mistake) }
         mistakes += content?.mistakes ?? []
+        if databaseFile == nil, !["postgres://", "postgresql://"].contains(where: databasePath.hasPrefix) {
+            // The URL may contain a password.
+            mistakes.append(
+                .database(
+                    "the database is a URL of an unknown kind; write `postgres://…`, or the path of an SQLite file"))
+        }
         if databaseFile == nil, keysFolder == nil { mistakes.append(.noKeysFolder) }
         if let mistake = mistakeOfClock { mistakes.append(mistake) }
         if let adminKey, KeySecret(adminKey) == nil { mistakes.append(.invalidAdminKey) }

@@ -44,25 +44,23 @@ struct ProblemMiddleware: RouterMiddleware {
 }
 
 extension Problem {
-    /// The problem of every request until an operator restarts the service.
-    static let databaseReplaced = Problem(
-        .busy, "the database's file was replaced, and the service must be restarted", reason: "databaseReplaced",
-        retryAfter: 60)
-
     /// Why the database can't be used, with a stable reason; nil for a failure of the service itself.
     init?(_ error: StoreError) {
+        if let problem = Problem(unusable: error) {
+            self = problem
+            return
+        }
         let (detail, reason, retryAfter): (String, String?, Int)
         switch error {
-        case .replaced:
-            self = .databaseReplaced
-            return
         case .unreachable: (detail, reason, retryAfter) = ("doesn't answer", "databaseUnreachable", 1)
         case .busy: (detail, reason, retryAfter) = ("is in use by others", "databaseBusy", 1)
         case .full: (detail, reason, retryAfter) = ("has no room on its disk", "databaseFull", 5)
         case .readOnly: (detail, reason, retryAfter) = ("takes no writes", "databaseReadOnly", 5)
         case .unusable: (detail, reason, retryAfter) = ("refuses the service", "databaseUnusable", 5)
         case .policyChanged: (detail, reason, retryAfter) = ("has another policy now", nil, 1)
-        case .newerDatabase, .unavailable, .damaged, .failed, .notEmpty, .movedOtherwise: return nil
+        case .replaced, .newerDatabase, .olderDatabase, .otherApp, .otherDatabase, .moved, .unavailable, .damaged,
+            .failed, .notEmpty, .movedOtherwise:
+            return nil
         }
         self.init(.busy, "the database \(detail); try again", reason: reason, retryAfter: retryAfter)
     }

@@ -34,8 +34,9 @@ final class SigningKeys: Sendable {
             throw .keyFile(
                 path: store.path,
                 detail: """
-                    it is missing, although the database has customers with apps that trust its keys; restore it from \
-                    your backup, or, if no app trusts them yet, start once with a new database
+                    it is missing, although the database has customers with apps that trust its keys. If it is in \
+                    another folder, set `keys` to that folder; each app below `apps` has its own. Otherwise restore it \
+                    from your backup, or, if no app trusts them yet, start once with a new database
                     """)
         }
         var (keys, bytes) = try store.readOrCreate(at: now)

@@ -13,13 +13,17 @@ struct HealthRoutes: Sendable {
     @Sendable func live(_ request: Request, context: ServiceContext) async throws -> Response { Self.alive }
 
     @Sendable func ready(_ request: Request, context: ServiceContext) async throws -> Response {
-        if let problem = await problem() { throw problem }
-        return Self.alive
+        guard let error = await store.writeFailure() else { return Self.alive }
+        // Becomes that problem, and its cause is logged.
+        if Problem(error) != nil { throw error }
+        throw Self.failed
     }
 
     /// Why the database can't be written; nil if it can.
     func problem() async -> Problem? {
         guard let error = await store.writeFailure() else { return nil }
-        return Problem(error) ?? Problem(.busy, "the database failed", reason: "databaseFailed", retryAfter: 5)
+        return Problem(error) ?? Self.failed
     }
+
+    private static let failed = Problem(.busy, "the database failed", reason: "databaseFailed", retryAfter: 5)
 }

@@ -10,16 +10,15 @@ package struct SQLiteDatabase: Database {
     package let id: [UInt8]
     private let readers: SQLiteReaders
     private let writer: SQLiteWriter
+    /// What every transaction requires of the database.
+    private let terms: DatabaseTerms
 
-    /// Opens the database and brings it up to date. Throws `unusable` if the path leads to something else, which stays
-    /// unchanged.
-    ///
-    /// - Parameter making: whether to create a missing database.
-    package init(path: String, making: Bool = true) throws(StoreError) {
-        switch try SQLiteFile.contents(at: path) {
+    /// Opens the database. Throws `unusable` if the path leads to something else, which stays unchanged.
+    package init(path: String, _ opening: DatabaseOpening = DatabaseOpening()) throws(StoreError) {
+        switch try SQLiteFile.contents(at: path, knowing: opening.migrations) {
         case .record, .unknown: break
         case .nothing, .noTables:
-            guard making else {
+            guard opening.creates else {
                 throw .unusable(
                     database: path,
                     detail: """
@@ -35,20 +34,20 @@ package struct SQLiteDatabase: Database {
         let file = SQLiteFile.resolved(path)
         try Self.closeToOthers(file)
         let connection = try Self.connectForWriting(file)
-        guard let id = try connection.row("SELECT id FROM database")?.bytes(0), id.count == 16 else {
-            throw .damaged("`\(path)` has no ID")
-        }
-        self.id = id
+        id = try connection.open(opening, under: opening.terms(for: path))
+        let terms = opening.terms(for: path, opened: id)
+        self.terms = terms
+        try Self.prepareForWriting(connection)
         // A full disk doesn't keep a database from being read.
         _ = try? SQLiteNumber.renew(connection, known: closedNumber)
         let readers = SQLiteReaders(path: file)
         writer = SQLiteWriter(
-            try SQLiteOpenFiles(configured: path, identity: identity, connection: connection)
+            try SQLiteOpenFiles(configured: path, identity: identity, connection: connection), under: terms
         ) { readers.close($0) }
         self.readers = readers
     }
 
-    /// Opens the connection that writes, and brings the schema up to date.
+    /// Opens the connection that writes.
     private static func connectForWriting(_ path: String) throws(StoreError) -> SQLiteConnection {
         let connection = try SQLiteConnection(path: path, for: .writing)
         let journal = try connection.row("PRAGMA journal_mode = WAL")?.text(0)
@@ -62,7 +61,11 @@ package struct SQLiteDatabase: Database {
         var keepsLog: CInt = 1
         sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keepsLog)
         try connection.execute("PRAGMA journal_size_limit = 0")
-        try connection.migrate()
+        return connection
+    }
+
+    /// Sets what the connection needs once the schema is up to date.
+    private static func prepareForWriting(_ connection: SQLiteConnection) throws(StoreError) {
         try connection.execute("PRAGMA foreign_keys = ON")
         // Kilobytes: indexes of random IDs are read and written all over.
         try connection.execute("PRAGMA cache_size = -32768")
@@ -70,7 +73,6 @@ package struct SQLiteDatabase: Database {
         // written into another file.
         try connection.execute("PRAGMA wal_autocheckpoint = 0")
         connection.headers = HeaderNumbers()
-        return connection
     }
 
     /// Only its owner may read people's purchases. SQLite gives its other files the mode of this one.
@@ -125,7 +127,10 @@ package struct SQLiteDatabase: Database {
         _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         if let failure = writer.failure { throw failure }
-        return try await readers.read(body)
+        return try await readers.read { [terms] session throws(StoreError) in
+            try terms.check(session, for: .reading)
+            return try body(session)
+        }
     }
 
     // MARK: Writing
@@ -134,12 +139,25 @@ package struct SQLiteDatabase: Database {
     package func write<Value: Sendable>(
         locking keys: [LockKey], _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
+        try await write(for: .writing, body)
+    }
+
+    package func writeAlone<Value: Sendable>(
+        _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        try await write(for: .maintaining, body)
+    }
+
+    private func write<Value: Sendable>(
+        for use: DatabaseTerms.Use, _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
         let value = Locked<Value?>(nil)
         let gathers = writer.gather()
         // Tasks that have work go first. Nothing is waited for: an idle machine has no such tasks.
         if gathers { await Task.yield() }
         let error: StoreError? = await withCheckedContinuation { continuation in
             let write = SQLiteWriter.PendingWrite(
+                use: use,
                 run: { session throws(StoreError) in
                     let result = try body(session)
                     value.withLock { $0 = result }

@@ -16,7 +16,9 @@ enum SQLiteFile {
     /// Returns what is at the path. Throws if it isn't a Tenure database.
     ///
     /// With `leavingNoTrace`, creates no file beside it, which reading an old log would do.
-    static func contents(at path: String, leavingNoTrace: Bool = false) throws(StoreError) -> Contents {
+    static func contents(
+        at path: String, leavingNoTrace: Bool = false, knowing migrations: [Migration] = Migration.all
+    ) throws(StoreError) -> Contents {
         // SQLite keeps the log beside the file itself, and not beside a link to it.
         let path = resolved(path)
         guard try size(of: path) > 0 else { return .nothing }
@@ -33,7 +35,7 @@ enum SQLiteFile {
                 throw .unusable(
                     database: path, detail: "it is another program's database; use the path of your database")
             }
-            _ = try connection.pendingMigrations()
+            _ = try connection.pendingMigrations(of: migrations)
             return .record
         } catch {
             switch error {
@@ -43,6 +45,13 @@ enum SQLiteFile {
             default: return .unknown
             }
         }
+    }
+
+    /// What the database at the path says about itself; nil if it can't be read.
+    static func header(at path: String) -> DatabaseHeader? {
+        let path = resolved(path)
+        let hasLog = access(path + "-wal", F_OK) == 0
+        return try? SQLiteConnection(path: path, for: hasLog ? .reading : .readingUnchanged).headerIfAny()
     }
 
     /// Resolves links. A path that doesn't exist yet is returned unchanged.

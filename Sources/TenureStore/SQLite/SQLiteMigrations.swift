@@ -4,30 +4,59 @@ extension SQLiteConnection {
     /// The table that stores which steps of the schema ran.
     static let migrations = "migrations"
 
-    /// Creates the schema or brings it up to date: all of it, or nothing. Of several processes that start at once, one
-    /// does it.
-    func migrate() throws(StoreError) {
-        guard try !pendingMigrations().isEmpty else { return }
+    /// Opens the database: creates it, gives it to the app or brings it up to date, as far as `opening` permits.
+    ///
+    /// Returns its ID.
+    func open(_ opening: DatabaseOpening, under terms: DatabaseTerms) throws(StoreError) -> [UInt8] {
+        let before = try headerIfAny()
+        if let before, let objection = terms.objectionToNewer(before, for: opening.use) { throw objection }
+        let isComplete = before.map { $0.version >= terms.version && ($0.bundleID != nil || opening.bundleID == nil) }
+        if isComplete != true, before == nil ? opening.creates : opening.migrates { try migrate(opening, under: terms) }
+        let header = try DatabaseHeader.read(in: self)
+        guard header.id.count == 16 else { throw .damaged("`\(terms.name)` has no ID") }
+        if let objection = terms.objection(to: header, for: opening.use) { throw objection }
+        return header.id
+    }
+
+    /// Creates the schema or brings it up to date, and gives the database to the app: all of it, or nothing. Of several
+    /// processes that start at once, one does it.
+    private func migrate(_ opening: DatabaseOpening, under terms: DatabaseTerms) throws(StoreError) {
         try transaction { () throws(StoreError) in
+            // Another process may have created or migrated it in the meantime.
+            if let header = try headerIfAny(), let objection = terms.objectionToNewer(header, for: opening.use) {
+                throw objection
+            }
             try execute(
                 """
                 CREATE TABLE IF NOT EXISTS \(Self.migrations) (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL)
                 STRICT
                 """)
-            for migration in try pendingMigrations() {
+            for migration in try pendingMigrations(of: opening.migrations) {
                 try migration.run(for: .sqlite) { statements throws(StoreError) in try runAll(statements) }
                 try execute(
                     "INSERT INTO \(Self.migrations) (name, applied_at) VALUES ($1, $2)",
                     [.text(migration.name), .integer(Date.now.millisecondsSince1970)])
             }
+            if let bundleID = opening.bundleID { try execute(DatabaseHeader.claim, [.text(bundleID)]) }
         }
     }
 
-    /// Returns the steps that didn't run yet. Throws `newerDatabase` if one ran that this release doesn't know.
-    func pendingMigrations() throws(StoreError) -> [Migration] {
+    /// What the database says about itself; nil if it has no tables of Tenure yet.
+    func headerIfAny() throws(StoreError) -> DatabaseHeader? {
+        try tables().contains(DatabaseTable.state) ? try DatabaseHeader.read(in: self) : nil
+    }
+
+    /// Returns the steps that didn't run yet. Throws `newerDatabase` if one ran that this release doesn't know, unless the
+    /// newer release lets this one read.
+    func pendingMigrations(of migrations: [Migration]) throws(StoreError) -> [Migration] {
         let applied = try tables().contains(Self.migrations) ? texts("SELECT name FROM \(Self.migrations)") : []
-        guard applied.isSubset(of: Migration.all.map(\.name)) else { throw .newerDatabase(path: path) }
-        return Migration.all.filter { !applied.contains($0.name) }
+        if !applied.isSubset(of: migrations.map(\.name)) {
+            let version = migrations.last?.version ?? 0
+            guard let header = try headerIfAny(), header.version > version, header.oldestReader <= version else {
+                throw .newerDatabase(path: path)
+            }
+        }
+        return migrations.filter { !applied.contains($0.name) }
     }
 
     func tables() throws(StoreError) -> Set<String> {

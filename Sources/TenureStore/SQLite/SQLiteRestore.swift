@@ -6,9 +6,13 @@ package struct SQLiteRestore: Sendable {
     package let backup: String
     package let database: String
 
-    package init(of backup: String, to database: String) {
+    /// The app of the service; nil if only the replaced database tells.
+    package let bundleID: String?
+
+    package init(of backup: String, to database: String, for bundleID: String? = nil) {
         self.backup = backup
         self.database = database
+        self.bundleID = bundleID
     }
 
     package enum Failure: Error, Sendable, Hashable {
@@ -66,6 +70,12 @@ package struct SQLiteRestore: Sendable {
             case .record, .unknown: break
             case .nothing, .noTables:
                 throw .unusable(database: backup, detail: "it contains no Tenure database; choose another backup")
+            }
+            // A damaged database doesn't say which app it belongs to.
+            if let expected = bundleID ?? SQLiteFile.header(at: path)?.bundleID,
+                let found = SQLiteFile.header(at: backup)?.bundleID, found != expected
+            {
+                throw .otherApp(database: backup, found: found, expected: expected)
             }
             let resolved = SQLiteFile.resolved(backup)
             let hasLog = FileIdentity.exists(resolved + SQLiteOpenFiles.log)

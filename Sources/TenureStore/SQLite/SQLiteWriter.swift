@@ -22,6 +22,7 @@ final class SQLiteWriter: @unchecked Sendable {
     private var report: String?
     private let log = Log()
     private let path: String
+    private let terms: DatabaseTerms
     private let onFailure: @Sendable (StoreError) -> Void
     private let state = Locked(State())
 
@@ -41,6 +42,7 @@ final class SQLiteWriter: @unchecked Sendable {
 
     /// One write. `run` may run twice; the last result counts. `finish` gets the reason if it did not happen.
     struct PendingWrite: Sendable {
+        let use: DatabaseTerms.Use
         let run: @Sendable (any DatabaseSession) throws(StoreError) -> Void
         let finish: @Sendable (StoreError?) -> Void
     }
@@ -60,9 +62,13 @@ final class SQLiteWriter: @unchecked Sendable {
 
     /// - Parameters:
     ///   - files: with the connection that writes.
+    ///   - terms: what each transaction requires of the database.
     ///   - onFailure: called once, if the file was replaced.
-    init(_ files: SQLiteOpenFiles, onFailure: @escaping @Sendable (StoreError) -> Void) {
+    init(
+        _ files: SQLiteOpenFiles, under terms: DatabaseTerms, onFailure: @escaping @Sendable (StoreError) -> Void
+    ) {
         self.files = files
+        self.terms = terms
         self.onFailure = onFailure
         path = files.path
         sqlite3_wal_hook(
@@ -193,7 +199,9 @@ final class SQLiteWriter: @unchecked Sendable {
                 state.isAtWork = false
                 return []
             }
-            let group = Array(state.waiting.prefix(Self.largest))
+            // A write that runs alone is its own group.
+            let others = state.waiting.prefix(Self.largest).prefix { $0.use != .maintaining }
+            let group = Array(others.isEmpty ? state.waiting.prefix(1) : others)
             state.waiting.removeFirst(group.count)
             state.groupsWritten += 1
             return group
@@ -208,7 +216,7 @@ final class SQLiteWriter: @unchecked Sendable {
         guard let connection = files?.connection else { return group.map { _ in .failed("the database is closed") } }
         do {
             // Almost always all succeed. A savepoint for each would copy every page that it touches.
-            try connection.transaction { () throws(StoreError) in
+            try transact(group, on: connection) { () throws(StoreError) in
                 for write in group { try write.run(connection) }
             }
             return group.map { _ in nil }
@@ -216,11 +224,21 @@ final class SQLiteWriter: @unchecked Sendable {
             guard group.count > 1 else { return [error] }
         }
         do {
-            return try connection.transaction { () throws(StoreError) in
+            return try transact(group, on: connection) { () throws(StoreError) in
                 try group.map { write throws(StoreError) in try save(write, in: connection) }
             }
         } catch {
             return group.map { _ in error }
+        }
+    }
+
+    /// Runs a transaction for these writes, which all use the database in the same way.
+    private func transact<Value>(
+        _ group: [PendingWrite], on connection: SQLiteConnection, _ body: () throws(StoreError) -> Value
+    ) throws(StoreError) -> Value {
+        try connection.transaction { () throws(StoreError) in
+            try terms.check(connection, for: group.first?.use ?? .writing)
+            return try body()
         }
     }
 

@@ -4,9 +4,9 @@ extension Migration {
     /// Times are milliseconds since 1970. `realm` and `kind` hold the codes of `Realm`, `Identity.Kind` and
     /// `Artifact.Kind`.
     static let initial = Migration(
-        "1 initial",
+        "1 initial", version: 1,
         [
-            .shared("CREATE TABLE database (id BLOB NOT NULL) STRICT;"),
+            .shared(identity),
             .only(.sqlite, "INSERT INTO database (id) VALUES (randomblob(16))"),
             .only(.postgres, "INSERT INTO database (id) VALUES (uuid_send(gen_random_uuid()))"),
             .shared(policies), .shared(customers),
@@ -25,6 +25,23 @@ extension Migration {
             .shared(customerData), .shared(administration), .only(.sqlite, auditTriggersInSQLite),
             .only(.postgres, auditTriggersInPostgres), .shared(messages), .shared(work),
         ])
+
+    private static let identity = """
+        -- One row: the ID that access tokens refer to, and the app whose service created the database.
+        CREATE TABLE database (
+            id BLOB NOT NULL,
+            bundle_id TEXT
+        ) STRICT;
+        -- One row that isn't part of the content: the version of the schema, the oldest versions whose releases may write
+        -- and read, and where the content was moved.
+        CREATE TABLE \(DatabaseTable.state) (
+            version INTEGER NOT NULL,
+            oldest_writer INTEGER NOT NULL,
+            oldest_reader INTEGER NOT NULL,
+            moved_to TEXT
+        ) STRICT;
+        INSERT INTO \(DatabaseTable.state) (version, oldest_writer, oldest_reader) VALUES (0, 0, 0);
+        """
 
     private static let policies = """
         CREATE TABLE policies (

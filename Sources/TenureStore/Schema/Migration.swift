@@ -2,16 +2,30 @@
 package struct Migration: Sendable {
     /// The databases store the names of the steps that ran.
     package let name: String
+    /// The version of the schema after this step: 1 for the first step, 2 for the next one.
+    package let version: Int
+    /// The oldest versions that may write to the database after this step, and read it.
+    package let oldestWriter: Int
+    package let oldestReader: Int
     private let statements: [Statements]
 
-    enum Statements: Sendable {
+    package enum Statements: Sendable {
         /// In SQLite's dialect; see `SQLDialect.rendering`.
         case shared(String)
         case only(SQLDialect, String)
     }
 
-    init(_ name: String, _ statements: [Statements]) {
+    /// - Parameters:
+    ///   - oldestWriter: the oldest version that may go on writing while processes are replaced one after the other. Nil if
+    ///     only releases that know this step may write.
+    ///   - oldestReader: the oldest version that may go on reading; nil for the same as `oldestWriter`.
+    package init(
+        _ name: String, version: Int, oldestWriter: Int? = nil, oldestReader: Int? = nil, _ statements: [Statements]
+    ) {
         self.name = name
+        self.version = version
+        self.oldestWriter = oldestWriter ?? version
+        self.oldestReader = oldestReader ?? self.oldestWriter
         self.statements = statements
     }
 
@@ -29,6 +43,13 @@ package struct Migration: Sendable {
             case .only: continue
             }
         }
+        // A later step doesn't let releases in that an earlier one excluded.
+        try execute(
+            """
+            UPDATE \(DatabaseTable.state) SET version = \(version),
+            oldest_writer = CASE WHEN oldest_writer < \(oldestWriter) THEN \(oldestWriter) ELSE oldest_writer END,
+            oldest_reader = CASE WHEN oldest_reader < \(oldestReader) THEN \(oldestReader) ELSE oldest_reader END
+            """)
     }
 }
 

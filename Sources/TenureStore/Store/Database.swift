@@ -17,6 +17,12 @@ package protocol Database: Sendable {
         locking keys: [LockKey], _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value
 
+    /// Runs one transaction that writes while no other process and task does. Unlike `write`, it also runs in a database
+    /// that was moved.
+    func writeAlone<Value: Sendable>(
+        _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value
+
     /// Returns the customer with this number without `sentEntitlements`, or nil if it does not exist.
     ///
     /// Every request asks for it, so databases answer it on separate connections.
@@ -45,6 +51,12 @@ package protocol Database: Sendable {
 }
 
 extension Database {
+    package func writeAlone<Value: Sendable>(
+        _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        try await write(locking: [], body)
+    }
+
     package func lookUp(_ id: Int64) async throws(StoreError) -> Customer? {
         try await read { session throws(StoreError) in try DatabaseTransaction(session).customer(id) }
     }

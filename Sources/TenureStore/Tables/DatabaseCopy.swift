@@ -23,38 +23,68 @@ package struct DatabaseCopy: Sendable {
 
     /// Copies everything. If anything fails before the end, the target stays unchanged.
     ///
-    /// The source accepts no writes until the copy is complete, so the copy contains every acknowledged write.
+    /// The source accepts no writes until the copy is complete. Before the target keeps the copy, the source is marked as
+    /// moved, so no service writes to the source afterward and the copy contains every acknowledged write.
     /// `summarize` runs on both sides before the target's transaction ends, and both summaries must be equal.
+    ///
+    /// - Parameter place: the target's name for services that still use the source, without a password.
     package func run(
-        from source: any Database, to target: any Database, summarize: @escaping Summary,
+        from source: any Database, to target: any Database, at place: String, summarize: @escaping Summary,
         progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in }
     ) async throws(StoreError) -> [String: DatabaseCopySum] {
-        let handover = Handover<Piece>()
-        async let isSent: Void = send(source, summarize, progress, over: handover)
+        // Throws if the source was moved already.
+        try await source.write(locking: []) { _ in }
+        let agreement = Agreement()
+        async let mayBeMarked = send(source, at: place, summarize, progress, agreement)
         let sums: [String: DatabaseCopySum]
         do {
-            sums = try await target.write(locking: []) { session throws(StoreError) in
-                try receive(into: session, summarize, over: handover)
+            sums = try await target.writeAlone { session throws(StoreError) in
+                try receive(into: session, summarize, agreement)
             }
         } catch {
-            let first = handover.fail(error)
-            await isSent
+            let first = agreement.fail(error)
+            if await mayBeMarked {
+                // Where this fails, services say how to undo it.
+                try? await source.writeAlone { session throws(StoreError) in
+                    try DatabaseHeader.markMoved(to: nil, in: session)
+                }
+            }
             throw first
         }
-        await isSent
+        _ = await mayBeMarked
         return sums
+    }
+
+    /// What both sides tell each other.
+    private struct Agreement: Sendable {
+        let pieces = Handover<Piece>()
+        /// From the target, when it has a copy that is equal.
+        let isCopied = Handover<Bool>()
+        /// From the source, when its mark is flushed.
+        let isMarked = Handover<Bool>()
+
+        func fail(_ error: StoreError) -> StoreError {
+            let first = pieces.fail(error)
+            isCopied.fail(first)
+            isMarked.fail(first)
+            return first
+        }
     }
 
     // MARK: The source
 
+    /// Returns whether the source may be marked as moved.
     private func send(
-        _ source: any Database, _ summarize: @escaping Summary,
-        _ progress: @escaping @Sendable (Int64, Int64) -> Void, over handover: Handover<Piece>
-    ) async {
+        _ source: any Database, at place: String, _ summarize: @escaping Summary,
+        _ progress: @escaping @Sendable (Int64, Int64) -> Void, _ agreement: Agreement
+    ) async -> Bool {
+        let handover = agreement.pieces
+        let mayBeMarked = Handover<Bool>()
         do {
-            // This transaction writes nothing; it keeps other transactions from writing.
-            try await source.write(locking: []) { session throws(StoreError) in
+            // Keeps other transactions from writing.
+            try await source.writeAlone { session throws(StoreError) in
                 try session.allowPauses()
+                guard try DatabaseHeader.read(in: session).movedTo == nil else { throw .busy }
                 if session.dialect == .postgres {
                     let names = tables.map(\.name).joined(separator: ", ")
                     try session.execute("LOCK TABLE \(names) IN SHARE MODE")
@@ -77,16 +107,21 @@ package struct DatabaseCopy: Sendable {
                     }
                 }
                 try handover.give(.end(try summarize(session), try lastNumbers(in: session)))
+                _ = try agreement.isCopied.take()
+                try DatabaseHeader.markMoved(to: place, in: session)
+                try mayBeMarked.give(true)
             }
+            try agreement.isMarked.give(true)
         } catch {
-            handover.fail(error)
+            _ = agreement.fail(error)
         }
+        return !mayBeMarked.isEmpty
     }
 
     // MARK: The target
 
     private func receive(
-        into session: any DatabaseSession, _ summarize: Summary, over handover: Handover<Piece>
+        into session: any DatabaseSession, _ summarize: Summary, _ agreement: Agreement
     ) throws(StoreError) -> [String: DatabaseCopySum] {
         try session.allowPauses()
         for table in tables where table.name != DatabaseTable.identity {
@@ -96,7 +131,7 @@ package struct DatabaseCopy: Sendable {
         }
         try session.execute("DELETE FROM \(DatabaseTable.identity)")
         while true {
-            switch try handover.take() {
+            switch try agreement.pieces.take() {
             case .rows(let table, let rows): try insert(rows, into: table, session)
             case .links(let table, let rows): try link(rows, in: table, session)
             case .end(let expected, let numbers):
@@ -107,6 +142,8 @@ package struct DatabaseCopy: Sendable {
                         table: table.name, rows: sums[table.name]?.count ?? 0,
                         expected: expected[table.name]?.count ?? 0)
                 }
+                try agreement.isCopied.give(true)
+                _ = try agreement.isMarked.take()
                 return sums
             }
         }

@@ -26,14 +26,16 @@ package struct DatabaseTable: Sendable, Hashable {
     static let customers = "customers"
     /// The table with one row that holds the database's ID.
     static let identity = "database"
+    /// The table with one row that says which releases may use the database. It isn't part of the content.
+    static let state = "database_state"
 
-    /// Returns all tables. A table comes after those that it refers to.
+    /// Returns all tables with content. A table comes after those that it refers to.
     package static func all() throws(StoreError) -> [DatabaseTable] {
         let connection = try SQLiteConnection(path: ":memory:", for: .creating)
         for migration in Migration.all {
             try migration.run(for: .sqlite) { statements throws(StoreError) in try connection.runAll(statements) }
         }
-        let names = try connection.tables().sorted()
+        let names = try connection.tables().subtracting([state]).sorted()
         return try inOrder(
             try names.map { name throws(StoreError) in try DatabaseTable(named: name, in: connection) })
     }

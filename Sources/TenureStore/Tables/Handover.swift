@@ -32,6 +32,13 @@ final class Handover<Piece: Sendable>: @unchecked Sendable {
         return waiting.removeFirst()
     }
 
+    /// Whether no piece waits.
+    var isEmpty: Bool {
+        condition.lock()
+        defer { condition.unlock() }
+        return waiting.isEmpty
+    }
+
     /// Ends both sides with an error. Returns the first error if there were several.
     @discardableResult func fail(_ error: StoreError) -> StoreError {
         condition.lock()

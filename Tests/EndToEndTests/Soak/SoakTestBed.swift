@@ -12,7 +12,8 @@ struct SoakTestBed: Sendable {
     let folder: Folder
     let authority: TestAuthority
     let database: String
-    private let policy: String
+    let policy: String
+    let app: MintedApp
 
     static let device = MintedApp.device
     static let adminKey = KeySecret().text
@@ -21,7 +22,11 @@ struct SoakTestBed: Sendable {
     /// - Parameters:
     ///   - database: nil for an SQLite file in the test bed's folder.
     ///   - authority: the authority of another test bed with the same database; nil creates one.
-    init(database: String? = nil, authority: TestAuthority? = nil) throws {
+    ///   - bundleID: the app's bundle ID.
+    init(
+        database: String? = nil, authority: TestAuthority? = nil, bundleID: String = "com.example.calculator"
+    ) throws {
+        app = MintedApp(bundleID: bundleID, deviceVerificationID: Self.device)
         folder = try Folder()
         self.authority = try authority ?? TestAuthority()
         try self.authority.save(to: folder.url("authority"))
@@ -29,7 +34,7 @@ struct SoakTestBed: Sendable {
         keyFile = try folder.writeSecret(Self.adminKey, to: "admin-key")
         policy = try folder.write(
             """
-            app: { bundleID: com.example.calculator, appleID: 828838134 }
+            app: { bundleID: \(bundleID), appleID: 828838134 }
             eras:
               - { name: paid, model: paid }
               - { name: freemium, model: free, begins: { iOS: { build: "120", at: 2015-06-10T18:00:00Z } }, changeover: none }
@@ -123,7 +128,6 @@ struct SoakTestBed: Sendable {
             fields["revocationDate"] = .instant(Date(timeIntervalSince1970: 1_700_000_000))
             fields["revocationReason"] = .integer(0)
         }
-        let app = MintedApp(deviceVerificationID: Self.device)
         var data = JSONObject()
         data["appAppleId"] = .integer(app.appAppleID)
         data["bundleId"] = .string(app.bundleID)
@@ -139,8 +143,7 @@ struct SoakTestBed: Sendable {
 
     func text(_ kind: JWSKind, _ fields: [String: JSONValue], ago: TimeInterval = 60) throws -> String {
         let minter = JWSMinter(
-            authority: authority, app: MintedApp(deviceVerificationID: Self.device),
-            signedAt: Date().addingTimeInterval(-ago))
+            authority: authority, app: app, signedAt: Date().addingTimeInterval(-ago))
         return String(decoding: try minter.mint(kind, setting: fields), as: UTF8.self)
     }
 }

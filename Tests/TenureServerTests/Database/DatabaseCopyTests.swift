@@ -28,7 +28,8 @@ import Testing
             }
             let source = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
             let target = try Store(SQLiteDatabase(path: new + "/record.sqlite"))
-            let sums = try await DatabaseCopy().run(from: source.database, to: target.database, summarize: summarize)
+            let sums = try await DatabaseCopy().run(
+                from: source.database, to: target.database, at: "b", summarize: summarize)
             #expect(sums["customers"]?.count ?? 0 > 15)
             #expect(try await DatabaseTestBed.dump(target) == (try await DatabaseTestBed.dump(source)))
             #expect(try await DatabaseTestBed.findings(target) == [])
@@ -55,7 +56,8 @@ import Testing
             try await DatabaseTestBed.execute("DELETE FROM customers WHERE id = \(erased)", in: source)
             try await withFolder { folder in
                 let target = try Store(SQLiteDatabase(path: folder + "/target.sqlite"))
-                _ = try await DatabaseCopy().run(from: source.database, to: target.database, summarize: summarize)
+                _ = try await DatabaseCopy().run(
+                    from: source.database, to: target.database, at: "b", summarize: summarize)
                 let next = try await add(target, "next")
                 #expect(next == erased + 1)
                 try await target.close()
@@ -68,7 +70,8 @@ import Testing
             try await DatabaseTestBed.withFilledStore { target in
                 let before = try await DatabaseTestBed.dump(target)
                 let refused = await #expect(throws: StoreError.self) {
-                    try await DatabaseCopy().run(from: source.database, to: target.database, summarize: summarize)
+                    try await DatabaseCopy().run(
+                        from: source.database, to: target.database, at: "b", summarize: summarize)
                 }
                 guard case .notEmpty = refused else {
                     Issue.record("refused otherwise: \(String(describing: refused))")
@@ -85,7 +88,8 @@ import Testing
                 let target = try Store(SQLiteDatabase(path: folder + "/target.sqlite"))
                 let empty = try await DatabaseTestBed.dump(target)
                 await #expect(throws: StoreError.busy) {
-                    try await DatabaseCopy().run(from: source.database, to: target.database) { _ throws(StoreError) in
+                    try await DatabaseCopy().run(from: source.database, to: target.database, at: "b") {
+                        _ throws(StoreError) in
                         throw .busy
                     }
                 }
@@ -93,11 +97,13 @@ import Testing
                 // Rows that the source cannot give.
                 try await DatabaseTestBed.execute("ALTER TABLE promises RENAME TO hidden", in: source)
                 await #expect(throws: StoreError.self) {
-                    try await DatabaseCopy().run(from: source.database, to: target.database, summarize: summarize)
+                    try await DatabaseCopy().run(
+                        from: source.database, to: target.database, at: "b", summarize: summarize)
                 }
                 #expect(try await DatabaseTestBed.dump(target) == empty)
                 try await DatabaseTestBed.execute("ALTER TABLE hidden RENAME TO promises", in: source)
-                _ = try await DatabaseCopy().run(from: source.database, to: target.database, summarize: summarize)
+                _ = try await DatabaseCopy().run(
+                    from: source.database, to: target.database, at: "b", summarize: summarize)
                 #expect(try await DatabaseTestBed.dump(target) == (try await DatabaseTestBed.dump(source)))
                 try await target.close()
             }
@@ -116,7 +122,8 @@ import Testing
                     try session.row("SELECT count(*) FROM promises")?.integer(0) ?? 0
                 }
                 await #expect(throws: StoreError.movedOtherwise(table: "promises", rows: 0, expected: Int(promises))) {
-                    try await DatabaseCopy().run(from: source.database, to: target.database, summarize: summarize)
+                    try await DatabaseCopy().run(
+                        from: source.database, to: target.database, at: "b", summarize: summarize)
                 }
                 #expect(try await DatabaseTestBed.dump(target) == empty)
                 try await target.close()

@@ -1,0 +1,82 @@
+import ArgumentParser
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureServer
+import TenureStore
+
+/// The options that all commands for a service's database share. Like `tenure serve`, they read the configuration file
+/// and the environment, so that no password must be on a command line.
+struct DatabaseOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            """
+            The database: an SQLite file, or a URL such as postgres://user@host/name. Default: that of the \
+            configuration, of $TENURE_DATABASE, or tenure.sqlite.
+            """, valueName: "path or URL"))
+    var database: DatabaseArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "The configuration file of the service. Default: $TENURE_CONFIG.", valueName: "file"))
+    var config: String?
+
+    @Option(help: ArgumentHelp("The app, if the configuration file has several.", valueName: "name"))
+    var app: String?
+
+    /// What the configuration, the environment and the options select. Reads the files.
+    func selection(
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> DatabaseSelection {
+        try DatabaseSelection(
+            database: database, config: config ?? environment[Setting.config.variable], app: app,
+            environment: environment)
+    }
+}
+
+/// A service's database, with the app and the trusted signers of its configuration.
+struct DatabaseSelection {
+    let database: DatabaseArgument
+    /// Nil if no policy is configured. Then every app's database is accepted.
+    let bundleID: String?
+    private let values: SettingValues
+
+    init(database: DatabaseArgument?, config: String?, app: String?, environment: [String: String]) throws {
+        var values = SettingValues()
+        if let config {
+            var file = ServiceFile(path: config)
+            file.read(into: &values)
+        }
+        _ = values.read(environment: environment)
+        if let app {
+            guard let found = values.apps.first(where: { $0.name == app }) else {
+                let names = values.apps.map(\.name).joined(separator: ", ")
+                throw CommandError(
+                    names.isEmpty
+                        ? "`--app` is for a configuration file with several apps; leave it out"
+                        : "there is no app `\(app)` in the configuration; the apps are \(names)")
+            }
+            values = values.overlaid(by: found.values)
+        } else if !values.apps.isEmpty, database == nil {
+            let names = values.apps.map(\.name).joined(separator: ", ")
+            throw CommandError("the configuration has several apps; select one with `--app` (\(names))")
+        }
+        guard values.mistakes.isEmpty else { throw CommandError(values.mistakes.joined(separator: "\n")) }
+        let text = values.text(.database).map { DatabaseArgument(argument: $0) }
+        self.database = try (database ?? text ?? .standard).checked()
+        bundleID = try values.text(.policy).map { try ServiceConfiguration.readPolicy(at: $0).app.bundleID }
+        self.values = values
+    }
+
+    /// The trusted signers: those of the options, or else those of the configuration.
+    func trust(_ options: TrustOptions) throws -> TrustConfiguration {
+        let isGiven = !options.trust.isEmpty || !options.environment.isEmpty
+        return try (isGiven ? options : TrustOptions(values)).configuration()
+    }
+
+    /// Opens the database for a command, and closes it afterward, also after an error.
+    func open<Result>(creating: Bool = false, _ body: (Store) async throws -> Result) async throws -> Result {
+        let opening: DatabaseOpening = creating ? .new(of: bundleID) : .existing(of: bundleID)
+        return try await withDatabase(database, opening, body)
+    }
+}

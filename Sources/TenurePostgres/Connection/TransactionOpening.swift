@@ -1,0 +1,108 @@
+import TenureStore
+
+extension PostgresConnection {
+    enum Transaction {
+        /// All statements read the same state of the database.
+        case reading
+        /// One statement that looks up customers by number.
+        case lookingUp
+        /// Transactions with a key in common run one after the other.
+        case writing(AdvisoryKeys)
+        /// No other transaction writes at the same time, in any process. Waits for those that run, however long they take.
+        case alone
+
+        var writes: Bool {
+            switch self {
+            case .reading, .lookingUp: false
+            case .writing, .alone: true
+            }
+        }
+
+        fileprivate var use: DatabaseTerms.Use {
+            switch self {
+            case .reading, .lookingUp: .reading
+            case .writing: .writing
+            case .alone: .maintaining
+            }
+        }
+    }
+
+    /// Begins a transaction, sets everything that it needs, takes its locks, and reads the database's header, in one
+    /// message.
+    ///
+    /// - Parameter terms: what the process requires of the database; nil while it opens it.
+    func begin(_ transaction: Transaction, under terms: DatabaseTerms?) throws(PostgresFailure) {
+        if case .alone = transaction { answerTimeout = .seconds(24 * 3600) }
+        guard let terms else {
+            try run(beginning(of: transaction))
+            return
+        }
+        // The last statement, so that it sees what others committed while this transaction waited for its locks.
+        let answer = try run(beginning(of: transaction) + "; \(Self.header)")
+        if let objection = terms.objection(to: try DatabaseHeader(answer), for: transaction.use) {
+            throw PostgresFailure(objection)
+        }
+    }
+
+    /// The settings are for this transaction only: with a pooler, the next one runs on another connection, and other
+    /// clients use this connection. The explicit access mode overrides `default_transaction_read_only`.
+    private func beginning(of transaction: Transaction) -> String {
+        // The last setting releases the locks of a process that hangs. A server that answers does so before it counts as gone,
+        // also if all locks and statements of one message are slow.
+        let settings = """
+            ; SET LOCAL search_path = "\(address.schema)", pg_temp; SET LOCAL standard_conforming_strings = on\
+            ; SET LOCAL client_min_messages = warning; SET LOCAL jit = off; SET LOCAL lock_timeout = '2500ms'\
+            ; SET LOCAL statement_timeout = '4s'; SET LOCAL idle_in_transaction_session_timeout = '60s'
+            """
+        let durability = "; SET LOCAL synchronous_commit = \(server.synchronousCommit)"
+        switch transaction {
+        case .reading: return "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" + settings
+        case .lookingUp:
+            // The server plans this once. Without these settings, a plan for a small table would stay in use.
+            return "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY" + settings
+                + """
+                ; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off\
+                ; SET LOCAL enable_bitmapscan = off
+                """
+        case .writing(let keys):
+            return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE" + settings + durability + keys.statements
+        case .alone:
+            return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE" + settings + durability
+                + "; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0"
+                + "; SELECT pg_advisory_xact_lock(\(AdvisoryKeys.writers(in: address.schema)))"
+        }
+    }
+
+    /// Answers come as text, because the message has several statements.
+    private static let header =
+        "SELECT encode(id, 'hex'), bundle_id, version, oldest_writer, oldest_reader, moved_to FROM database, database_state"
+}
+
+extension DatabaseHeader {
+    fileprivate init(_ answer: PostgresAnswer) throws(PostgresFailure) {
+        func text(_ column: Int) -> String? {
+            answer.bytes(0, column).map { String(decoding: $0, as: UTF8.self) }
+        }
+        guard let id = text(0).flatMap(Self.bytes), let version = text(2).flatMap({ Int($0) }),
+            let writer = text(3).flatMap({ Int($0) }), let reader = text(4).flatMap({ Int($0) })
+        else { throw PostgresFailure(.damaged("the database has no ID")) }
+        self.init(
+            id: id, bundleID: text(1), version: version, oldestWriter: writer, oldestReader: reader, movedTo: text(5))
+    }
+
+    /// Nil if the text isn't hexadecimal.
+    private static func bytes(hexadecimal text: String) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var high: UInt8?
+        for character in text {
+            guard let digit = character.hexDigitValue.map({ UInt8($0) }) else { return nil }
+            if let first = high {
+                bytes.append(first << 4 | digit)
+                high = nil
+            } else {
+                high = digit
+            }
+        }
+        return high == nil ? bytes : nil
+    }
+}

@@ -1,0 +1,143 @@
+/// What a database says about itself: the app that it belongs to, the releases that may use it, and whether its content
+/// was moved.
+package struct DatabaseHeader: Sendable, Hashable {
+    package let id: [UInt8]
+    /// Nil until a service opens the database.
+    package let bundleID: String?
+    /// The version of the schema; see `Migration.version`.
+    package let version: Int
+    /// The oldest versions that may write and read.
+    package let oldestWriter: Int
+    package let oldestReader: Int
+    /// Where the content was moved, without a password; nil if services may write.
+    package let movedTo: String?
+
+    package init(
+        id: [UInt8], bundleID: String?, version: Int, oldestWriter: Int, oldestReader: Int, movedTo: String? = nil
+    ) {
+        self.id = id
+        self.bundleID = bundleID
+        self.version = version
+        self.oldestWriter = oldestWriter
+        self.oldestReader = oldestReader
+        self.movedTo = movedTo
+    }
+
+    /// Both tables have one row.
+    private static let query =
+        "SELECT id, bundle_id, version, oldest_writer, oldest_reader, moved_to FROM \(DatabaseTable.identity), \(DatabaseTable.state)"
+
+    package static func read(in session: any DatabaseSession) throws(StoreError) -> DatabaseHeader {
+        guard let row = try session.row(query) else { throw .damaged("the database has no ID") }
+        return DatabaseHeader(
+            id: try row.bytes(0), bundleID: try row.textIfPresent(1), version: Int(clamping: try row.integer(2)),
+            oldestWriter: Int(clamping: try row.integer(3)), oldestReader: Int(clamping: try row.integer(4)),
+            movedTo: try row.textIfPresent(5))
+    }
+
+    /// Gives a database without an app to the app with this bundle ID (`$1`).
+    package static let claim = "UPDATE \(DatabaseTable.identity) SET bundle_id = $1 WHERE bundle_id IS NULL"
+
+    /// Marks a database as moved. Services don't write to it any more.
+    package static func markMoved(to place: String?, in session: any DatabaseSession) throws(StoreError) {
+        try session.execute(
+            "UPDATE \(DatabaseTable.state) SET moved_to = $1", [place.map { .text($0) } ?? .null])
+    }
+}
+
+/// What a process requires of the database that it uses. Every transaction that writes checks it, because a pooler can
+/// be pointed at another server, and another process can migrate or move the database.
+package struct DatabaseTerms: Sendable, Hashable {
+    /// The name of the database in messages, without a password.
+    package let name: String
+    /// The ID of the database that was opened; nil while it is opened.
+    package let id: [UInt8]?
+    /// The app; nil accepts every app's database.
+    package let bundleID: String?
+    /// The version of the schema that this release knows.
+    package let version: Int
+
+    package enum Use: Sendable, Hashable {
+        case reading
+        /// Writing as a service does: not into a database that was moved.
+        case writing
+        /// Changing the database itself, also if it was moved.
+        case maintaining
+    }
+
+    package init(name: String, id: [UInt8]? = nil, bundleID: String?, version: Int) {
+        self.name = name
+        self.id = id
+        self.bundleID = bundleID
+        self.version = version
+    }
+
+    /// Returns why the database can't be used this way; nil if it can be.
+    package func objection(to header: DatabaseHeader, for use: Use) -> StoreError? {
+        if let objection = objectionToNewer(header, for: use) { return objection }
+        return header.version < version ? .olderDatabase(database: name) : nil
+    }
+
+    /// The same for a database that is about to be migrated.
+    package func objectionToNewer(_ header: DatabaseHeader, for use: Use) -> StoreError? {
+        if let bundleID, let other = header.bundleID, other != bundleID {
+            return .otherApp(database: name, found: other, expected: bundleID)
+        }
+        if let id, id != header.id { return .otherDatabase(database: name) }
+        let oldest = use == .reading ? header.oldestReader : header.oldestWriter
+        guard oldest <= version else { return .newerDatabase(path: name) }
+        if use == .writing, let place = header.movedTo { return .moved(database: name, to: place) }
+        return nil
+    }
+}
+
+extension DatabaseTerms {
+    /// Throws if the session's database can't be used this way. One small statement.
+    package func check(_ session: any DatabaseSession, for use: Use) throws(StoreError) {
+        if let objection = objection(to: try DatabaseHeader.read(in: session), for: use) { throw objection }
+    }
+}
+
+/// What opening a database may do.
+package struct DatabaseOpening: Sendable {
+    /// The app that the database must belong to; nil accepts every app's. A database without an app becomes this app's.
+    package var bundleID: String?
+    /// Whether to create a missing database.
+    package var creates: Bool
+    /// Whether to bring a database of an earlier release up to date. Only services do.
+    package var migrates: Bool
+    package var migrations: [Migration]
+
+    package init(
+        bundleID: String? = nil, creates: Bool = true, migrates: Bool = true,
+        migrations: [Migration] = Migration.all
+    ) {
+        self.bundleID = bundleID
+        self.creates = creates
+        self.migrates = migrates
+        self.migrations = migrations
+    }
+
+    /// For a command, which uses an existing database as it is.
+    package static func existing(of bundleID: String?) -> DatabaseOpening {
+        DatabaseOpening(bundleID: bundleID, creates: false, migrates: false)
+    }
+
+    /// For a command that creates a database and fills it.
+    package static func new(of bundleID: String?) -> DatabaseOpening {
+        DatabaseOpening(bundleID: bundleID, creates: true, migrates: false)
+    }
+
+    /// A service must be able to write; a command may only read.
+    package var use: DatabaseTerms.Use { migrates ? .writing : .reading }
+
+    /// What the process requires of the database.
+    ///
+    /// - Parameter id: the ID of the database that was opened. It's required of the database of a service. A command may
+    ///   fill a new database, which then gets the ID of another one.
+    package func terms(for name: String, opened id: [UInt8]? = nil) -> DatabaseTerms {
+        DatabaseTerms(
+            name: name, id: bundleID != nil && migrates == creates ? id : nil, bundleID: bundleID,
+            version: migrations.last?.version ?? 0)
+    }
+}
