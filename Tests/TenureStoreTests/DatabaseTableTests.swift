@@ -8,7 +8,7 @@ import Testing
         try withFolder { folder in
             _ = try SQLiteDatabase(path: folder + "/record.sqlite")
             let database = try SQLiteConnection(path: folder + "/record.sqlite", for: .writing)
-            let there = try database.tables().subtracting([SQLiteConnection.migrations])
+            let there = try database.tables().subtracting([SQLiteConnection.migrations, DatabaseTable.state])
             let tables = try DatabaseTable.all()
             #expect(Set(tables.map(\.name)) == there)
             for (index, table) in tables.enumerated() {
