@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import Hummingbird
 import HummingbirdTesting
+import StoreContract
 import TenureAPI
 import TenureAppStore
 import TenureCore
