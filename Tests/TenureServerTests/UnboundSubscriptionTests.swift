@@ -1,5 +1,6 @@
 import Foundation
 import TenureAPI
+import TenureAppStore
 import TenureCore
 import TenureJSON
 import TenureMint
