@@ -65,7 +65,7 @@ enum RepositoryFolder {
         let twice = text.replacingOccurrences(of: "{\"app\"", with: "{\"inDoubt\":\"favorCustomer\",\"app\"")
         #expect(refusal(twice)?.contains("`inDoubt` is written twice") == true)
         #expect(refusal(text + "{}")?.contains("unexpected text after the value") == true)
-        #expect(refusal(Data(text.utf8) + [0xFF])?.contains("no UTF-8") == true)
+        #expect(refusal(Data(text.utf8) + [0xFF])?.contains("aren't UTF-8") == true)
         #expect(refusal(String(repeating: " ", count: 1 << 20) + text)?.contains("no more than 1048576") == true)
     }
 
