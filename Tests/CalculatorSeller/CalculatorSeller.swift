@@ -13,6 +13,8 @@ extension CalculatorSeller {
     package static var coins: String { "com.example.calculator.coins" }
     package static var season: String { "com.example.calculator.season" }
     package static var monthly: String { "com.example.calculator.monthly" }
+    /// A number, as in App Store Connect.
+    package static var group: String { "20828838" }
     package static var yearly: String { "com.example.calculator.yearly" }
     package static var pro: String { "com.example.calculator.pro" }
 
@@ -39,7 +41,7 @@ extension CalculatorSeller {
                 StoreProduct(id: coins, type: .consumable, price: 990),
                 StoreProduct(id: season, type: .nonRenewing, price: 2990),
                 StoreProduct(
-                    id: monthly, type: .autoRenewable, price: 1990, group: "plans", level: 2,
+                    id: monthly, type: .autoRenewable, price: 1990, group: group, level: 2,
                     period: CalendarPeriod(months: 1), isFamilyShareable: true,
                     offers: [
                         SubscriptionOffer(type: .introductory, discount: .freeTrial, period: CalendarPeriod(days: 7)),
@@ -51,10 +53,10 @@ extension CalculatorSeller {
                             period: CalendarPeriod(months: 3), price: 2990),
                     ]),
                 StoreProduct(
-                    id: yearly, type: .autoRenewable, price: 19990, group: "plans", level: 2,
+                    id: yearly, type: .autoRenewable, price: 19990, group: group, level: 2,
                     period: CalendarPeriod(months: 12)),
                 StoreProduct(
-                    id: pro, type: .autoRenewable, price: 4990, group: "plans", level: 1,
+                    id: pro, type: .autoRenewable, price: 4990, group: group, level: 1,
                     period: CalendarPeriod(months: 1)),
             ], gracePeriodDays: gracePeriodDays, notificationURL: url)
     }

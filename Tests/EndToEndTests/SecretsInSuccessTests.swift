@@ -264,6 +264,7 @@ import Testing
         try await recorder.run("database backup", database + [recorder.path("backup.sqlite")])
         try await recorder.run(
             "database migrate", ["--database", recorder.path("backup.sqlite"), "--to", recorder.path("moved.sqlite")])
+        try await recorder.run("database reopen", ["--database", recorder.path("backup.sqlite")])
         try await recorder.run(
             "database restore", ["--database", recorder.path("moved.sqlite"), recorder.path("backup.sqlite")])
         try await recorder.run("webhook log", database + ["--since", "2020-01-01"])

@@ -78,9 +78,7 @@ extension Counter {
         #expect(try await count("productType=AUTO_RENEWABLE") == 2)
         #expect(try await count("productType=AUTO_RENEWABLE&productType=CONSUMABLE") == 47)
         #expect(try await count("productId=\(Shop.coins)") == 45)
-        let group = changed.groupID("plans", of: 0)
-        #expect(group.utf8.count == 8 && Int(group) != nil)
-        #expect(try await count("subscriptionGroupIdentifier=\(group)") == 2)
+        #expect(try await count("subscriptionGroupIdentifier=\(Shop.group)") == 2)
         #expect(try await count("subscriptionGroupIdentifier=plans") == 0)
         #expect(try await count("revoked=true") == 1)
         #expect(try await count("revoked=False") == 46)
@@ -122,6 +120,18 @@ extension Counter {
             #expect(answer.body.number("errorCode") == 5_000_001)
         }
         #expect(try await counter.get(path).status == 200)
+    }
+}
+
+@Test func `a subscription group has the number that names it, or a new one`() throws {
+    #expect(Shop.state().groupID(Shop.group, of: 0) == Shop.group)
+    var app = Shop.app()
+    for index in app.products.indices where app.products[index].group != nil { app.products[index].group = "plans" }
+    let state = AppStoreState(seed: "groups", startingAt: Shop.date("2026-01-10"), apps: [app])
+    let id = state.groupID("plans", of: 0)
+    #expect(id.utf8.count == 8 && Int(id) != nil)
+    for product in [Shop.monthly, Shop.yearly, Shop.pro] {
+        #expect(state.groupID(ofProduct: try state.productPlace(product)) == id)
     }
 }
 

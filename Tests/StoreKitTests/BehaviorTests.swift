@@ -72,7 +72,7 @@ import Testing
         await device.run {
             #expect(await entitledProducts().isEmpty)
             #expect(await StoreKit.Transaction.latest(for: Kiosk.pro) == nil)
-            await #expect(throws: StoreKitError.self) { try await Product.SubscriptionInfo.status(for: "plans") }
+            await #expect(throws: StoreKitError.self) { try await Product.SubscriptionInfo.status(for: Kiosk.group) }
         }
     }
 
@@ -105,7 +105,7 @@ import Testing
             _ = await entitledProducts()
             let product = try #require(try await Product.products(for: [Kiosk.everything]).first)
             _ = try await product.purchase()
-            _ = try await Product.SubscriptionInfo.status(for: "plans")
+            _ = try await Product.SubscriptionInfo.status(for: Kiosk.group)
             #expect(device.signInRequests == 0)
             try await AppStore.sync()
             #expect(device.signInRequests == 1)

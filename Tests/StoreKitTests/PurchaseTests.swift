@@ -28,7 +28,7 @@ import Testing
             #expect(everything.subscription == nil)
             let plan = try #require(products[1].subscription)
             #expect(plan.subscriptionPeriod == .monthly)
-            #expect(plan.subscriptionGroupID.utf8.count == 8 && Int(plan.subscriptionGroupID) != nil)
+            #expect(plan.subscriptionGroupID == Kiosk.group)
             #expect(plan.groupLevel == 2)
             #expect(plan.introductoryOffer?.paymentMode == .freeTrial)
             #expect(plan.introductoryOffer?.period == .weekly)
@@ -96,7 +96,7 @@ import Testing
                 throw Unexpected()
             }
             #expect(downgrade.unsafePayloadValue.productID == Kiosk.pro)
-            let status = try #require(try await Product.SubscriptionInfo.status(for: "plans").first)
+            let status = try #require(try await Product.SubscriptionInfo.status(for: Kiosk.group).first)
             #expect(try status.renewalInfo.payloadValue.autoRenewPreference == Kiosk.monthly)
             #expect(await upgrade.unsafePayloadValue.subscriptionStatus == status)
         }

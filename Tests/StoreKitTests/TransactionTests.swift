@@ -57,7 +57,7 @@ import Testing
         let device = try await kiosk.device()
         try await device.run {
             #expect(await entitledProducts() == (days == nil ? [] : [Kiosk.pro]))
-            let status = try #require(try await Product.SubscriptionInfo.status(for: "plans").first)
+            let status = try #require(try await Product.SubscriptionInfo.status(for: Kiosk.group).first)
             #expect(status.state == (days == nil ? .inBillingRetryPeriod : .inGracePeriod))
             #expect(try status.renewalInfo.payloadValue.isInBillingRetry)
             #expect((try status.renewalInfo.payloadValue.gracePeriodExpirationDate != nil) == (days != nil))
@@ -76,7 +76,7 @@ import Testing
         try await kiosk.advance("60d")
         try await device.run { () async throws -> Void in
             #expect(await entitledProducts() == [Kiosk.everything])
-            #expect(try await Product.SubscriptionInfo.status(for: "plans").map(\.state) == [.expired])
+            #expect(try await Product.SubscriptionInfo.status(for: Kiosk.group).map(\.state) == [.expired])
             device.behavior.isOffline = false
             #expect(await entitledProducts() == [Kiosk.everything, Kiosk.pro].sorted())
         }

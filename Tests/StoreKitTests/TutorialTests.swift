@@ -58,7 +58,7 @@ import Testing
             try await store.restore()
             #expect(store.purchasedIDs == [Kiosk.everything, Kiosk.pro])
             #expect(device.signInRequests == 1)
-            #expect(try await store.isSubscribed(to: "plans"))
+            #expect(try await store.isSubscribed(to: Kiosk.group))
         }
     }
 }

@@ -166,8 +166,10 @@ package struct AppStoreState: Sendable {
     package func orderID(of transaction: StoreTransaction) -> String { ids.order(transaction.index) }
     package func id(of acquisition: StoreAcquisition) -> String { ids.appTransaction(acquisition.index) }
 
-    /// The ID of a subscription group: a number, as App Store Connect makes it. Empty for a group without products.
+    /// The ID of a subscription group: a number, as App Store Connect makes it. A group that is named by a number has that
+    /// ID, so that an app can use its real one. Empty for a group without products.
     package func groupID(_ name: String, of app: Int) -> String {
+        if name.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) { return name }
         let first = products.indices.first { self.app(ofProduct: $0) == app && products[$0].group == name }
         return first.map(ids.group) ?? ""
     }
