@@ -17,11 +17,9 @@ private struct Compromise {
 
     static let period: TimeInterval = 90 * InventedApp.day
 
-    /// - Parameters:
-    ///   - policy: the thief's, which grants everything by default.
-    ///   - body: gets the thief's service too. That has the stolen key and its statement.
+    /// - Parameter body: gets the thief's service too. That has the stolen key and its statement. It denies or grants
+    ///   everything, depending on its policy.
     static func run(
-        policy: Policy? = nil,
         _ body:
             @escaping @Sendable (_ compromise: Compromise, _ thief: RealService, _ thiefClock: TestTime) async throws
             -> Void
@@ -43,7 +41,7 @@ private struct Compromise {
                 atPath: folder.path + "/signing-key.json", toPath: copy.path + "/signing-key.json")
             let id = try #require(try folder.administration.summary().keys.last?.id)
             try await RealService.run(
-                policy: policy ?? generous, now: { thiefClock.now },
+                policy: generous, now: { thiefClock.now },
                 {
                     $0.keysFolder = copy.path
                     $0.createsDatabase = true
@@ -58,27 +56,13 @@ private struct Compromise {
     }
 
     func device(
-        _ store: FakeStore, at service: RealService, storage: MemoryStateStorage = MemoryStateStorage(),
-        policy: Policy? = nil
+        _ store: FakeStore, at service: RealService, storage: MemoryStateStorage = MemoryStateStorage()
     ) -> Device {
         let root = publicRoot
         return service.device(store, storage: storage) { setup in
-            if let policy { setup.policy = .policy(policy) }
             setup.keys = []
             setup.root = root
             setup.options.whileUndetermined = .deny
-        }
-    }
-
-    /// The thief's responses bring the revocation.
-    func passOnRevocation(through thief: RealService) throws {
-        let list = try root.revoke([stolen], at: InventedApp.now)
-        thief.line.condition = .replaced { response in
-            let text = String(decoding: response.body, as: UTF8.self)
-            response.body = Data(
-                text.replacingOccurrences(
-                    of: #""signingKey":{"#, with: #""signingKey":{"revocations":"\#(list)","#
-                ).utf8)
         }
     }
 
@@ -139,31 +123,18 @@ extension Tenure {
         try await Compromise.run { compromise, thief, _ in
             let (storage, store) = (MemoryStateStorage(), try FakeStore.newcomer())
             #expect(await compromise.device(store, at: thief, storage: storage).start().allows("everything"))
-            try compromise.passOnRevocation(through: thief)
+            let list = try compromise.root.revoke([compromise.stolen], at: InventedApp.now)
+            thief.line.condition = .replaced { response in
+                let text = String(decoding: response.body, as: UTF8.self)
+                response.body = Data(
+                    text.replacingOccurrences(
+                        of: #""signingKey":{"#, with: #""signingKey":{"revocations":"\#(list)","#
+                    ).utf8)
+            }
             let tenure = compromise.device(store, at: thief, storage: storage).start()
             await tenure.engine.searchAgain()
             #expect(tenure.serviceOutcome == .failed("its entitlement token is signed with a revoked key"))
             #expect(await !tenure.allows("everything"))
-        }
-    }
-
-    @Test func `denies an owner nothing more once anyone passes the revocation on`() async throws {
-        let harsh = try Policy(
-            app: Policy.App(bundleID: InventedApp.bundleID, appleID: 828_838_134),
-            eras: [Era(name: "always", model: .free)],
-            entitlements: [Entitlement(name: "everything", products: [.init(id: InventedApp.everything)])])
-        try await Compromise.run(policy: harsh) { compromise, thief, _ in
-            let (storage, store) = (MemoryStateStorage(), try FakeStore.owner())
-            func start() -> Tenure {
-                compromise.device(store, at: thief, storage: storage, policy: InventedApp.policy()).start()
-            }
-            #expect(await !start().allows("everything"))
-            try compromise.passOnRevocation(through: thief)
-            let tenure = start()
-            await tenure.engine.searchAgain()
-            #expect(tenure.serviceOutcome == .failed("its entitlement token is signed with a revoked key"))
-            // The device decides by itself until the service answers.
-            #expect(await tenure.allows("everything"))
         }
     }
 
