@@ -45,14 +45,6 @@ import Testing
         }
     }
 
-    @Test func `that is full lets a new body in, which has had no time to be quick`() {
-        let budget = BodyBudget(bytes: 16 * Self.megabyte)
-        for client in 0..<6 { _ = body(of: client, rate: 200 * 1024, in: budget) }
-        let new = budget.open(for: clients[6], at: 10 * Self.second)
-        for _ in 0..<2 { #expect(budget.take(80 * 1024, for: new, at: 10 * Self.second)) }
-        #expect(budget.droppedBodies == 1)
-    }
-
     @Test func `isn't freed by dropping a body that is faster than the new one`() {
         let budget = BodyBudget(bytes: 16 * Self.megabyte)
         let quick = (0..<6).map { body(of: $0, rate: 200 * 1024, in: budget) }
