@@ -200,7 +200,9 @@ private final class Links: LinkedContentSource {
         let second = Task { try? await violin.download() }
         let seen = await piano.reaches(bytes: 2_500_000)
         try await app.leave(orders: 2)
-        guard case .downloading(let progress) = piano.state else { return #expect(Bool(false), "\(piano.state)") }
+        // The state follows the orders a moment later.
+        let state = await piano.reaches { if case .downloading = $0 { true } else { false } }
+        guard case .downloading(let progress) = state else { return #expect(Bool(false), "\(state)") }
         #expect(progress.bytes >= seen)
         // The app's process ends.
         let library = piano.library
