@@ -79,7 +79,8 @@ import Testing
         for (place, words) in [
             ("\(file):4:7:", "`99999`"), ("\(file):5:1:", "`hots`"), ("\(file):6:31:", "`tls.keys`"),
             ("\(file):9:15:", "`many`"), ("$TENURE_LOG_LEVEL:", "`loud`"), ("--metrics:", "`some`"),
-            ("nowhere.yaml", "can't be read"), ("`behindProxy`", "`true`"), ("`tls.certificate` needs its key", "`tls.key`"),
+            ("nowhere.yaml", "can't be read"), ("`behindProxy`", "`true`"),
+            ("`tls.certificate` needs its key", "`tls.key`"),
             ("there is no folder", "no/such/folder"), ("0.0.0.0", "admin key"), ("0.0.0.0", "there is no TLS"),
             ("`TENURE_PROT`", "there is no setting"),
         ] {
