@@ -158,7 +158,7 @@ package final class SQLiteConnection: @unchecked Sendable {
         switch code & 0xFF {
         case SQLITE_BUSY, SQLITE_LOCKED: return .busy
         case SQLITE_FULL: return .full
-        case SQLITE_READONLY: return .readOnly(database: "SQLite", detail: detail)
+        case SQLITE_READONLY: return .readOnly(database: path, detail: detail)
         case SQLITE_CORRUPT, SQLITE_NOTADB: return .damaged(detail)
         case SQLITE_CANTOPEN, SQLITE_PERM: return .unavailable(path: path, detail: detail)
         default: return .failed(detail)
