@@ -94,7 +94,7 @@ struct ServiceMetrics: Sendable {
         durations[Route(method: method, route: route)].recordSeconds(seconds)
     }
 
-    /// What became of the artifacts of one sync. `codes` are of the service's own tables.
+    /// Counts the artifacts of one sync. `codes` are of the service's own tables.
     func synced(counted: Int, rejected codes: [String]) {
         artifactsCounted.increment(by: max(0, counted))
         for code in codes { artifactsRejected[code].increment() }

@@ -3,7 +3,7 @@ import Foundation
 import TenureCore
 import TenureStore
 
-/// The metrics of one app: those that were counted, and those that are read for each response.
+/// The metrics of one app: its counts, and values that are read for each response.
 struct MetricsSource: Sendable {
     /// Nil if there's one app without a name.
     let app: String?
@@ -19,7 +19,7 @@ struct MetricsSource: Sendable {
 
     /// All metrics of these apps in Prometheus' text format. Each metric comes once, with the series of every app.
     ///
-    /// What the database must be asked for is left out while it doesn't answer: that's when the rest is needed most.
+    /// While the database doesn't answer, its values are left out. The rest is needed most then.
     static func text(of sources: [MetricsSource]) async -> String {
         var families = process(startedAt: sources.map(\.metrics.started).min() ?? Date())
         for source in sources {
@@ -34,7 +34,7 @@ struct MetricsSource: Sendable {
         return MetricName.allCases.compactMap { families[$0.rawValue]?.text(help: $0.help) }.joined()
     }
 
-    /// What is of the process, whichever app is asked.
+    /// The metrics of the process, which all apps share.
     private static func process(startedAt started: Date) -> [String: PrometheusFamily] {
         let factory = PrometheusFactory()
         factory.set(.start, started.timeIntervalSince1970)
