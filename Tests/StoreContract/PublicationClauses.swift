@@ -188,6 +188,16 @@ extension StoreClause {
             try expect(last.counts.customers == before, "one less and one more: \(last.counts)")
             try expect(last.counts.losing == before, "without the erased one, with the new one: \(last.counts)")
         },
+        StoreClause("notes about erased customers stay for a day") { store in
+            let one = try await store.bring("1")
+            let position = try await store.write { try $0.position() }
+            _ = try await store.change(.erase, on: one)
+            for (hours, isNoted) in [(23.0, true), (25.0, false)] {
+                try await store.removeOldDepartures(at: Sample.now.addingTimeInterval(hours * 3600))
+                let changes = try await store.write { try $0.changes(since: position) }
+                try expect(changes.outdated.contains(one.id) == isNoted, "after \(hours) hours")
+            }
+        },
         StoreClause("too many changed customers are left to another round") { store in
             let start = try await store.write(at: Sample.now, locking: [.policies]) {
                 try $0.start(with: [1], sha256: [1])

@@ -29,9 +29,9 @@ import Testing
                     try await operation.perform(in: WholeStore(base: whole), at: now)
                     try await perform(operation, beside: other, in: pieces, at: now, &random)
                     guard step % 6 == 5 else { continue }
-                    for store in [pieces, whole] {
-                        try await store.removeLeftovers(at: now.addingTimeInterval(2 * 86_400))
-                    }
+                    let later = now.addingTimeInterval(2 * 86_400)
+                    try await pieces.removeLeftovers(at: later)
+                    for store in [pieces, whole] { try await store.removeOldDepartures(at: later) }
                     let (left, right) = (try await Lines(of: pieces), try await Lines(of: whole))
                     #expect(left.onlyHere(than: right) == [], "step \(step): after \(operation)")
                     #expect(right.onlyHere(than: left) == [], "step \(step): after \(operation)")

@@ -3,8 +3,8 @@ import Logging
 import ServiceLifecycle
 import TenureStore
 
-/// Finishes interrupted erasures and removes the rows of interrupted large updates: at the start, and every ten
-/// minutes.
+/// Finishes interrupted erasures, and removes the rows of interrupted large updates and old notes about erased
+/// customers: at the start, and every ten minutes.
 struct LeftoverRemoval: Service {
     let store: Store
     let now: @Sendable () -> Date
@@ -16,6 +16,7 @@ struct LeftoverRemoval: Service {
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             do {
                 try await store.removeLeftovers(at: now())
+                try await store.removeOldDepartures(at: now())
             } catch {
                 logger.error("can't remove rows of erased customers; trying again", metadata: ["detail": "\(error)"])
             }

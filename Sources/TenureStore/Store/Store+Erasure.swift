@@ -39,9 +39,6 @@ extension Store {
 
     /// Removes in pieces what is left of erased customers, and of large updates that will never be finished.
     package func removeLeftovers(at now: Date) async throws(StoreError) {
-        if try await read(at: now, { try $0.hasOldDepartures() }) {
-            try await writePiece(at: now) { try $0.removeOldDepartures() }
-        }
         // Reads first: usually there is nothing, and an idle service writes nothing.
         while let leftovers = try await read(at: now, { try $0.leftovers() }) {
             for (rehearsal, customers) in leftovers.rehearsals {
@@ -51,5 +48,12 @@ extension Store {
                 while try await !writePiece(at: now, { try $0.remove(update) }) {}
             }
         }
+    }
+
+    /// Removes the notes about customers that were erased or lost artifacts more than a day ago.
+    package func removeOldDepartures(at now: Date) async throws(StoreError) {
+        // Reads first: an idle service writes nothing.
+        guard try await read(at: now, { try $0.hasOldDepartures() }) else { return }
+        try await writePiece(at: now) { try $0.removeOldDepartures() }
     }
 }

@@ -125,7 +125,7 @@ package struct SurveyChanges: Sendable {
     /// Customers to evaluate, by number. A merged customer counts with the one into which it was merged.
     package let customers: [Int64]
     /// Numbers with findings that are no longer valid. Some of these customers don't exist anymore.
-    let outdated: Set<Int64>
+    package let outdated: Set<Int64>
 }
 
 /// A customer to evaluate, with the promises that a rollback would restore.
