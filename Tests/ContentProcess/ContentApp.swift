@@ -6,7 +6,8 @@ import TenureHTTP
 /// An app with the asset pack `piano`. It writes each state as a line, and obeys the lines of a file.
 ///
 /// Settings: `stall` (seconds without a byte), `delay` (microseconds for each piece that is written), `clock` (seconds that
-/// the clock is wrong), `space=unknown` (nothing says how much space is free), `daemon` (the folder of a `DownloadDaemon`).
+/// the clock is wrong), `space=unknown` (nothing says how much space is free), `daemon` (the folder of a `DownloadDaemon`),
+/// `stop` (the line after which the process stops until it is killed).
 struct ContentApp {
     private let folder: URL
     private let source: Tenure.ContentSources
@@ -30,7 +31,11 @@ struct ContentApp {
         let tenure = Tenure(try setup(device))
         let piano = tenure.content["piano"]
         let watching = Task {
-            for await state in piano.states { ContentProcess.say(Self.line(state)) }
+            for await state in piano.states {
+                let line = Self.line(state)
+                ContentProcess.say(line)
+                if line == settings["stop"] { kill(getpid(), SIGSTOP) }
+            }
         }
         defer { watching.cancel() }
         ContentProcess.say("ready")

@@ -33,11 +33,10 @@ import Testing
         serverKillAfter: Int
     ) async throws -> ContentClient {
         var seen: Int64 = 0
-        func start() throws -> ContentClient {
-            let client = try ContentClient(
+        func start(_ settings: [String: String] = [:]) throws -> ContentClient {
+            try ContentClient(
                 device: published.device, from: published.url(port: line.port), key: published.keyText,
-                settings: ["stall": "1"])
-            return client
+                settings: settings.merging(["stall": "1"]) { given, _ in given })
         }
         func check(_ client: ContentClient) {
             let progress = client.progress
@@ -59,7 +58,8 @@ import Testing
             check(client)
         }
         for _ in 0..<killsInstalling {
-            let client = try start()
+            // Without this stop, a busy machine could install the pack before the kill.
+            let client = try start(["stop": "installing"])
             try await client.reaches(line: "installing")
             await client.kill()
             #expect(client.lines.last == "installing", "the kill came too late")
