@@ -48,10 +48,10 @@ import Testing
 
     private static let clients = 4
 
-    @Test(arguments: Replacement.allCases)
-    func `stops a service that is under load, and a restart has what was acknowledged`(replacement: Replacement)
-        async throws
-    {
+    @Test(arguments: Replacement.allCases, 1...SoakScale.replacements)
+    func `stops a service that is under load, and a restart has what was acknowledged`(
+        replacement: Replacement, round: Int
+    ) async throws {
         let testBed = try SoakTestBed()
         let backup = testBed.folder.url("backup.sqlite").path
         let (service, port) = try await testBed.start()

@@ -36,6 +36,9 @@ struct SoakDump {
         }
     }
 
+    /// The hashes of all artifacts.
+    var artifactHashes: Set<String> { artifacts.values.reduce(into: []) { $0.formUnion($1) } }
+
     func holds(_ operation: SoakOperation) -> Bool {
         switch operation {
         case .sync(let sync):

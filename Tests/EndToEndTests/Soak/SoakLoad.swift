@@ -6,6 +6,11 @@ actor SoakLoad {
     private(set) var acknowledged: [SoakOperation] = []
     /// Requests that were refused or had no response (0), by status code.
     private(set) var refusals: [Int: Int] = [:]
+    /// How many times a customer's own answer arrived, and those that were about someone else.
+    private(set) var answers = 0
+    private(set) var wrongAnswers: [String] = []
+    /// Hashes of all artifacts that were sent, acknowledged or not.
+    private(set) var sent: Set<String> = []
     private var lastCustomer = 0
     private var watchers: [AsyncStream<Int>.Continuation] = []
 
@@ -45,6 +50,8 @@ actor SoakLoad {
             let number = await newCustomer()
             let id = "70400000\(1_000_000_000 + number)"
             let appTransaction = try testBed.appTransaction(of: id)
+            let transaction = try testBed.transaction("9\(number)", of: id)
+            await note(sending: [appTransaction, transaction])
             // First only the app, then with a purchase, so that a row is inserted and then changed.
             let first = try await client.sync(appTransaction, nil, of: id)
             await note(first)
@@ -53,7 +60,8 @@ actor SoakLoad {
                 try? await Task.sleep(for: .milliseconds(10))
                 continue
             }
-            await note(try await client.sync(appTransaction, [try testBed.transaction("9\(number)", of: id)], of: id))
+            await note(try await client.sync(appTransaction, [transaction], of: id))
+            await note(read: await client.get("/v1/customer", token: sync.token), of: sync)
             await note(await client.beginTrial("session \(number)", of: sync))
             await note(await client.grant(to: sync))
             let uuid = UUID().uuidString.lowercased()
@@ -64,6 +72,14 @@ actor SoakLoad {
     private func newCustomer() -> Int {
         lastCustomer += 1
         return lastCustomer
+    }
+
+    private func note(sending artifacts: [String]) { sent.formUnion(artifacts.map(SoakSync.hash)) }
+
+    private func note(read: (status: Int, customer: [String: Any]), of sync: SoakSync) {
+        guard read.status == 200 else { return note(.refused(read.status)) }
+        answers += 1
+        if read.customer["id"] as? String != sync.customer { wrongAnswers.append("\(read.customer)") }
     }
 
     private func note(_ answer: SoakClient.Answer) {

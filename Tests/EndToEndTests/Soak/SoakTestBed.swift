@@ -11,7 +11,7 @@ import Testing
 struct SoakTestBed: Sendable {
     let folder: Folder
     let authority: TestAuthority
-    let database: String
+    var database: String
     let policy: String
     let app: MintedApp
 
