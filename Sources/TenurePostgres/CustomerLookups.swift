@@ -57,6 +57,14 @@ final class CustomerLookups: @unchecked Sendable {
         throw .damaged("customer \(id) was merged in a circle")
     }
 
+    /// The look-ups that wait are counted, and not the transactions that they will share.
+    var use: ConnectionPool {
+        let use = pool.use
+        lock.lock()
+        defer { lock.unlock() }
+        return ConnectionPool(use.purpose, open: use.open, limit: use.limit, waiting: waiting.count)
+    }
+
     func close() async { await pool.close() }
 
     // MARK: Groups

@@ -41,6 +41,8 @@ package struct PostgresDatabase: Database {
         lookups = CustomerLookups(poolForLookups, under: terms, waitTimeout: waitTimeout)
     }
 
+    package var connectionPools: [ConnectionPool] { [pool.use, lookups.use] }
+
     package func lookUp(_ id: Int64) async throws(StoreError) -> Customer? {
         try await lookups.customer(id)
     }

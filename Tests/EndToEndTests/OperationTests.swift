@@ -1,5 +1,6 @@
 import CommandRunner
 import Foundation
+import PostgresServer
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -43,6 +44,24 @@ import Testing
         connection.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         let line = await connection.received()?.split(separator: "\n").first { $0.hasPrefix(name + " ") }
         return line?.split(separator: " ").last.flatMap { Double($0.trimmingCharacters(in: .whitespaces)) }
+    }
+
+    @Test func `metrics tell how the connections to PostgreSQL are used`() async throws {
+        let server = try PostgresServer.shared()
+        let schema = "e2e_\(UInt32.random(in: .min ... .max))"
+        let service = try RunningCommand([
+            "serve", "--policy", policy, "--database", server.url("schema=\(schema)&connections=7"),
+            "--keys", folder.url("").path, "--port", "0",
+        ])
+        let port = try #require(try await service.port(), "\(service.errors)")
+        for (purpose, limit) in [("transactions", 7.0), ("lookups", 2)] {
+            #expect(
+                try await metric(#"tenure_database_connection_limit{purpose="\#(purpose)"}"#, port: port) == limit)
+            #expect(try await metric(#"tenure_database_operations_waiting{purpose="\#(purpose)"}"#, port: port) == 0)
+        }
+        let open = try await metric(#"tenure_database_connections{purpose="transactions"}"#, port: port)
+        #expect((1...7).contains(try #require(open)))
+        #expect(await service.end(by: SIGTERM) == 0)
     }
 
     // MARK: Configuration

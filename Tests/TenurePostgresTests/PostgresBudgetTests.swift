@@ -114,6 +114,31 @@ import Testing
         await pool.close()
     }
 
+    @Test func `are counted, with the operations that wait for one`() async throws {
+        let server = try PostgresServer()
+        let address = try PostgresAddress(server.url("connections=1"))
+        let store = try await Store(PostgresDatabase(address, waitTimeout: waitTimeout))
+        let (begun, end) = (Signal(), Signal())
+        async let first: Void = store.read { _ in
+            begun.fire()
+            end.wait()
+        }
+        while !begun.hasHappened { try await Task.sleep(for: .milliseconds(5)) }
+        async let second: Void = store.read { try $0.check() }
+        func transactions() throws -> ConnectionPool {
+            try #require(store.database.connectionPools.first { $0.purpose == .transactions })
+        }
+        while try transactions().waiting == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        let pool = try transactions()
+        #expect((pool.open, pool.limit, pool.waiting) == (1, 1, 1))
+        end.fire()
+        _ = try await (first, second)
+        #expect(try transactions().waiting == 0)
+        let lookups = try #require(store.database.connectionPools.first { $0.purpose == .lookups })
+        #expect((lookups.limit, lookups.waiting) == (2, 0))
+        try await store.close()
+    }
+
     @Test func `go to an app that waits before another one gets more than its share`() async throws {
         let address = try freshAddress()
         let cluster = PostgresCluster(address)

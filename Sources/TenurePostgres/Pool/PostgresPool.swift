@@ -63,6 +63,8 @@ final class PostgresPool: Sendable {
             PostgresJob(deadline: .now + waitTimeout, run: run, fail: fail), as: workers.newNumber(), in: lane)
     }
 
+    var use: ConnectionPool { workers.use(by: lane) }
+
     /// Takes nothing more, finishes what it took, and ends the connections that no other app uses.
     func close() async { await workers.closeLane(lane) }
 }

@@ -27,6 +27,14 @@ final class PostgresWorkers: @unchecked Sendable {
     /// Lets it use at least this many connections.
     func raiseLimit(to limit: Int) { withState { $0.limit = max($0.limit, limit) } }
 
+    func use(by lane: Int) -> ConnectionPool {
+        withState { state in
+            let (open, waiting) = state.use(by: lane)
+            return ConnectionPool(
+                role == .lookups ? .lookups : .transactions, open: open, limit: state.limit, waiting: waiting)
+        }
+    }
+
     func closeLane(_ lane: Int) async {
         await withCheckedContinuation { continuation in
             withState { $0.close(lane, continuation) }

@@ -78,6 +78,12 @@ extension PostgresWorkersState {
         return closers
     }
 
+    /// How the connections for one app are used.
+    func use(by lane: Int) -> (open: Int, waiting: Int) {
+        guard let lane = lanes[lane] else { return (0, 0) }
+        return (connections[ObjectIdentifier(lane.cluster), default: 0], lane.queue.count)
+    }
+
     /// Whether some app may still need connections to it.
     private func isNeeded(_ cluster: PostgresCluster) -> Bool {
         lanes.values.contains { $0.cluster === cluster && !($0.isClosing && $0.queue.isEmpty) }
@@ -132,7 +138,7 @@ extension PostgresWorkersState {
         let id = ObjectIdentifier(cluster)
         if let outage = outages[id] { return outage.error }
         if connections[id, default: 0] > 0 || cluster.hasConnected { return .busy }
-        return .unreachable(database: cluster.address.description, detail: "no connection came about in time")
+        return .unreachable(database: cluster.address.description, detail: "no connection could be opened in time")
     }
 }
 

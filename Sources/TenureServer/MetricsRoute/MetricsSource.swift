@@ -53,6 +53,12 @@ struct MetricsSource: Sendable {
             factory.set(.signingPeriodEnd, end.timeIntervalSince1970)
         }
         guard let store else { return }
+        for pool in store.database.connectionPools {
+            let labels = [("purpose", pool.purpose.rawValue)]
+            factory.set(.databaseConnections, Double(pool.open), labels)
+            factory.set(.databaseConnectionLimit, Double(pool.limit), labels)
+            factory.set(.databaseOperationsWaiting, Double(pool.waiting), labels)
+        }
         if let environments, let progress = try? await AppStoreProgress(of: environments, in: store) {
             factory.set(.historiesWaiting, Double(progress.waiting))
             for (environment, instant) in progress.reached {

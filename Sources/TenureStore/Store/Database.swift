@@ -40,6 +40,9 @@ package protocol Database: Sendable {
         _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
     ) async throws(StoreError)
 
+    /// How the connections to a database server are used at this moment; empty for a file.
+    var connectionPools: [ConnectionPool] { get }
+
     /// Checks whether the database's file was replaced since it was opened. A service asks every second.
     ///
     /// - Returns: what happened and what an operator has to do; nil if the file is in place, or the database is a
@@ -63,6 +66,8 @@ extension Database {
 
     package var lookUpNow: (@Sendable (Int64) throws(StoreError) -> Customer?)? { nil }
 
+    package var connectionPools: [ConnectionPool] { [] }
+
     package func replacementReport() async -> String? { nil }
 
     package func forEachCustomer(
@@ -72,5 +77,27 @@ extension Database {
         try await read { session throws(StoreError) in
             try DatabaseTransaction(session).customerPage(after: id, through: last)
         }.forEach(body)
+    }
+}
+
+/// The connections to a database server for one purpose.
+package struct ConnectionPool: Sendable {
+    package enum Purpose: String, Sendable {
+        case transactions, lookups
+    }
+
+    package let purpose: Purpose
+    /// Open connections with this database and role, also those that other apps use.
+    package let open: Int
+    /// The most connections that this process opens to the server, for all apps together.
+    package let limit: Int
+    /// This app's operations that wait for a connection.
+    package let waiting: Int
+
+    package init(_ purpose: Purpose, open: Int, limit: Int, waiting: Int) {
+        self.purpose = purpose
+        self.open = open
+        self.limit = limit
+        self.waiting = waiting
     }
 }
