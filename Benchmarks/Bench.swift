@@ -28,7 +28,7 @@ import TenureMint
         let names =
             ratios + [HTTPRatio.name, DurableSyncs.name, DatabaseGrowth.name, PostgresRead.name]
             + [ClientRatios.allows, ClientRatios.firstAnswer] + Rehearsals.names
-            + [LargeSyncs.name, ContentDownloads.name] + ContentClients.names
+            + [LargeSyncs.name, ContentDownloads.name] + ContentClients.names + [Scaling.name]
         if let only, !names.contains(only) {
             FileHandle.standardError.write(
                 Data("error: there is no ratio `\(only)`; there are \(names.joined(separator: ", "))\n".utf8))
@@ -47,6 +47,8 @@ import TenureMint
         for name in ContentClients.names where only == nil || only == name { try await ContentClients.measure(name) }
         if only == nil || only == PostgresRead.name { try PostgresRead.measure() }
         if only == nil || only == DatabaseGrowth.name { try DatabaseGrowth.measure() }
+        // It takes half an hour.
+        if only == Scaling.name { try await Scaling.measure(bench) }
     }
 }
 

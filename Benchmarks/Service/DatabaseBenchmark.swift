@@ -26,13 +26,9 @@ struct DatabaseBenchmark: Sendable {
         now = configuration.now()
     }
 
-    /// Returns the seconds until all app transactions, each of another customer, are synced and flushed.
-    func seconds(toSync appTransactions: [[UInt8]], from device: UUID, clients: Int) async throws -> Double {
+    /// Returns the seconds until all requests, each of another customer, are synced and flushed.
+    func seconds(toSync requests: [SyncRequest], clients: Int) async throws -> Double {
         let logger = Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() }
-        let requests = appTransactions.map {
-            SyncRequest(
-                appTransaction: String(decoding: $0, as: UTF8.self), deviceVerificationID: device.uuidString)
-        }
         let start = ContinuousClock.now
         try await withThrowingTaskGroup(of: Void.self) { group in
             for client in 0..<clients {
@@ -103,6 +99,13 @@ struct DatabaseBenchmark: Sendable {
             _ = try await service.store.perform(
                 RequestedChange(change, actor: "bench", at: now), on: .publicID(customer.publicID),
                 by: Rederivation { _ throws(StoreError) in CustomerFacts() })
+        }
+    }
+
+    /// The integer in the first column of a query's first row.
+    func integer(_ sql: String) async throws -> Int64 {
+        try await service.store.database.read { session throws(StoreError) in
+            try session.rows(sql).first?.integer(0) ?? 0
         }
     }
 

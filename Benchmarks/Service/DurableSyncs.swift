@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import TenureAPI
 import TenureAppStore
 import TenureCore
 import TenureJSON
@@ -44,7 +45,11 @@ enum DurableSyncs {
             let verifying = try await benchmark.seconds(toVerify: batch, clients: clients)
             cpu.append(processCPUTime())
             let flushes = benchmark.flushes
-            let syncing = try await benchmark.seconds(toSync: batch, from: device, clients: clients)
+            let requests = batch.map {
+                SyncRequest(
+                    appTransaction: String(decoding: $0, as: UTF8.self), deviceVerificationID: device.uuidString)
+            }
+            let syncing = try await benchmark.seconds(toSync: requests, clients: clients)
             cpu.append(processCPUTime())
             let costs = zip(cpu, cpu.dropFirst()).map { ($1 - $0) / Double(count) * 1e6 }
             ratios.append(bare / max(syncing - verifying, 1e-9))

@@ -23,12 +23,28 @@ extension PostgresServer {
     package func thaw() throws { try signal("-CONT") }
 
     private func signal(_ name: String) throws {
+        let process = try parent()
+        // The parent first, so that it starts no more children.
+        try Tool.run("/bin/kill", [name, process])
+        try Tool.run("/usr/bin/pkill", [name, "-P", process])
+    }
+
+    /// The IDs of its processes, from Linux.
+    package func processes() throws -> [Int32] {
+        let parent = try parent()
+        return try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { Int32($0) }.filter { process in
+            guard "\(process)" != parent else { return true }
+            let text = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
+            // After the name, which is in parentheses, come the state and the parent.
+            return text.split(separator: ")").last?.split(separator: " ").dropFirst().first.map(String.init) == parent
+        }
+    }
+
+    private func parent() throws -> String {
         let text = try String(contentsOfFile: folder + "/data/postmaster.pid", encoding: .utf8)
         guard let process = text.split(separator: "\n").first.map(String.init) else {
             throw PostgresServerError("the server does not run")
         }
-        // The parent first, so that it starts no more children.
-        try Tool.run("/bin/kill", [name, process])
-        try Tool.run("/usr/bin/pkill", [name, "-P", process])
+        return process
     }
 }

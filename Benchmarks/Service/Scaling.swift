@@ -1,0 +1,139 @@
+import Foundation
+import PostgresServer
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureJSON
+import TenureMint
+import TenurePostgres
+import TenureServer
+import TenureStore
+
+/// `scaling`: what customers cost while a database grows from ten thousand to a million, in SQLite and in PostgreSQL.
+///
+/// Each customer syncs an app transaction and a purchase. At each size it prints, for the last customers: processor time and
+/// bytes of a first sync, and processor time of a second one, which changes nothing. The ratio is a first sync at the last
+/// size ÷ one at the first size. `TENURE_SCALING_CUSTOMERS` is the last size.
+struct Scaling {
+    static let name = "scaling"
+    private static let batch = 4096
+    private static let clients = 64
+
+    private let benchmark: DatabaseBenchmark
+    private let kind: String
+    /// Process IDs of the database server.
+    private let server: () throws -> [Int32]
+    private let size: () async throws -> Int64
+    /// Bytes of the write-ahead log since the database was created.
+    private let written: () async throws -> Int64
+    private let minter: JWSMinter
+
+    static func measure(_ fixtures: Fixtures) async throws {
+        let folder = FileManager.default.currentDirectoryPath + "/.build/bench-scaling"
+        try? FileManager.default.removeItem(atPath: folder)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/tenure.sqlite"
+        var configuration = ServiceConfiguration(databasePath: path, policy: try Fixtures.policy())
+        configuration.anchors = [.production: try fixtures.authority.anchors]
+        let minter = JWSMinter(
+            authority: fixtures.authority, app: MintedApp(deviceVerificationID: MintedApp.device),
+            signedAt: fixtures.now)
+        let last = ProcessInfo.processInfo.environment["TENURE_SCALING_CUSTOMERS"].flatMap { Int($0) } ?? 1_000_000
+
+        let sqlite = try await DatabaseBenchmark(configuration: configuration)
+        try await Scaling(
+            benchmark: sqlite, kind: "sqlite", server: { [] },
+            size: {
+                try await sqlite.integer("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+            },
+            written: { Self.bytesWritten }, minter: minter
+        ).measure(to: last)
+        try await sqlite.close()
+
+        let server = try PostgresServer(settings: ["max_wal_size": "4GB", "shared_buffers": "1GB"])
+        let postgres = try await DatabaseBenchmark(
+            configuration: configuration, store: Store(try await PostgresDatabase(PostgresAddress(server.url()))))
+        try await Scaling(
+            benchmark: postgres, kind: "postgres", server: { try server.processes() },
+            size: { try await postgres.integer("SELECT pg_database_size(current_database())") },
+            written: { try await postgres.integer("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint") },
+            minter: minter
+        ).measure(to: last)
+        try await postgres.close()
+    }
+
+    private func measure(to last: Int) async throws {
+        // The first syncs meet the signers and open connections.
+        _ = try await sync(0..<Self.batch)
+        let (firstSize, firstBytes) = (Self.batch, try await size())
+        var count = Self.batch
+        var costs: [Double] = []
+        for next in [10_000, 100_000, 1_000_000, 10_000_000] where next <= last {
+            while count + 2 * Self.batch <= next {
+                _ = try await sync(count..<count + Self.batch)
+                count += Self.batch
+            }
+            let (before, log) = (count, try await written())
+            let first = try await sync(before..<before + Self.batch)
+            let bytes = Double(try await written() - log) / Double(Self.batch)
+            count += Self.batch
+            let again = try await sync(before..<before + Self.batch)
+            let stored = Double(try await size() - firstBytes) / Double(count - firstSize)
+            costs.append(first.own + first.server)
+            print(
+                """
+                \(Self.name)-\(kind): at \(next) customers a first sync takes \(format(first.own)) µs of the service's \
+                processor time and \(format(first.server)) of the server's, a second one \(format(again.own)) and \
+                \(format(again.server)); \(Int(Double(Self.batch) / first.seconds)) and \
+                \(Int(Double(Self.batch) / again.seconds)) syncs/s; \(Int(bytes)) bytes written for each sync, \
+                \(Int(stored)) stored for each customer
+                """)
+        }
+        guard let first = costs.first, let final = costs.last else { return }
+        print("ratio \(Self.name)-\(kind) \(format(final / first)) <=1.5")
+    }
+
+    /// Processor time is in microseconds for each sync.
+    private func sync(_ numbers: Range<Int>) async throws -> (own: Double, server: Double, seconds: Double) {
+        let requests = try numbers.map { number in
+            let id = String(704_000_000_000_000_000 + number)
+            let appTransaction = try minter.mint(.appTransaction, setting: ["appTransactionId": .string(id)])
+            let transaction = try minter.mint(
+                .transaction,
+                setting: [
+                    "appTransactionId": .string(id), "transactionId": .string("1\(id)"),
+                    "originalTransactionId": .string("1\(id)"),
+                ])
+            return SyncRequest(
+                appTransaction: String(decoding: appTransaction, as: UTF8.self),
+                transactions: [String(decoding: transaction, as: UTF8.self)],
+                deviceVerificationID: MintedApp.device.uuidString)
+        }
+        let (own, others) = (processCPUTime(), try serverTime())
+        let seconds = try await benchmark.seconds(toSync: requests, clients: Self.clients)
+        let scale = 1e6 / Double(numbers.count)
+        return ((processCPUTime() - own) * scale, (try serverTime() - others) * scale, seconds)
+    }
+
+    /// The processor time of the database server, in seconds, from Linux.
+    private func serverTime() throws -> Double {
+        var ticks = 0.0
+        for process in try server() {
+            // A server process may have ended.
+            guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { continue }
+            // The name, in parentheses, may have spaces. After it come the state and, as 11th and 12th further fields, the times.
+            let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+            guard fields.count > 12 else { continue }
+            ticks += (Double(fields[11]) ?? 0) + (Double(fields[12]) ?? 0)
+        }
+        return ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
+    /// By this process, from Linux.
+    private static var bytesWritten: Int64 {
+        let text = (try? String(contentsOfFile: "/proc/self/io", encoding: .utf8)) ?? ""
+        let line = text.split(separator: "\n").first { $0.hasPrefix("write_bytes:") }
+        return line?.split(separator: " ").last.flatMap { Int64($0) } ?? 0
+    }
+}
