@@ -11,7 +11,8 @@ extension Tenure {
         public enum Finishing: Sendable, Hashable {
             /// As soon as the transaction is stored on the device, or acknowledged by the service.
             case whenRecorded
-            /// These products only after the app has called `contentArrived(for:)`; all others as soon as recorded.
+            /// These products after the app has called `contentArrived(for:)`, or after all their asset packs are installed.
+            /// All others as soon as they are recorded.
             case afterContent(of: Set<String>)
             /// Never. The app finishes all transactions itself.
             case never
@@ -32,8 +33,8 @@ extension Tenure {
         /// The decisions for copies that weren't installed from the App Store.
         public var outsideAppStore = OutsideAppStore.undetermined
         /// What `allows(_:)` returns while a decision is undetermined, and for how long since this device was first seen.
-        /// Nil: as the policy says. Without a policy it is 72 hours if a service decides, and none if the policy can't be
-        /// read.
+        /// Nil: the policy's value. Without a policy it is 72 hours with a service. With an unreadable policy nothing is
+        /// allowed.
         public var whileUndetermined: Policy.WhileUndetermined?
         /// The timeout of one StoreKit call, in seconds.
         public var appStoreTimeout: Double = 8
@@ -48,12 +49,12 @@ extension Tenure {
         public var languages = Locale.preferredLanguages
         /// Receives the client's log lines.
         public var log = Log.standard
-        /// The folder for the stored state. Nil: the keychain on Apple's platforms, elsewhere a folder of the user's.
+        /// The folder for the stored state. Nil: the keychain on Apple's platforms, elsewhere `~/.local/share/tenure`.
         public var folder: URL?
         /// The App Group that shares the state between the app and its extensions, such as `group.com.example.app`; nil:
         /// each keeps a separate state. On Linux, a folder that the processes share.
         ///
-        /// Set later, it moves the state to the group. The group must be among the App Groups of the app and of each
+        /// Setting it in a later release moves the state to the group. The group must be among the App Groups of the app and of each
         /// extension.
         public var accessGroup: String?
 
@@ -66,7 +67,7 @@ extension Tenure {
         public init() {}
     }
 
-    /// A test customer: who a build from Xcode or TestFlight pretends to belong to.
+    /// A test customer for builds from Xcode and TestFlight.
     ///
     /// Sandbox and Xcode report the same original version and date for every customer, so a build under test can't meet the
     /// policy's cutoff. With a persona it can.

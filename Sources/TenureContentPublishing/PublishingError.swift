@@ -41,13 +41,13 @@ extension PublishingError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .rejectedFiles(let mistakes): mistakes.joined(separator: "\n")
-        case .unreadable(let path, let reason): "cannot read `\(path.escapedForDisplay)` (\(reason))"
+        case .unreadable(let path, let reason): "can't read `\(path.escapedForDisplay)` (\(reason))"
         case .changed(let path):
             "`\(path.escapedForDisplay)` changed while it was read; publish again when nothing writes to it"
         case .unwritable(let path, let reason):
-            "cannot write `\(path.escapedForDisplay)` (\(reason)); check the folder and who may write to it"
+            "can't write `\(path.escapedForDisplay)` (\(reason)); check the folder and who may write to it"
         case .diskFull(let path):
-            "the disk is full: cannot write `\(path.escapedForDisplay)`; free space, then run the command again"
+            "the disk is full: can't write `\(path.escapedForDisplay)`; free space, then run the command again"
         case .locked(let folder):
             "another `tenure content` command works in `\(folder.escapedForDisplay)`; wait until it ends"
         case .notPublished(let folder):

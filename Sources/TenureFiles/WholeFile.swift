@@ -69,10 +69,10 @@ package struct WholeFile: Sendable {
     ) throws(FileFailure) {
         let aside = "\(path).\(UInt64.random(in: .min ... .max))"
         let descriptor = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw FileFailure(operation: "make", path: aside) }
+        guard descriptor >= 0 else { throw FileFailure(operation: "create", path: path) }
         defer { unlink(aside) }
         if let owner, fchown(descriptor, owner.user, owner.group) != 0 {
-            let failure = FileFailure(operation: "keep the owner of", path: path)
+            let failure = FileFailure(operation: "set the owner of", path: path)
             close(descriptor)
             throw failure
         }
@@ -113,7 +113,7 @@ package struct FileFailure: Error, Sendable, CustomStringConvertible {
         reason = String(cString: strerror(errno)).lowercased()
     }
 
-    package var description: String { "cannot \(operation) `\(path)` (\(reason))" }
+    package var description: String { "can't \(operation) `\(path)` (\(reason))" }
 }
 
 // The methods of `WholeFile` hide the system's functions of the same names.

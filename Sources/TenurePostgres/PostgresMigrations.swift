@@ -22,7 +22,9 @@ extension PostgresConnection {
                     database: address.description,
                     detail: "its schema `\(address.schema)` contains no Tenure database; check `schema` in the URL"))
         }
-        guard header.id.count == 16 else { throw PostgresFailure(.damaged("`\(address.description)` has no ID")) }
+        guard header.id.count == 16 else {
+            throw PostgresFailure(.damaged("`\(address.description)` has no valid ID; restore a backup"))
+        }
         if let objection = terms.objection(to: header, for: opening.use) { throw PostgresFailure(objection) }
         return header.id
     }

@@ -5,9 +5,13 @@ import TenureHTTP
 
 /// An app with the asset pack `piano`. It writes each state as a line, and obeys the lines of a file.
 ///
-/// Settings: `stall` (seconds without a byte), `delay` (microseconds for each piece that is written), `clock` (seconds that
-/// the clock is wrong), `space=unknown` (nothing says how much space is free), `daemon` (the folder of a `DownloadDaemon`),
-/// `stop` (the line after which the process stops until it is killed).
+/// Settings:
+/// - `stall`: seconds without a byte.
+/// - `delay`: microseconds for each piece that is written.
+/// - `clock`: seconds that the clock is wrong.
+/// - `space=unknown`: nothing says how much space is free.
+/// - `daemon`: the folder of a `DownloadDaemon`.
+/// - `stop`: the line after which the process stops until it is killed.
 struct ContentApp {
     private let folder: URL
     private let source: Tenure.ContentSources

@@ -52,11 +52,11 @@ import Testing
         for option in ["--report", "--rejected"] {
             let refused = try await testBed.rehearse(policy, "--evidence", file, option, notes)
             #expect(refused.status == 1 && refused.output.isEmpty)
-            #expect(refused.errors.contains("already there") && refused.errors.contains("--force"))
+            #expect(refused.errors.contains("already exists") && refused.errors.contains("--force"))
             #expect(try contents(notes) == Data("notes".utf8))
             // The check happens before the evidence is opened.
             let early = try await testBed.rehearse(policy, "--evidence", "/nowhere", option, notes)
-            #expect(early.errors.contains("already there"))
+            #expect(early.errors.contains("already exists"))
         }
         let replaced = try await testBed.rehearse(policy, "--evidence", file, "--report", notes, "--force")
         #expect(replaced.status == 0, "\(replaced.errors)")
@@ -131,7 +131,7 @@ import Testing
                 #expect(try contents(input) == before)
             }
             let result = try await Command.run(arguments + [option, notes])
-            #expect(result.status == 1 && result.errors.contains("already there"), "\(arguments) \(result)")
+            #expect(result.status == 1 && result.errors.contains("already exists"), "\(arguments) \(result)")
             #expect(try contents(notes) == Data("notes".utf8))
         }
         let backup = try await Command.run([

@@ -28,7 +28,7 @@ extension Transaction {
     /// app's Info.plist has `SKIncludeConsumableInAppPurchaseHistory`, or they were refunded.
     public static var all: Transactions { Transactions(selection: .all, store: LocalStore.current) }
 
-    /// All of one product.
+    /// All transactions of one product.
     public static func all(for productID: String) -> Transactions {
         Transactions(selection: .allOf(productID), store: LocalStore.current)
     }

@@ -15,12 +15,13 @@ extension Tenure {
     }
 
     #if !os(visionOS)
-        /// Purchases a product: verifies and records the transaction, decides, and finishes it as configured.
+        /// Purchases a product: verifies and records the transaction, updates the customer's entitlements, and
+        /// finishes the transaction according to `Options.finishing`.
         ///
-        /// If a service decides and doesn't answer, the bundled policy decides about this purchase, otherwise the
-        /// service's stored catalog.
+        /// If the service doesn't answer, the bundled policy decides about this purchase. Without a bundled policy, the
+        /// stored copy of the service's catalog does.
         ///
-        /// - Parameter options: passed on to StoreKit unchanged. An `appAccountToken` comes from the app alone.
+        /// - Parameter options: passed on to StoreKit unchanged. Tenure never adds an `appAccountToken`.
         /// - Throws: StoreKit's own errors; `Error.unverified` if StoreKit couldn't verify the transaction, which then
         ///   stays unfinished; `Error.purchasesUnavailable` where this process can't sell.
         @MainActor

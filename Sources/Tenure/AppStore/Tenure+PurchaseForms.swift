@@ -29,7 +29,7 @@
         #endif
 
         #if os(iOS) || os(macOS)
-            /// Sells the product of a purchase that the customer began in the App Store. Otherwise like
+            /// Completes a purchase that the customer began in the App Store. Otherwise like
             /// `purchase(_:options:)`.
             @available(iOS 16.4, macOS 14.4, *)
             @MainActor

@@ -7,7 +7,7 @@ extension Tenure.PolicySource {
     /// - Parameters:
     ///   - url: where `tenure policy sign`'s output is served.
     ///   - key: what `tenure policy signing-key` prints. Only policies signed with this key are accepted.
-    ///   - bundled: a resource of the app, signed or compiled, which holds until a newer one was fetched.
+    ///   - bundled: a resource of the app, signed or compiled, which is used until the app has fetched a newer one.
     public static func signed(
         _ url: URL, key: String, bundled name: String, in bundle: Bundle = .main
     ) -> Tenure.PolicySource {

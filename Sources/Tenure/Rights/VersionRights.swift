@@ -62,7 +62,8 @@ extension Tenure {
         /// Returns the entitlements that these rights grant for an acquisition.
         ///
         /// Returns none in the sandbox and in Xcode, which invent the version and the date. Also returns none for a
-        /// refunded app or an expired license. A missing or unreadable fact matches no rule.
+        /// refunded app or an expired license. A rule that needs a missing or unreadable
+        /// version or date doesn't match.
         public func rights(
             of acquisition: Acquisition?, in environment: AppStoreEnvironment?, at now: Date
         ) -> Set<String> {

@@ -49,7 +49,7 @@ extension Engine {
     ) async throws(Tenure.Error) -> Tenure.TrialSession {
         // One id for all tries: a lost answer costs nothing.
         let id = UUID().uuidString.lowercased()
-        var failure = "it gave no access token"
+        var failure = "it returned no access token"
         for attempt in 0..<2 {
             guard let token = await validToken(isFresh: attempt > 0) else { break }
             do throws(ServiceFailure) {

@@ -3,7 +3,7 @@ public import Foundation
 import TenureCore
 import TenureJSON
 
-/// The app of accepted artifacts. Nil: not compared, for reading artifacts of any app.
+/// The app that artifacts must name. A property that is nil isn't compared.
 public struct AppIdentity: Sendable, Hashable {
     /// `CFBundleIdentifier` of the app.
     public let bundleID: String?
@@ -17,7 +17,8 @@ public struct AppIdentity: Sendable, Hashable {
 }
 
 /// Verifies what the App Store signed as JWS, offline.
-/// A value that many tasks share: copies use one cache of chains, and verify in parallel.
+///
+/// Tasks can share it: copies use one cache of certificate chains.
 public struct AppStoreVerifier: Sendable {
     /// The app that artifacts must be for.
     public let app: AppIdentity

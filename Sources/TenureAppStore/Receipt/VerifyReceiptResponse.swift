@@ -101,7 +101,7 @@ public struct VerifyReceiptResponse: Sendable, Hashable {
         public let autoRenewProductID: String?
         /// `1` if the subscription will renew.
         public let autoRenewStatus: String?
-        /// Why the subscription expired.
+        /// Apple's code for why the subscription expired, `1` to `5`.
         public let expirationIntent: String?
         /// When the billing grace period ends.
         public let gracePeriodExpiresDate: Date?

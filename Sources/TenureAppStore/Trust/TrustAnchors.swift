@@ -28,7 +28,8 @@ public struct TrustAnchors: Sendable {
     /// From the DER bytes of one or more certificates.
     public init(der certificates: [[UInt8]]) throws(Rejection) {
         guard !certificates.isEmpty else {
-            throw Rejection(.misconfigured, "there is no certificate to trust; name at least one root")
+            throw Rejection(
+                .misconfigured, "the list of trusted certificates is empty; pass at least one root certificate")
         }
         var parsed: [ParsedCertificate] = []
         for der in certificates {

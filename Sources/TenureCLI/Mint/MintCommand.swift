@@ -54,9 +54,9 @@ struct MintAuthorityCommand: AsyncParsableCommand {
             } catch let error as MintingError {
                 throw error
             } catch {
-                throw CommandError("`\(directory)` cannot be written; check the folder and who may write to it")
+                throw CommandError("`\(directory)` can't be written; check the folder and who may write to it")
             }
-            Terminal.standardOutput.write("trust it by `--trust \(directory)`")
+            Terminal.standardOutput.write("to trust it, pass `--trust \(directory)`")
         }
     }
 }

@@ -18,7 +18,7 @@ struct ScenarioSettingsCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("Where it lies.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The folder to write.", valueName: "dir"))
     var folder = "var/scenario"
 
     @Option(help: "The port of the local App Store of scenarios.")

@@ -77,7 +77,7 @@ struct FilePlan {
                 throw CommandError("`\(path)` would be written twice; pass a different file for each output")
             }
             if !replacing, FileIdentity.exists(path) {
-                throw CommandError("`\(path)` is already there; choose another name, or replace it with --force")
+                throw CommandError("`\(path)` already exists; choose another name, or replace it with --force")
             }
         }
     }

@@ -53,7 +53,7 @@ struct OutputFile {
     }
 
     private static func exists(_ path: String) -> CommandError {
-        CommandError("`\(path)` is already there; choose another name, or replace it with --force")
+        CommandError("`\(path)` already exists; choose another name, or replace it with --force")
     }
 
     private static func unwritable(_ path: String) -> CommandError {

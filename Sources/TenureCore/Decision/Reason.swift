@@ -51,7 +51,7 @@ public struct Reason: Sendable {
         return facts
     }
 
-    /// One fact beside a reason's code.
+    /// The value of one fact of a reason.
     public enum Fact: Sendable, Hashable {
         case text(String)
         case date(Date)

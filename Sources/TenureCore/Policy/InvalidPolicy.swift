@@ -1,6 +1,6 @@
 /// Every mistake of a policy, each with its place.
 public struct InvalidPolicy: Error, Sendable, Hashable {
-    /// Not empty; in the order of the checks.
+    /// The mistakes, at least one, in the order in which they were found.
     public let mistakes: [PolicyMistake]
 
     public init(mistakes: [PolicyMistake]) {

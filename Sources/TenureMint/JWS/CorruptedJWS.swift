@@ -171,7 +171,9 @@ extension JWSDefect {
     private func setNested(_ name: String, _ value: JSONValue, in draft: inout JWSDraft) throws {
         guard case .object(let object) = try JSONValue(parsing: draft.payload),
             case .object(var data)? = object["data"]
-        else { throw MintingError("only a notification has nested artifacts") }
+        else {
+            throw MintingError("this defect needs a notification with nested artifacts; use `tenure mint notification`")
+        }
         data[name] = value
         try set("data", .object(data), in: &draft)
     }

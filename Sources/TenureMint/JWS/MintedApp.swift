@@ -1,7 +1,7 @@
 public import Foundation
 public import TenureCore
 
-/// The invented app and customer of minted artifacts, unless their fields name others.
+/// The invented app and customer of minted artifacts, unless a field is set explicitly.
 public struct MintedApp: Sendable, Hashable {
     public var bundleID: String
     public var appAppleID: Int64

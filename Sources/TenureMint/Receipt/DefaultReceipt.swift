@@ -4,7 +4,8 @@ import TenureCore
 
 extension ReceiptMinter {
     /// The attributes of the default receipt of an invented customer: bought the app as build 37 on iOS in 2014, and
-    /// everything in it in 2015. In Sandbox and Xcode, they have what those environments always report, or leave out.
+    /// everything in it in 2015. In Sandbox and Xcode, they have the fixed values of those environments, and
+    /// lack the same fields.
     public var draft: ReceiptDraft {
         switch app.environment {
         case .production: production

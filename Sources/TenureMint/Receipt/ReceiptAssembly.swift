@@ -47,7 +47,7 @@ struct ReceiptAssembly {
     var signer: ParsedCertificate
     var key: AuthorityKey
     var style: ReceiptStyle
-    /// Replaces the true ones.
+    /// Replace the digest's and the signature's algorithm.
     var digestOID: [UInt8]?
     var signatureOID: [UInt8]?
     var hasNullParameters = true
@@ -63,7 +63,9 @@ struct ReceiptAssembly {
     var finish: (([UInt8]) -> [UInt8])?
 
     init(content: [UInt8], chain: [IssuedCertificate], style: ReceiptStyle) throws {
-        guard let leaf = chain.first else { throw MintingError("a receipt needs a signer") }
+        guard let leaf = chain.first else {
+            throw MintingError("the certificate chain is empty; a receipt needs a signer's certificate")
+        }
         self.content = content
         certificates = chain.map(\.der)
         signer = leaf.certificate
@@ -143,7 +145,7 @@ struct ReceiptAssembly {
                 case .sha256: try key.signature(for: SHA256.hash(data: bytes), padding: .insecurePKCS1v1_5)
                 }
             return Array(signature.rawRepresentation)
-        // Rejected by every verifier.
+        // Every verifier rejects a receipt that is signed with ECDSA.
         case .p256(let key): return Array(try key.signature(for: SHA256.hash(data: bytes)).derRepresentation)
         case .p384(let key): return Array(try key.signature(for: SHA384.hash(data: bytes)).derRepresentation)
         }

@@ -17,7 +17,7 @@ extension ReceiptDraft {
             }
             var all = purchases
             guard index <= all.count else {
-                throw MintingError("there are \(all.count) purchases; the next one is `in_app.\(all.count)`")
+                throw MintingError("purchases are numbered without gaps; write `in_app.\(all.count)` next")
             }
             if index == all.count { all.append(ReceiptDraft()) }
             try all[index].set(path[2], to: text, inApp: true)

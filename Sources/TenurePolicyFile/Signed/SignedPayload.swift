@@ -68,7 +68,7 @@ package struct SignedPayload: Sendable {
     ) throws(SignedPayloadError) -> String {
         let signed = Base64.urlSafe.text(header(type).utf8) + "." + Base64.urlSafe.text(payload)
         guard let signature = try? key.signature(for: Data(signed.utf8)) else {
-            throw .malformed("the key doesn't sign")
+            throw .malformed("the private key can't sign; make a new one with `tenure policy signing-key`")
         }
         return signed + "." + Base64.urlSafe.text(signature.rawRepresentation)
     }

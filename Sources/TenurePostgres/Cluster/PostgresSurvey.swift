@@ -1,9 +1,9 @@
 import Foundation
 
-/// Asks several servers at once who they are.
+/// Connects to several servers at once and reads their state.
 final class PostgresSurvey: @unchecked Sendable {
     // Sound: `received` and `isOver` are touched between locking and unlocking the condition only. A connection is made
-    // on one thread, put into `received`, and used by the thread that takes it out, or by none.
+    // on one thread, put into `received`, and used only by the thread that takes it out.
     private let hosts: [PostgresHost]
     private let address: PostgresAddress
     private let role: PostgresConnection.Role
@@ -19,7 +19,7 @@ final class PostgresSurvey: @unchecked Sendable {
         self.role = role
     }
 
-    /// How long servers may answer after one that takes writes: they may have been promoted since.
+    /// How long to wait for the others after one server takes writes: another may have been promoted later.
     private static let grace = 1.0
 
     /// Returns the answers in the order of the hosts, without those that took too long.

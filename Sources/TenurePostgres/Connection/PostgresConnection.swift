@@ -31,7 +31,7 @@ final class PostgresConnection {
 
     /// When to ask the server to stop what it does; nil to wait for the answer.
     var cancelsAfter: Duration?
-    /// The app's for which it works now. Apps with one database and role share connections.
+    /// The address of the app that uses the connection now. Apps with one database and role share connections.
     var address: PostgresAddress
     let host: PostgresHost
     private let generation: Int
@@ -44,7 +44,7 @@ final class PostgresConnection {
     private var statements = StatementCache()
     private var statementsAreStale = false
 
-    /// - Parameter host: One of the address's; nil for the first one.
+    /// - Parameter host: One of the address's hosts; nil for the first one.
     init(to address: PostgresAddress, at host: PostgresHost? = nil, for role: Role) throws(PostgresFailure) {
         self.address = address
         let host = host ?? PostgresHost(address.hosts.first ?? PostgresHostName(host: "", address: "", port: ""))
@@ -79,7 +79,7 @@ final class PostgresConnection {
             return try finish(sent: sent)
         }
         try dropStaleStatements()
-        // The same text means other tables in another schema.
+        // A statement's text names no schema, so the key does.
         let key = "\(address.schema) \(sql)"
         let known = statements.name(for: key, types: parameters.types)
         let name = if let known { known } else { try prepare(sql, parameters.types, as: key) }
@@ -98,7 +98,7 @@ final class PostgresConnection {
     /// prepared statements have other names or don't exist.
     var isDirect: Bool { server.isDirect }
 
-    /// Whether it still counts; see `PostgresHost`.
+    /// Whether `PostgresHost` has dropped its connections since this one was opened.
     var isDropped: Bool { host.generation != generation }
 
     /// Whether it can take a transaction.
@@ -151,7 +151,7 @@ final class PostgresConnection {
         }
         if PQstatus(handle) == CONNECTION_BAD { isLost = true }
         if let failure {
-            // The connection is lost, and so is the transaction, whatever the error was.
+            // A lost connection ends the transaction, so the loss is reported instead of the statement's error.
             guard isLost, case .none = failure.remedy else { throw failure }
             if case .unusable = failure.error { throw failure }
             throw PostgresFailure.lost(address.description, failure.error.description)
@@ -182,7 +182,7 @@ final class PostgresConnection {
 
     // MARK: Waiting
 
-    /// Sends all that libpq holds. A server that takes nothing is silent too.
+    /// Sends what libpq has buffered. Fails after `answerTimeout` if the server reads nothing.
     private func flush() throws(PostgresFailure) {
         var deadline = ContinuousClock.now + answerTimeout
         while PQflush(handle) == 1 {
@@ -203,12 +203,12 @@ final class PostgresConnection {
             }
             if try isReady(for: Int32(POLLIN), until: deadline) { deadline = .now + answerTimeout }
             guard PQconsumeInput(handle) == 1 else { return }
-            // The rest of a TLS record waits in memory, where the socket says nothing of it.
+            // The rest of a TLS record may be in libpq's memory, and `poll` doesn't report it.
             if PQsslInUse(handle) == 1 { guard PQconsumeInput(handle) == 1 else { return } }
         }
     }
 
-    /// Asks the server to stop what it does, and uses the connection no more after the answer: the request may come late.
+    /// Asks the server to cancel the statement. The connection isn't reused: the request may arrive during a later one.
     private func cancel() {
         isCanceled = true
         guard let request = PQgetCancel(handle) else { return }
@@ -221,8 +221,8 @@ final class PostgresConnection {
         }
     }
 
-    /// Waits for a moment; false if the socket isn't ready yet. One connection that gets no answer ends all others to the
-    /// same server, which would wait as long.
+    /// Waits for a moment; false if the socket isn't ready yet. After a timeout, drops all connections to this server,
+    /// because they would time out too.
     private func isReady(
         for events: Int32, until deadline: ContinuousClock.Instant
     ) throws(PostgresFailure) -> Bool {

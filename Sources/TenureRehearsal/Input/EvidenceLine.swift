@@ -86,16 +86,16 @@ struct EvidenceLine {
         switch value {
         case .string(let string): text = string
         case .number(let digits): text = digits
-        default: throw LineFault(.wrongShape, "`id` must be a text or a number")
+        default: throw LineFault(.wrongShape, "`id` must be a string or a number")
         }
         guard text.utf8.count <= longestID else {
-            throw LineFault(.wrongShape, "`id` has more than \(longestID) bytes")
+            throw LineFault(.wrongShape, "`id` must have at most \(longestID) bytes; this one has \(text.utf8.count)")
         }
         return text.isEmpty ? nil : text
     }
 
     private mutating func add(_ value: JSONValue, as content: Content, named name: String) throws(LineFault) {
-        guard case .string(let text) = value else { throw LineFault(.wrongShape, "`\(name)` must be a text") }
+        guard case .string(let text) = value else { throw LineFault(.wrongShape, "`\(name)` must be a string") }
         parts.append(Part(content: content, bytes: Array(text.utf8)[...], name: name))
     }
 

@@ -161,7 +161,7 @@ public struct ServiceConfiguration: Sendable {
         public var entitlementToken: TimeInterval = 365 * 86_400
         /// The lifetime of an entitlement token for a request without a nonce, and of every right in it.
         public var entitlementTokenWithoutNonce: TimeInterval = 3600
-        /// The time after which a device asks again about rights without an end.
+        /// The time after which a device asks again about permanent rights.
         public var refresh: TimeInterval = 14 * 86_400
         /// The lifetime of an access token for proof that is bound to the device.
         public var accessToken: TimeInterval = 3600

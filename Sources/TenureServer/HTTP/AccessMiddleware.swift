@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// The outermost middleware: it identifies the client, names the request, and reports the result to the log and
+/// The outermost middleware: it identifies the client, gives the request an ID, and reports the result to the log and
 /// metrics.
 ///
 /// Each request is one line in the log. It has the route, and no path, header or body from the client.

@@ -36,7 +36,7 @@ final class SigningKeys: Sendable {
                 detail: """
                     it is missing, although the database has customers with apps that trust its keys. If it is in \
                     another folder, set `keys` to that folder; each app below `apps` has its own. Otherwise restore it \
-                    from your backup, or, if no app trusts them yet, start once with a new database
+                    from your backup. If no app has pinned the keys yet, remove the database and start with a new one
                     """)
         }
         var (keys, bytes) = try store.readOrCreate(at: now)

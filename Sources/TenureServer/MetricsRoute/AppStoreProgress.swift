@@ -1,7 +1,7 @@
 import TenureCore
 import TenureStore
 
-/// How far the service is with what it fetches from the App Store.
+/// The progress of fetching histories and notifications from the App Store.
 struct AppStoreProgress: Sendable {
     /// The number of customers with a history still to fetch.
     let waiting: Int

@@ -74,7 +74,7 @@ extension SQLiteBackup.Failure: CustomStringConvertible {
         case .inUse(let path):
             "`\(path)` is a database that another process has open; stop the process, or choose another name"
         case .cannotWrite(let path, let detail):
-            "`\(path)` can't be written (\(detail)); check the folder's owner and mode"
+            "`\(path)` can't be written (\(detail)); check that the folder exists and that you may write to it"
         case .record(let error): error.description
         }
     }

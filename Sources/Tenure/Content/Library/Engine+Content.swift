@@ -6,9 +6,11 @@ extension Engine {
     /// Asks the service for the content catalog and the customer's links.
     func content(appVersion: AppVersion?) async throws -> ContentResponse {
         load()
-        guard let service = setup.service else { throw ServiceFailure.noAnswer("the app names no service") }
+        guard let service = setup.service else {
+            throw ServiceFailure.noAnswer("the client has no service; create it with `Tenure(service:…)`")
+        }
         if token.map({ $0.expiresAt <= setup.clock() }) ?? true { await searchAgain() }
-        guard let known = token else { throw ServiceFailure.noAnswer("it gave no access token") }
+        guard let known = token else { throw ServiceFailure.noAnswer("it returned no access token") }
         do {
             return try await service.content(appVersion: appVersion, token: known.value)
         } catch {
@@ -16,7 +18,7 @@ extension Engine {
             guard case .refused(let problem, _) = error, problem.code == .notAuthenticated else { throw error }
             if token == known { token = nil }
             await searchAgain()
-            guard let token else { throw ServiceFailure.noAnswer("it gave no access token") }
+            guard let token else { throw ServiceFailure.noAnswer("it returned no access token") }
             return try await service.content(appVersion: appVersion, token: token.value)
         }
     }
