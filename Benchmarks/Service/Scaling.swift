@@ -83,11 +83,11 @@ struct Scaling {
             costs.append(first.own + first.server)
             print(
                 """
-                \(Self.name)-\(kind): at \(next) customers a first sync takes \(format(first.own)) µs of the service's \
-                processor time and \(format(first.server)) of the server's, a second one \(format(again.own)) and \
-                \(format(again.server)); \(Int(Double(Self.batch) / first.seconds)) and \
-                \(Int(Double(Self.batch) / again.seconds)) syncs/s; \(Int(bytes)) bytes written for each sync, \
-                \(Int(stored)) stored for each customer
+                \(Self.name)-\(kind): \(next) customers
+                  first sync: \(format(first.own)) µs of the service, \(format(first.server)) of the database server
+                  second sync: \(format(again.own)) µs, \(format(again.server))
+                  syncs a second: \(Int(Double(Self.batch) / first.seconds)), \(Int(Double(Self.batch) / again.seconds))
+                  bytes: \(Int(bytes)) written for a first sync, \(Int(stored)) stored for a customer
                 """)
         }
         guard let first = costs.first, let final = costs.last else { return }

@@ -3,7 +3,7 @@ import Foundation
 import PostgresServer
 import Testing
 
-/// Two apps whose services share the connections of PgBouncer in transaction mode.
+/// The services of two apps, which share the connections of PgBouncer in transaction mode.
 @Suite(.serialized) struct `two apps behind PgBouncer` {
     private struct App: Sendable {
         let testBed: SoakTestBed
