@@ -81,14 +81,13 @@ struct Scaling {
             let again = try await sync(before..<before + Self.batch)
             let stored = Double(try await size() - firstBytes) / Double(count - firstSize)
             costs.append(first.own + first.server)
-            print(
-                """
-                \(Self.name)-\(kind): \(next) customers
-                  first sync: \(format(first.own)) µs of the service, \(format(first.server)) of the database server
-                  second sync: \(format(again.own)) µs, \(format(again.server))
-                  syncs a second: \(Int(Double(Self.batch) / first.seconds)), \(Int(Double(Self.batch) / again.seconds))
-                  bytes: \(Int(bytes)) written for a first sync, \(Int(stored)) stored for a customer
-                """)
+            func report(_ line: String) { print("\(Self.name)-\(kind): at \(next) customers, \(line)") }
+            report("a first sync takes \(format(first.own)) µs, and \(format(first.server)) of the database server")
+            report("a second sync takes \(format(again.own)) µs, and \(format(again.server))")
+            for (name, run) in [("first", first), ("second", again)] {
+                report("\(Int(Double(Self.batch) / run.seconds)) \(name) syncs a second")
+            }
+            report("\(Int(bytes)) bytes written for a first sync, \(Int(stored)) stored for a customer")
         }
         guard let first = costs.first, let final = costs.last else { return }
         print("ratio \(Self.name)-\(kind) \(format(final / first)) <=1.5")
