@@ -122,6 +122,7 @@ extension TenureService {
             DatabaseClosing(store: store, metrics: metrics, watch: watch, logger: logger),
             watch,
             LeftoverRemoval(store: store, now: configuration.now, logger: logger),
+            LogClearing(store: store),
             EndpointRegistry(configuration: configuration, store: store, logger: logger),
             SigningKeyWatch(keys: signingKeys, now: configuration.now, logger: logger),
         ]

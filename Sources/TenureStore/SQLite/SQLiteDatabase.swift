@@ -172,6 +172,8 @@ package struct SQLiteDatabase: Database {
 
     package func replacementReport() async -> String? { await writer.replacementReport() }
 
+    package func clearLog() async -> Bool { await writer.clearLog() }
+
     package func close() async throws(StoreError) {
         readers.close()
         if let failure = await writer.close() { throw failure }
