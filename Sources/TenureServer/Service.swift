@@ -171,6 +171,8 @@ struct TenureService: Sendable {
         let silent = Logger(label: "tenure") { _ in SwiftLogNoOpLogHandler() }
         let appStore = try appStoreClient(logger: silent)
         addAdminRoutes(to: router, verifier: sync.verifier, appStore: appStore)
+        router.get(AppsHandlers.listPath, use: AppsHandlers.refuse)
+        router.post(AppsHandlers.reloadPath, use: AppsHandlers.refuse)
         router.get(HealthRoutes.livePath, use: health.live)
         router.get(HealthRoutes.readyPath, use: health.ready)
         return router
