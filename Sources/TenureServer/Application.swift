@@ -148,7 +148,7 @@ extension TenureService {
         warn(logger)
         var services: [any Service] = [
             EndpointRegistry(configuration: configuration, store: store, logger: logger),
-            SigningKeyWatch(keys: signingKeys, now: configuration.now, logger: logger),
+            SigningKeyWatch(keys: signingKeys, agreement: keyAgreement, now: configuration.now, logger: logger),
         ]
         if let content { services.append(ContentWatch(folder: content.folder, logger: logger)) }
         if let webhooks = try configuration.webhookServices(
