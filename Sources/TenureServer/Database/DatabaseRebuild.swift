@@ -20,7 +20,7 @@ package struct DatabaseRebuild: Sendable {
         package var stopped: Int64 = 0
     }
 
-    fileprivate enum Step: Sendable {
+    private enum Step: Sendable {
         case same
         case changed
         case stopped(DatabaseFinding)
@@ -29,13 +29,12 @@ package struct DatabaseRebuild: Sendable {
     /// Rebuilds while the service runs. Each customer who changes takes one transaction, so other writers wait only
     /// briefly.
     ///
-    /// With `isTrial`, nothing is written, and one state of the database is read. `report` gets every customer who changes,
-    /// or who stays unchanged because an artifact can't be verified.
+    /// With `isTrial`, nothing is written. `report` gets every customer who changes, or who stays unchanged because an
+    /// artifact can't be verified.
     package func run(
         isTrial: Bool, progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
         report: @escaping @Sendable (DatabaseFinding) -> Void
     ) async throws(StoreError) -> Outcome {
-        if isTrial { return try await tryOut(progress, report) }
         let derivation = DatabaseDerivation(trust: trust, policies: try await store.read { try $0.policies() })
         let total = try await store.read { try DatabaseSnapshot($0.session).customerCount() }
         var outcome = Outcome()
@@ -45,8 +44,16 @@ package struct DatabaseRebuild: Sendable {
             let after = last
             let batch = try await store.read { try DatabaseSnapshot($0.session).customers(after: after, limit: 64) }
             guard let end = batch.last else { return outcome }
-            for step in try await steps(batch.filter(\.isLiving).map { ($0.number, $0.publicID) }, derivation) {
-                outcome.count(step, report)
+            for step in try await steps(batch.filter(\.isLiving).map { ($0.number, $0.publicID) }, derivation, isTrial)
+            {
+                outcome.customers += 1
+                switch step {
+                case .same: break
+                case .changed: outcome.changed += 1
+                case .stopped(let finding):
+                    outcome.stopped += 1
+                    report(finding)
+                }
             }
             last = end.number
             met += Int64(batch.count)
@@ -54,48 +61,14 @@ package struct DatabaseRebuild: Sendable {
         }
     }
 
-    /// Derives all facts in one transaction, as a check does. A transaction for each customer would take most of the time.
-    private func tryOut(
-        _ progress: @escaping @Sendable (Int64, Int64) -> Void, _ report: @escaping @Sendable (DatabaseFinding) -> Void
-    ) async throws(StoreError) -> Outcome {
-        let trust = trust
-        return try await store.database.read { session throws(StoreError) in
-            let snapshot = DatabaseSnapshot(session)
-            let derivation = DatabaseDerivation(trust: trust, policies: try snapshot.policies())
-            let total = try snapshot.customerCount()
-            var outcome = Outcome()
-            var met: Int64 = 0
-            var last = Int64.min
-            while case let batch = try snapshot.customers(after: last, limit: 200), let end = batch.last {
-                for customer in batch where customer.isLiving {
-                    var result = Step.same
-                    do throws(StoreError) {
-                        if let rows = try snapshot.rows(of: customer.number),
-                            try derivation.facts(of: rows) != rows.customer.facts
-                        {
-                            result = .changed
-                        }
-                    } catch {
-                        result = try Self.stopped(error, customer.publicID)
-                    }
-                    outcome.count(result, report)
-                }
-                last = end.number
-                met += Int64(batch.count)
-                progress(met, total)
-            }
-            return outcome
-        }
-    }
-
     /// Rebuilds customers in parallel, so that their transactions share flushes.
     private func steps(
-        _ customers: [(number: Int64, publicID: String)], _ derivation: DatabaseDerivation
+        _ customers: [(number: Int64, publicID: String)], _ derivation: DatabaseDerivation, _ isTrial: Bool
     ) async throws(StoreError) -> [Step] {
         do {
             return try await withThrowingTaskGroup(of: (Int, Step).self) { group in
                 for (index, customer) in customers.enumerated() {
-                    group.addTask { (index, try await step(customer.number, customer.publicID, derivation)) }
+                    group.addTask { (index, try await step(customer.number, customer.publicID, derivation, isTrial)) }
                 }
                 var steps: [(index: Int, step: Step)] = []
                 for try await (index, step) in group { steps.append((index, step)) }
@@ -109,41 +82,25 @@ package struct DatabaseRebuild: Sendable {
     }
 
     private func step(
-        _ number: Int64, _ publicID: String, _ derivation: DatabaseDerivation
+        _ number: Int64, _ publicID: String, _ derivation: DatabaseDerivation, _ isTrial: Bool
     ) async throws(StoreError) -> Step {
         do throws(StoreError) {
             // Reading first blocks no writer, and in a healthy database no customer changes.
             do throws(StoreError) {
                 let rows = try await store.read { try $0.rows(of: number) }
                 guard let rows, try derivation.facts(of: rows) != rows.customer.facts else { return .same }
+                if isTrial { return .changed }
             } catch {
                 // If only the stored facts are damaged, they can be computed again.
-                guard case .damaged = error else { throw error }
+                guard case .damaged = error, !isTrial else { throw error }
             }
             let result = try await store.write { transaction in
                 try transaction.rebuild(number) { rows throws(StoreError) in try derivation.facts(of: rows) }
             }
             return result?.hasChanged == true ? .changed : .same
         } catch {
-            return try Self.stopped(error, publicID)
-        }
-    }
-
-    private static func stopped(_ error: StoreError, _ publicID: String) throws(StoreError) -> Step {
-        guard case .damaged(let detail) = error else { throw error }
-        return .stopped(DatabaseFinding("\(detail); it stays as it is", of: publicID, .trust))
-    }
-}
-
-extension DatabaseRebuild.Outcome {
-    fileprivate mutating func count(_ step: DatabaseRebuild.Step, _ report: (DatabaseFinding) -> Void) {
-        customers += 1
-        switch step {
-        case .same: break
-        case .changed: changed += 1
-        case .stopped(let finding):
-            stopped += 1
-            report(finding)
+            guard case .damaged(let detail) = error else { throw error }
+            return .stopped(DatabaseFinding("\(detail); it stays as it is", of: publicID, .trust))
         }
     }
 }
