@@ -16,7 +16,7 @@ import TenureCore
             ServeCommand.self,
             DemoCommand.self, DatabaseCommand.self, AdminKeyCommand.self, SigningKeyCommand.self,
             WebhookCommand.self, AppStoreServerCommand.self, LocalStoreCommand.self,
-            ScenarioCommand.self, PersonaCommand.self, ContentCommand.self,
+            ScenarioCommand.self, PersonaCommand.self, ContentCommand.self, AppsCommand.self,
         ]
     )
 

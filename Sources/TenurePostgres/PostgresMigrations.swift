@@ -11,16 +11,17 @@ extension PostgresConnection {
         if let header, let objection = terms.objectionToNewer(header, for: opening.use) {
             throw PostgresFailure(objection)
         }
+        if header != nil, opening.mustBeNew { throw PostgresFailure(.exists(address.fullName)) }
         let isNew = header.map { $0.bundleID == nil && opening.bundleID != nil || $0.version < terms.version } ?? true
         if isNew, header == nil ? opening.creates : opening.migrates {
-            try migrate(opening.migrations, for: opening.bundleID)
+            try migrate(opening.migrations, for: opening.bundleID, mustBeNew: opening.mustBeNew)
             header = try transact(.reading) { () throws(PostgresFailure) in try headerIfAny() }
         }
         guard let header else {
             throw PostgresFailure(
                 .unusable(
                     database: address.description,
-                    detail: "its schema `\(address.schema)` contains no Tenure database; check `schema` in the URL"))
+                    detail: "its schema `\(address.schema)` \(DatabaseOpening.noDatabase); check `schema` in the URL"))
         }
         guard header.id.count == 16 else {
             throw PostgresFailure(.damaged("`\(address.description)` has no valid ID; restore a backup"))
@@ -33,14 +34,17 @@ extension PostgresConnection {
     ///
     /// If several processes start at the same time, one migrates, and the others wait for it. No other process writes at
     /// that time.
-    func migrate(_ migrations: [Migration] = Migration.all, for bundleID: String? = nil) throws(PostgresFailure) {
+    func migrate(
+        _ migrations: [Migration] = Migration.all, for bundleID: String? = nil, mustBeNew: Bool = false
+    ) throws(PostgresFailure) {
         let opening = DatabaseOpening(bundleID: bundleID, migrations: migrations)
         try transact(.alone) { () throws(PostgresFailure) in
             // Another process may have created or migrated it in the meantime.
-            if let header = try headerIfAny(),
-                let objection = opening.terms(for: address.fullName).objectionToNewer(header, for: opening.use)
-            {
-                throw PostgresFailure(objection)
+            if let header = try headerIfAny() {
+                if let objection = opening.terms(for: address.fullName).objectionToNewer(header, for: opening.use) {
+                    throw PostgresFailure(objection)
+                }
+                if mustBeNew { throw PostgresFailure(.exists(address.fullName)) }
             }
             try makeSchema()
             try apply(migrations)
@@ -85,6 +89,12 @@ extension PostgresConnection {
                 "INSERT INTO migrations (name, applied_at) VALUES ($1, $2)",
                 [.text(migration.name), .integer(Date.now.millisecondsSince1970)])
         }
+    }
+}
+
+extension StoreError {
+    fileprivate static func exists(_ database: String) -> StoreError {
+        .unusable(database: database, detail: "it exists already; start without `--new-database`")
     }
 }
 

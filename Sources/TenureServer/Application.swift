@@ -53,11 +53,19 @@ public func serve(
     apps: [AppConfiguration], logger: Logger = Logger(label: "tenure"),
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
 ) async throws(ServiceError) {
-    guard let first = apps.first else { throw .apps("there is no app; add one below `apps`") }
+    try await serve(AppsConfiguration(apps), reread: nil, logger: logger, onServerRunning: onServerRunning)
+}
+
+/// Runs several apps. On SIGHUP and on the owner's request, `reread` reads their configuration again.
+package func serve(
+    _ apps: AppsConfiguration, reread: AppsReading.Reader?, logger: Logger,
+    onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
+) async throws(ServiceError) {
     OpenFiles.raiseLimit()
     CertificateReloading.beginIgnoring()
-    let application = try await buildApplication(apps: apps, logger: logger, onServerRunning: onServerRunning)
-    try await run(application, first.configuration, logger: logger)
+    let application = try await buildApplication(
+        apps, reread: reread, logger: logger, onServerRunning: onServerRunning)
+    try await run(application, apps.common, logger: logger)
 }
 
 private func run(
@@ -76,27 +84,32 @@ private func run(
     }
 }
 
-/// Creates the service with several apps. Each is wired as if it were the only one; one responder passes requests to
-/// them. Apps that can't start yet are started later.
 func buildApplication(
     apps: [AppConfiguration], logger: Logger = Logger(label: "tenure"),
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
 ) async throws(ServiceError) -> some ApplicationProtocol {
-    if let mistake = AppConfiguration.mistake(in: apps) { throw mistake }
-    let running = RunningApps(apps)
+    try await buildApplication(AppsConfiguration(apps), logger: logger, onServerRunning: onServerRunning)
+}
+
+/// Creates the service with several apps. Each is wired as if it were the only one; one responder passes requests to
+/// them. Apps that can't start yet are started later.
+func buildApplication(
+    _ apps: AppsConfiguration, reread: AppsReading.Reader? = nil, logger: Logger = Logger(label: "tenure"),
+    onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
+) async throws(ServiceError) -> some ApplicationProtocol {
+    if let mistake = apps.mistake { throw mistake }
+    let certificate = try apps.common.serverCertificate()
+    let running = RunningApps(apps, certificate: certificate, reread: reread, logger: logger)
     let errors = try await running.start()
+    running.makeRoutes()
+    for app in apps.apps { await running.runners.add(app.name, of: running, error: errors[app.name]) }
     do throws(ServiceError) {
-        guard let first = apps.first else { throw .apps("there is no app; add one below `apps`") }
-        let runners = apps.map { app in
-            var logger = logger
-            logger[metadataKey: "app"] = "\(app.name)"
-            return AppRunner(app: app, apps: running, logger: logger, error: errors[app.name])
-        }
-        return try first.configuration.application(
-            running.responder(), running.metrics[first.name] ?? ServiceMetrics(),
-            services: runners, logger: logger, onServerRunning: onServerRunning)
+        return try apps.common.application(
+            AppsResponder(apps: running), running.metrics(of: apps.apps.first?.name ?? ""), certificate,
+            services: [running.runners, AppsReloading(apps: running, logger: logger)], logger: logger,
+            onServerRunning: onServerRunning)
     } catch {
-        // If one app doesn't start, the others' databases must not stay open.
+        // If the service doesn't start, the databases must not stay open.
         await running.close()
         throw error
     }
@@ -109,24 +122,35 @@ extension TenureService {
     ) throws(ServiceError) -> Application<RouterResponder<ServiceContext>> {
         let routes: Router<ServiceContext>
         if let router { routes = router } else { routes = try self.router() }
+        let certificate = try configuration.serverCertificate()
+        var services = databaseServices(logger: logger) + (try configuredServices(logger: logger))
+        if let links = content?.s3 { services.append(S3SecretReloading(links: links, logger: logger)) }
+        services.append(CertificateReloading(certificate: certificate, metrics: metrics, logger: logger))
         return try configuration.application(
-            routes.responder(), metrics, services: try services(logger: logger), logger: logger,
+            routes.responder(), metrics, certificate, services: services, logger: logger,
             onServerRunning: onServerRunning)
     }
 
-    /// The services that run in addition to the server. They end in reverse order, so the database closes last.
-    func services(logger: Logger) throws(ServiceError) -> [any Service] {
-        warn(logger)
+    /// The services that run as long as the database is open, in addition to the server. They end in reverse order, so
+    /// the database closes last.
+    func databaseServices(logger: Logger) -> [any Service] {
         let watch = DatabaseWatch(store: store, logger: logger)
-        var services: [any Service] = [
+        return [
             DatabaseClosing(store: store, metrics: metrics, watch: watch, logger: logger),
             watch,
             LeftoverRemoval(store: store, now: configuration.now, logger: logger),
+            LogClearing(store: store),
+        ]
+    }
+
+    /// The services that depend on the configuration.
+    func configuredServices(logger: Logger) throws(ServiceError) -> [any Service] {
+        warn(logger)
+        var services: [any Service] = [
             EndpointRegistry(configuration: configuration, store: store, logger: logger),
-            SigningKeyWatch(keys: signingKeys, now: configuration.now, logger: logger),
+            SigningKeyWatch(keys: signingKeys, agreement: keyAgreement, now: configuration.now, logger: logger),
         ]
         if let content { services.append(ContentWatch(folder: content.folder, logger: logger)) }
-        if let links = content?.s3 { services.append(S3SecretReloading(links: links, logger: logger)) }
         if let webhooks = try configuration.webhookServices(
             webhookScheduler, store: store, metrics: metrics, logger: logger)
         {
@@ -156,9 +180,15 @@ extension TenureService {
 }
 
 extension ServiceConfiguration {
+    /// Nil without TLS.
+    fileprivate func serverCertificate() throws(ServiceError) -> ServerCertificate? {
+        try certificateFiles.map { files throws(ServiceError) in try ServerCertificate(files, now: now) }
+    }
+
     /// The server at this configuration's address, with its certificate and limits.
     fileprivate func application<Responder: HTTPResponder>(
-        _ responder: Responder, _ metrics: ServiceMetrics, services: [any Service], logger: Logger,
+        _ responder: Responder, _ metrics: ServiceMetrics, _ certificate: ServerCertificate?,
+        services: [any Service], logger: Logger,
         onServerRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) throws(ServiceError) -> Application<Responder> where Responder.Context == ServiceContext {
         let (timeouts, limits) = (timeouts, limits)
@@ -175,10 +205,6 @@ extension ServiceConfiguration {
                     },
                 ],
                 idleTimeout: .seconds(Int64(timeouts.idle))))
-        let certificate = try certificateFiles.map { files throws(ServiceError) in
-            try ServerCertificate(files, now: now)
-        }
-        let services = services + [CertificateReloading(certificate: certificate, metrics: metrics, logger: logger)]
         var server = plain
         if let certificate {
             do {

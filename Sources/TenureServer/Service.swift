@@ -14,6 +14,7 @@ struct TenureService: Sendable {
     let policies: ActivePolicy
     let accessTokenKey: AccessTokenKey
     let signingKeys: SigningKeys
+    let keyAgreement: KeyAgreement
     /// Nil without webhooks.
     let webhookScheduler: WebhookScheduler?
     /// Nil if the service delivers no content.
@@ -41,11 +42,7 @@ struct TenureService: Sendable {
         policies = try await ActivePolicy(
             configuration.policy, in: database, at: configuration.now(), staleness: configuration.policyStaleness)
         webhookScheduler = configuration.webhooks.isEmpty ? nil : WebhookScheduler(policies, configuration.webhookTerms)
-        signingKeys = try SigningKeys(
-            folder: configuration.folderOfKeys, creating: try await !Self.hasCustomers(database),
-            tokenLife: configuration.terms.entitlementToken, staleness: configuration.signingKeyStaleness,
-            at: configuration.now())
-        accessTokenKey = try AccessTokenKey(folder: configuration.folderOfKeys, databaseID: database.databaseID)
+        (signingKeys, accessTokenKey, keyAgreement) = try await KeyAgreement.keys(configuration, database)
         content = try ContentDelivery(
             configuration, databaseID: database.databaseID, downloads: downloads ?? configuration.downloads)
     }
@@ -55,14 +52,6 @@ struct TenureService: Sendable {
         do {
             let opening = DatabaseOpening(bundleID: configuration.policy.app.bundleID)
             return Store(try SQLiteDatabase(path: configuration.databasePath, opening))
-        } catch {
-            throw ServiceError(error)
-        }
-    }
-
-    private static func hasCustomers(_ store: Store) async throws(ServiceError) -> Bool {
-        do {
-            return try await store.read { try $0.newestCustomer() } > 0
         } catch {
             throw ServiceError(error)
         }
@@ -171,6 +160,8 @@ struct TenureService: Sendable {
         let silent = Logger(label: "tenure") { _ in SwiftLogNoOpLogHandler() }
         let appStore = try appStoreClient(logger: silent)
         addAdminRoutes(to: router, verifier: sync.verifier, appStore: appStore)
+        router.get(AppsHandlers.listPath, use: AppsHandlers.refuse)
+        router.post(AppsHandlers.reloadPath, use: AppsHandlers.refuse)
         router.get(HealthRoutes.livePath, use: health.live)
         router.get(HealthRoutes.readyPath, use: health.ready)
         return router

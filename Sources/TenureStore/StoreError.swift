@@ -64,8 +64,8 @@ extension StoreError: CustomStringConvertible {
             """
         case .otherDatabase(let database):
             """
-            `\(database)` leads to another database than when the service started; check what the URL and its pooler lead \
-            to, and restart the service
+            `\(database)` leads to another database than when the service started, or the role has lost `USAGE` on its \
+            schema; check the role, and what the URL and its pooler lead to, and restart the service
             """
         case .moved(let database, let place):
             """

@@ -123,6 +123,14 @@ package final class PostgresServer: Sendable {
         try tools.run("createdb", ["-h", "127.0.0.1", "-p", "\(port)", "-U", "tenure", name], in: folder)
     }
 
+    /// Runs statements as the owner of the server.
+    package func run(_ sql: String) throws {
+        try tools.run(
+            "psql",
+            ["-h", "127.0.0.1", "-p", "\(port)", "-U", "tenure", "-v", "ON_ERROR_STOP=1", "-c", sql, "postgres"],
+            in: folder)
+    }
+
     package enum Stop: String, Sendable {
         /// Ends connections and transactions in order.
         case fast

@@ -78,6 +78,9 @@ import Testing
                 try FileManager.default.removeItem(atPath: two + "/access-token.secret")
                 try FileManager.default.copyItem(
                     atPath: one + "/access-token.secret", toPath: two + "/access-token.secret")
+                let store = try Store(SQLiteDatabase(path: two + "/record.sqlite"))
+                try await store.write { try $0.setSharedKeys(nil) }
+                try await store.close()
                 #expect(try await status(of: token, in: two) == .unauthorized)
             }
         }

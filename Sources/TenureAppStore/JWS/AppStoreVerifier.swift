@@ -171,8 +171,10 @@ public struct AppStoreVerifier: Sendable {
         if let now, instant.timeIntervalSince(now) > Self.clockTolerance {
             throw Rejection(
                 .expiredAtSigning,
-                "it was signed at \(instant.formatted(.iso8601)), which is in the future"
-            )
+                """
+                it was signed at \(instant.formatted(.iso8601)), which is in the future: this machine's clock is behind, at \
+                \(now.formatted(.iso8601))
+                """)
         }
     }
 

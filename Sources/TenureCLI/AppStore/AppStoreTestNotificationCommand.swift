@@ -45,7 +45,7 @@ struct AppStoreTestNotificationCommand: AsyncParsableCommand {
                 throw CommandError(settings.mistakes.joined(separator: "\n"))
             }
             let configurations =
-                settings.apps.isEmpty ? [("", configuration)] : settings.apps.map { ("\($0.name): ", $0.configuration) }
+                settings.apps?.apps.map { ("\($0.name): ", $0.configuration) } ?? [("", configuration)]
             var haveArrived = true
             for (name, configuration) in configurations {
                 let attempts = try await NotificationTest(

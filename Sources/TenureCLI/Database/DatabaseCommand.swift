@@ -12,7 +12,7 @@ struct DatabaseCommand: AsyncParsableCommand {
         subcommands: [
             DatabaseDumpCommand.self, DatabaseCheckCommand.self, DatabaseRebuildCommand.self,
             DatabaseBackupCommand.self, DatabaseRestoreCommand.self, DatabaseMigrateCommand.self,
-            DatabaseReopenCommand.self,
+            DatabaseReopenCommand.self, DatabaseAcceptKeysCommand.self, DatabaseVacuumCommand.self,
         ]
     )
 }

@@ -17,7 +17,8 @@ struct ServeCommand: AsyncParsableCommand {
             Every setting can be in a configuration file (YAML or JSON), in the environment and on the command line. \
             The command line overrides the environment, which overrides the file. Docs/configuration.md lists all \
             settings. SIGINT and SIGTERM stop the service after it has completed accepted requests. SIGHUP reads the \
-            TLS certificate and the secrets of `content.s3` again.
+            TLS certificate and the secrets of `content.s3` again; with several apps it does what `tenure apps reload` \
+            does.
 
             Exit codes: 0 stopped by a signal, or --check found no mistakes; 1 couldn't start, failed, or --check found \
             mistakes; 64 wrong usage.
@@ -38,8 +39,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard settings.allSatisfy({ $0 != "--help" && $0 != "-h" }) else { throw CleanExit.helpRequest(Self.self) }
-        let settings = try ServiceSettings(
-            arguments: settings, environment: ProcessInfo.processInfo.environment)
+        let (arguments, environment) = (self.settings, ProcessInfo.processInfo.environment)
+        let settings = try ServiceSettings(arguments: arguments, environment: environment)
         try await reportingErrors {
             if settings.isCheck { return try await check(settings) }
             guard settings.mistakes.isEmpty, let configuration = settings.configuration else {
@@ -47,13 +48,15 @@ struct ServeCommand: AsyncParsableCommand {
             }
             let logger = settings.logger
             for warning in settings.warnings { logger.warning("\(warning.hidingCredentials)") }
-            for app in settings.apps { Self.warn(of: app.configuration.policy, in: "app \(app.name): ", to: logger) }
-            if settings.apps.isEmpty { Self.warn(of: configuration.policy, to: logger) }
             let address = ServiceAddress(configuration)
-            if !settings.apps.isEmpty {
-                return try await serve(settings.apps, at: address, logger: logger)
+            if let apps = settings.apps {
+                for app in apps.apps { Self.warn(of: app.configuration.policy, in: "app \(app.name): ", to: logger) }
+                return try await Self.serve(apps, at: address, logger: logger) {
+                    try ServiceSettings(arguments: arguments, environment: environment, isReload: true)
+                }
             }
-            let store = try await Self.store(of: configuration)
+            Self.warn(of: configuration.policy, to: logger)
+            let store = try await Self.store(of: configuration, isOneOfSeveral: false)
             try await TenureServer.serve(configuration: configuration, store: store, logger: logger) { port in
                 Terminal.standardOutput.write("serving \(configuration.policy.app.bundleID) on \(address.url(port))")
             }
@@ -73,28 +76,49 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     /// Nil for an SQLite file, which the service opens itself.
-    private static func store(of configuration: ServiceConfiguration) async throws -> Store? {
+    private static func store(of configuration: ServiceConfiguration, isOneOfSeveral: Bool) async throws -> Store? {
         let database = DatabaseArgument(argument: configuration.databasePath)
         guard database.isPostgres else { return nil }
-        return try await database.open(DatabaseOpening(bundleID: configuration.policy.app.bundleID))
+        do {
+            return try await database.open(configuration.openingOfServer(isOneOfSeveral: isOneOfSeveral))
+        } catch {
+            throw configuration.missingDatabase(error)
+        }
     }
 
-    private func serve(_ apps: [AppConfiguration], at address: ServiceAddress, logger: Logger) async throws {
+    private static func serve(
+        _ apps: AppsConfiguration, at address: ServiceAddress, logger: Logger,
+        rereading: @escaping @Sendable () throws -> ServiceSettings
+    ) async throws {
+        let names = apps.apps.map(\.name).joined(separator: ", ")
+        let reread: AppsReading.Reader = {
+            do {
+                let settings = try rereading()
+                return AppsReading(
+                    settings.apps.map(opening), mistakes: settings.mistakes + settings.mistakeOfReload,
+                    warnings: settings.warnings)
+            } catch {
+                return AppsReading(nil, mistakes: [describe(error)], warnings: [])
+            }
+        }
+        try await TenureServer.serve(opening(apps), reread: reread, logger: logger) { port in
+            Terminal.standardOutput.write("serving \(names) on \(address.url(port))")
+        }
+    }
+
+    /// The apps with what opens their databases.
+    private static func opening(_ apps: AppsConfiguration) -> AppsConfiguration {
         var apps = apps
-        for index in apps.indices {
-            let configuration = apps[index].configuration
-            apps[index].open = {
+        for index in apps.apps.indices {
+            apps.apps[index].open = { configuration in
                 if let keys = configuration.keysFolder {
                     try FileManager.default.createDirectory(
                         atPath: keys, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
                 }
-                return try await Self.store(of: configuration)
+                return try await store(of: configuration, isOneOfSeveral: true)
             }
         }
-        let names = apps.map(\.name).joined(separator: ", ")
-        try await TenureServer.serve(apps: apps, logger: logger) { port in
-            Terminal.standardOutput.write("serving \(names) on \(address.url(port))")
-        }
+        return apps
     }
 
     /// Checks the settings without opening a port or creating a file.
@@ -102,7 +126,7 @@ struct ServeCommand: AsyncParsableCommand {
         var mistakes = settings.mistakes + settings.warnings
         if mistakes.isEmpty {
             let configurations =
-                settings.apps.isEmpty ? [settings.configuration].compactMap(\.self) : settings.apps.map(\.configuration)
+                settings.apps?.apps.map(\.configuration) ?? [settings.configuration].compactMap(\.self)
             let servers = await Self.databaseServers(of: configurations)
             mistakes += servers.mistakes
             for warning in servers.warnings { Terminal.standardError.write("warning: \(warning.hidingCredentials)") }
@@ -111,12 +135,12 @@ struct ServeCommand: AsyncParsableCommand {
             for mistake in mistakes { Terminal.standardError.write("error: \(mistake.hidingCredentials)") }
             throw ExitCode.error
         }
-        for app in settings.apps {
-            Terminal.standardOutput.write("app \(app.name):")
+        guard let apps = settings.apps else { return show(configuration) }
+        for app in apps.apps {
+            let isDefault = app.name == apps.defaultApp
+            Terminal.standardOutput.write("app \(app.name)\(isDefault ? " (default)" : ""):")
             show(app.configuration)
         }
-        guard settings.apps.isEmpty else { return }
-        show(configuration)
     }
 
     /// Compares the connections that the service may open with those that its database servers allow.
@@ -149,6 +173,11 @@ struct ServeCommand: AsyncParsableCommand {
 }
 
 extension ServiceSettings {
+    /// A running service with several apps can't become one with a single app.
+    fileprivate var mistakeOfReload: [String] {
+        apps == nil && mistakes.isEmpty ? ["there are no `apps` anymore, which needs a restart"] : []
+    }
+
     fileprivate var logger: Logger {
         var logger = Logger(label: "tenure") { [logsJSON] label -> any LogHandler in
             if logsJSON { JSONLogHandler.standardError() } else { TextLogHandler(label: label) }

@@ -88,6 +88,10 @@ struct ServiceFile {
         }
         for (key, node) in apps {
             let name = key.string ?? ""
+            if Setting.appsDefault.name == "apps." + name, node.mapping == nil {
+                read(.appsDefault, from: node, into: &values)
+                continue
+            }
             guard let mapping = node.mapping else {
                 values.note("\(place(key)): the app `\(name)` has no settings; it needs `policy` and `database`")
                 continue

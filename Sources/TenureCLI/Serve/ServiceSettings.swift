@@ -10,8 +10,8 @@ import TenureStore
 struct ServiceSettings {
     /// Nil if required settings are missing. With several apps, the first app's, which has the address of the service.
     let configuration: ServiceConfiguration?
-    /// Several apps behind one address; empty for a single app without a name.
-    let apps: [AppConfiguration]
+    /// Several apps behind one address; nil for a single app without a name.
+    let apps: AppsConfiguration?
     let logLevel: Logger.Level
     let logsJSON: Bool
     let isCheck: Bool
@@ -21,8 +21,11 @@ struct ServiceSettings {
     /// prints them.
     let warnings: [String]
 
-    /// Throws `ValidationError` for wrong usage of the command line.
-    init(arguments: [String], environment: [String: String]) throws {
+    /// Reads the settings.
+    ///
+    /// - Parameter isReload: Whether they are for a service that runs. `--new-database` was for its start.
+    /// - Throws: `ValidationError` for wrong usage of the command line.
+    init(arguments: [String], environment: [String: String], isReload: Bool = false) throws {
         var given = SettingValues()
         do {
             try given.read(arguments: arguments)
@@ -46,49 +49,54 @@ struct ServiceSettings {
             values.text(.logFormat) == "json" || (values.text(.logFormat) == "auto" && isatty(STDERR_FILENO) != 1)
         var mistakes = values.mistakes
         if values.apps.isEmpty {
-            apps = []
+            apps = nil
             configuration = Self.configuration(values, mistakes: &mistakes)
             warnings += Self.idleHosts(values) + Self.contentWarnings(values, configuration)
+            if values.says(.appsDefault) {
+                warnings.append("`\(Setting.appsDefault.name)` has no effect without `apps`; leave it out")
+            }
             mistakes += configuration?.findings.map(\.description) ?? []
         } else {
             for setting in [Setting.policy, .database] where given.says(setting) {
                 mistakes.append("each app has its own `\(setting.name)`; leave out `\(setting.flag)`")
             }
-            for app in values.apps {
-                warnings += Self.idleHosts(values.overlaid(by: app.values)).map { "the app `\(app.name)`: \($0)" }
-            }
-            var apps = values.apps.compactMap { app in
-                Self.configuration(values.overlaid(by: app.values), mistakes: &mistakes).map {
-                    AppConfiguration(name: app.name, configuration: $0)
-                }
-            }
-            // `--new-database` is for the apps without a database, of which there must be one.
-            if apps.contains(where: { !$0.configuration.hasDatabase }) {
-                for index in apps.indices where apps[index].configuration.hasDatabase {
-                    apps[index].configuration.createsDatabase = false
-                }
-            }
-            configuration = apps.first?.configuration
-            for app in values.apps {
-                let known = apps.first { $0.name == app.name }?.configuration
-                warnings += Self.contentWarnings(values.overlaid(by: app.values), known).map {
-                    "the app `\(app.name)`: \($0)"
-                }
-            }
+            apps = Self.apps(values, isReload: isReload, mistakes: &mistakes, warnings: &warnings)
+            configuration = apps?.common
             // What keeps one app from starting doesn't keep the others from it.
-            if isCheck {
-                for app in apps {
-                    mistakes += app.configuration.findingsOfApp.map { "the app `\(app.name)`: \($0)" }
-                }
-            }
+            if isCheck { mistakes += apps?.findings.map(\.description) ?? [] }
             // The mistakes of each app are in the list already. These are conflicts between apps.
-            if mistakes.isEmpty, let mistake = AppConfiguration.mistake(in: apps) {
-                mistakes.append(mistake.description)
-            }
-            self.apps = apps
+            if mistakes.isEmpty, let mistake = apps?.mistake { mistakes.append(mistake.description) }
         }
+        // A mistake in a setting beside `apps` is found for each app.
+        var known: Set<String> = []
+        mistakes = mistakes.filter { known.insert($0).inserted }
         self.mistakes = mistakes
         self.warnings = warnings
+    }
+
+    private static func apps(
+        _ values: SettingValues, isReload: Bool, mistakes: inout [String], warnings: inout [String]
+    ) -> AppsConfiguration? {
+        var apps: [AppConfiguration] = []
+        for app in values.apps {
+            let own = values.overlaid(by: app.values)
+            let known = configuration(own, mistakes: &mistakes)
+            warnings += (idleHosts(own) + contentWarnings(own, known)).map { "the app `\(app.name)`: \($0)" }
+            if let known { apps.append(AppConfiguration(name: app.name, configuration: known)) }
+        }
+        // `--new-database` is for the apps without a database, of which there must be one. Servers aren't asked yet.
+        let areMissing = apps.map { $0.configuration.databaseFile == nil || !$0.configuration.hasDatabase }
+        for (index, isMissing) in areMissing.enumerated() where isReload || !isMissing && areMissing.contains(true) {
+            apps[index].configuration.createsDatabase = false
+        }
+        guard let first = values.apps.first,
+            let common = configuration(
+                values.overlaid(by: first.values, only: [.policy, .database, .keys]), mistakes: &mistakes),
+            var result = try? AppsConfiguration(apps, common: common)
+        else { return nil }
+        result.defaultApp = values.text(.appsDefault)
+        for setting in Setting.fixed { result.fixed[setting.name] = values.list(setting) }
+        return result
     }
 
     /// Warnings about hosts of the App Store Server API, which have no effect without a key.

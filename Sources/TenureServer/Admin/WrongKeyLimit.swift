@@ -1,4 +1,5 @@
 import Foundation
+import Hummingbird
 import TenureAPI
 import TenureCore
 
@@ -27,6 +28,20 @@ final class WrongKeyLimit: Sendable {
         throw Problem(
             .tooManyRequests, "too many wrong keys came from your address; wait \(seconds) seconds",
             retryAfter: seconds)
+    }
+
+    /// Checks that the request has the configured admin key; otherwise throws `refusal`.
+    ///
+    /// As in `AdminKeyCheck`, a request without a key isn't a guess, and the right key is never locked out.
+    func check(
+        _ key: AdminKey?, in request: Request, from address: String, else refusal: Problem
+    ) throws(Problem) {
+        guard request.hasAuthorization else { throw refusal }
+        guard key?.opens(request) != true else { return }
+        let now = Date()
+        try check(address, now: now)
+        _ = add(address, now: now)
+        throw refusal
     }
 
     /// Returns the seconds until the address may try again, or nil if it may now.

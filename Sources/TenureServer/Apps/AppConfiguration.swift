@@ -8,7 +8,7 @@ public struct AppConfiguration: Sendable {
     /// The app's settings. Host, port, TLS and proxies are those of the first app.
     public var configuration: ServiceConfiguration
     /// Opens the database; nil, or no store, for the SQLite file in the configuration. Called again if it fails.
-    package var open: (@Sendable () async throws -> Store?)?
+    package var open: (@Sendable (ServiceConfiguration) async throws -> Store?)?
 
     /// Creates the configuration of one app. `mistake(in:)` checks its name.
     public init(name: String, configuration: ServiceConfiguration) {

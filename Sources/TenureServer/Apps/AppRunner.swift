@@ -3,13 +3,22 @@ import ServiceLifecycle
 
 /// Runs the services of one app, and starts the app again whenever it can't run.
 struct AppRunner: Service {
-    let app: AppConfiguration
+    let name: String
     let apps: RunningApps
     let logger: Logger
     /// Why it didn't start with the process.
     let error: ServiceError?
 
     private static let pause = Duration.seconds(5)
+
+    init(_ name: String, _ apps: RunningApps, error: ServiceError?, logger: Logger) {
+        self.name = name
+        self.apps = apps
+        self.error = error
+        var logger = logger
+        logger[metadataKey: "app"] = "\(name)"
+        self.logger = logger
+    }
 
     func run() async throws {
         var reported: ServiceError?
@@ -22,11 +31,13 @@ struct AppRunner: Service {
             }
             isFirst = false
             do {
-                let running = try await apps.start(app)
+                let running = try await apps.start(name)
                 if reported != nil { logger.notice("the app runs") }
                 reported = nil
-                let services = try running.service.services(logger: logger)
-                defer { apps.remove(app.name) }
+                let services =
+                    running.service.databaseServices(logger: logger)
+                    + [AppServices(name: name, apps: apps, logger: logger)]
+                defer { apps.remove(name) }
                 try await ServiceGroup(configuration: .init(services: services, logger: logger)).run()
             } catch is CancellationError {
                 return
@@ -38,8 +49,25 @@ struct AppRunner: Service {
 
     /// Logs why the app doesn't run, once for each reason.
     private func report(_ error: ServiceError, _ reported: inout ServiceError?) {
+        apps.note(failure: error, of: name)
         guard error != reported else { return }
         reported = error
         logger.error("the app doesn't run, and is started again every \(Self.pause)", metadata: ["detail": "\(error)"])
+    }
+}
+
+/// Runs the services that depend on an app's configuration. When the configuration is replaced, it ends them and runs
+/// those of the new one. The database stays open.
+private struct AppServices: Service {
+    let name: String
+    let apps: RunningApps
+    let logger: Logger
+
+    func run() async throws {
+        while !Task.isShuttingDownGracefully, !Task.isCancelled, let app = apps[name] {
+            let services = try app.service.configuredServices(logger: logger)
+            let group = ServiceGroup(configuration: .init(services: services, logger: logger))
+            if apps.note(group: group, of: app, named: name) { try await group.run() }
+        }
     }
 }

@@ -7,10 +7,17 @@ import TenureStore
 struct AppsHealth: Sendable {
     let apps: RunningApps
 
-    /// The problem of an app that can't use its database yet.
-    static let notRunning = Problem(
-        .busy, "the app doesn't run, because its database can't be used; try again", reason: "appNotRunning",
-        retryAfter: 5)
+    /// The problem of an app that doesn't run. The owner's list says why.
+    static func notRunning(_ failure: ServiceError?) -> Problem {
+        if case .otherKeys? = failure {
+            return Problem(
+                .busy, "the app doesn't run, because other processes beside its database have other keys",
+                reason: "otherKeys", retryAfter: 5)
+        }
+        return Problem(
+            .busy, "the app doesn't run, because its database can't be used; try again", reason: "appNotRunning",
+            retryAfter: 5)
+    }
 
     @Sendable func ready(_ request: Request, context: ServiceContext) async throws -> Response {
         let states = await states()
@@ -21,39 +28,48 @@ struct AppsHealth: Sendable {
                 .busy, "no app can write (\(list))",
                 reason: Set(failures).count == 1 ? failures.first : "noAppReady", retryAfter: 5)
         }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("status")
-        writer.value("ok")
-        writer.key("apps")
-        writer.beginObject()
-        for (name, reason) in states {
-            writer.key(name)
-            writer.beginObject()
-            writer.key("status")
-            writer.value(reason == nil ? "ok" : "failing")
-            if let reason {
-                writer.key("reason")
-                writer.value(reason)
+        var json = JSONWriter()
+        json.object { json in
+            json.field("status", "ok")
+            json.key("apps")
+            json.object { json in
+                for state in states {
+                    json.key(state.name)
+                    json.object { $0.write(state) }
+                }
             }
-            writer.endObject()
         }
-        writer.endObject()
-        writer.endObject()
-        return .json(writer.bytes)
+        return .json(json.bytes)
     }
 
     /// In the order of the configuration; a reason for each app that can't write.
-    private func states() async -> [(name: String, reason: String?)] {
+    func states() async -> [AppState] {
+        let configurations = apps.configuration.apps
         let reasons = await withTaskGroup(of: (String, String?).self) { group in
-            for app in apps.configurations {
+            for app in configurations {
                 group.addTask { [apps] in
-                    guard let running = apps[app.name] else { return (app.name, Self.notRunning.reason) }
+                    guard let running = apps[app.name] else {
+                        return (app.name, Self.notRunning(apps.failure(of: app.name)).reason)
+                    }
                     return (app.name, await HealthRoutes(store: running.service.store).problem()?.reason)
                 }
             }
             return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
         }
-        return apps.configurations.map { ($0.name, reasons[$0.name] ?? nil) }
+        return configurations.map { AppState(name: $0.name, reason: reasons[$0.name] ?? nil) }
+    }
+}
+
+/// Whether an app can write.
+struct AppState: Sendable {
+    let name: String
+    /// Why it can't, as a stable name; nil if it can.
+    let reason: String?
+}
+
+extension JSONWriter {
+    mutating func write(_ state: AppState) {
+        field("status", state.reason == nil ? "ok" : "failing")
+        field("reason", ifPresent: state.reason)
     }
 }

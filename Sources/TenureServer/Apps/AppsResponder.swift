@@ -2,49 +2,55 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
+/// The routes that one configuration of several apps has beside those of the apps that run.
+struct AppRoutes: Sendable {
+    /// Answers paths outside of all apps.
+    let shared: RouterResponder<ServiceContext>
+    /// For each app, what answers while it doesn't run.
+    let refusing: [String: RouterResponder<ServiceContext>]
+    /// The app with paths that work without a name.
+    let bareApp: String?
+}
+
 /// Passes each request to the app in its path, as if that app were the only one.
 ///
-/// `/apps/NAME/v1/…` is `/v1/…` of that app. With only one app, its paths also work without a name.
+/// `/apps/NAME/v1/…` is `/v1/…` of that app. The paths of the default app, or of a single one, also work without a name.
 struct AppsResponder: HTTPResponder {
     typealias Context = ServiceContext
 
-    /// Nil for an unknown name.
-    private let responder: @Sendable (_ app: String) -> RouterResponder<ServiceContext>?
-    private let shared: RouterResponder<ServiceContext>
-    /// The app with paths that work without a name.
-    private let only: String?
-
-    /// `shared` answers paths outside of all apps.
-    init(
-        apps: [AppConfiguration], shared: RouterResponder<ServiceContext>,
-        _ responder: @escaping @Sendable (_ app: String) -> RouterResponder<ServiceContext>?
-    ) {
-        self.responder = responder
-        self.shared = shared
-        only = apps.count == 1 ? apps.first?.name : nil
-    }
+    let apps: RunningApps
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
+        guard let routes = apps.routes else { throw AppsHealth.notRunning(nil) }
         let path = request.head.path ?? ""
         if path.hasPrefix(Self.prefix) {
             let rest = path.dropFirst(Self.prefix.count)
             let name = String(rest.prefix { $0 != "/" && $0 != "?" })
-            if let responder = responder(name) {
-                var head = request.head
-                head.path = String(rest.dropFirst(name.count))
-                var context = context
-                context.logger[metadataKey: "app"] = "\(name)"
-                context.pathPrefix = Self.prefix + name
-                return try await responder.respond(to: Request(head: head, body: request.body), context: context)
+            guard let responder = responder(name, routes) else {
+                return try await routes.shared.respond(to: request, context: context)
             }
+            var head = request.head
+            head.path = String(rest.dropFirst(name.count))
+            var context = context
+            context.logger[metadataKey: "app"] = "\(name)"
+            context.pathPrefix = Self.prefix + name
+            return try await responder.respond(to: Request(head: head, body: request.body), context: context)
         }
         switch request.uri.path {
         // These concern the whole process.
-        case HealthRoutes.livePath.description, HealthRoutes.readyPath.description, "/metrics":
-            return try await shared.respond(to: request, context: context)
+        case HealthRoutes.livePath.description, HealthRoutes.readyPath.description, "/metrics",
+            AppsHandlers.listPath.description, AppsHandlers.reloadPath.description:
+            return try await routes.shared.respond(to: request, context: context)
         default:
-            return try await (only.flatMap(responder) ?? shared).respond(to: request, context: context)
+            let bare = routes.bareApp.flatMap { responder($0, routes) }
+            return try await (bare ?? routes.shared).respond(to: request, context: context)
         }
+    }
+
+    /// Nil for an unknown name.
+    private func responder(_ name: String, _ routes: AppRoutes) -> RouterResponder<ServiceContext>? {
+        guard let refusing = routes.refusing[name] else { return nil }
+        return apps[name]?.responder ?? refusing
     }
 
     private static let prefix = "/apps/"

@@ -3,41 +3,40 @@ import Hummingbird
 import TenureAPI
 
 extension RunningApps {
-    /// Passes requests to the apps that run, and refuses those to the others.
-    func responder() throws(ServiceError) -> AppsResponder {
-        guard let shared = sharedResponder() else { throw .apps("there is no app; add one below `apps`") }
-        let stopped = Dictionary(
-            configurations.map { ($0.name, refusing(for: $0)) }, uniquingKeysWith: { first, _ in first })
-        return AppsResponder(apps: configurations, shared: shared) { [self] name in
-            self[name]?.responder ?? stopped[name]
-        }
+    /// The routes that the apps of a configuration have in common, and those of apps that don't run.
+    func routes(for configuration: AppsConfiguration) -> AppRoutes {
+        AppRoutes(
+            shared: sharedRouter(for: configuration).responder(),
+            refusing: Dictionary(
+                configuration.apps.map { ($0.name, refusing(for: $0)) }, uniquingKeysWith: { first, _ in first }),
+            bareApp: configuration.bareApp)
     }
 
     /// Answers for an app that doesn't run. Its requests are logged, counted and limited like others.
     private func refusing(for app: AppConfiguration) -> RouterResponder<ServiceContext> {
-        let router = router(for: app.configuration, metrics[app.name] ?? ServiceMetrics())
-        router.add(middleware: Refusal(problem: AppsHealth.notRunning))
+        let router = router(for: app.configuration, metrics(of: app.name))
+        router.add(middleware: Refusal(name: app.name, apps: self))
         return router.responder()
     }
 
-    /// Answers what is of no app, under the settings of the first one.
-    private func sharedResponder() -> RouterResponder<ServiceContext>? {
-        guard let first = configurations.first else { return nil }
-        let configuration = first.configuration
+    /// Answers what is of no app.
+    func sharedRouter(for configuration: AppsConfiguration) -> Router<ServiceContext> {
+        let common = configuration.common
         let router = router(
-            for: configuration, metrics[first.name] ?? ServiceMetrics(),
+            for: common, metrics(of: configuration.apps.first?.name ?? ""),
             nothingHere: "there is nothing at this path; the paths of an app begin with `/apps/NAME/`")
         let health = AppsHealth(apps: self)
         router.get(HealthRoutes.livePath) { _, _ in HealthRoutes.alive }
         router.get(HealthRoutes.readyPath, use: health.ready)
-        let tries = WrongKeyLimit()
         router.get("metrics") { [self] request, context in
             try await MetricsRoute(
-                sources: sources, access: configuration.metrics, adminKey: AdminKey(configuration.adminKey),
-                tries: tries
+                sources: sources, access: common.metrics, adminKey: AdminKey(common.adminKey), tries: tries
             ).respond(to: request, context: context)
         }
-        return router.responder()
+        let handlers = AppsHandlers(apps: self, key: AdminKey(common.adminKey))
+        router.get(AppsHandlers.listPath, use: handlers.list)
+        router.post(AppsHandlers.reloadPath, use: handlers.reload)
+        return router
     }
 
     private func router(
@@ -54,23 +53,24 @@ extension RunningApps {
     }
 
     private var sources: [MetricsSource] {
-        configurations.map { app in
+        configuration.apps.map { app in
             self[app.name]?.service.metricsSource(of: app.name)
                 ?? MetricsSource(
-                    app: app.name, metrics: metrics[app.name] ?? ServiceMetrics(),
+                    app: app.name, metrics: metrics(of: app.name),
                     store: nil, database: app.configuration.databaseFile, signingKeys: nil, webhooks: [],
                     environments: nil)
         }
     }
 }
 
-/// Refuses every request.
+/// Refuses every request to an app that doesn't run.
 private struct Refusal: RouterMiddleware {
     typealias Context = ServiceContext
 
-    let problem: Problem
+    let name: String
+    let apps: RunningApps
 
     func handle(
         _ request: Request, context: ServiceContext, next: (Request, ServiceContext) async throws -> Response
-    ) async throws -> Response { throw problem }
+    ) async throws -> Response { throw AppsHealth.notRunning(apps.failure(of: name)) }
 }

@@ -12,27 +12,84 @@ final class RunningApps: Sendable {
     struct RunningApp: Sendable {
         let service: TenureService
         let responder: RouterResponder<ServiceContext>
+        /// Differs for each configuration with which it ran.
+        fileprivate let id = UUID()
+        /// Runs its services; nil until they start.
+        fileprivate var group: ServiceGroup?
     }
 
-    let configurations: [AppConfiguration]
-    /// What each app counts, also while it doesn't run.
-    let metrics: [String: ServiceMetrics]
-    private let running = Locked<[String: RunningApp]>([:])
+    private struct State {
+        var configuration: AppsConfiguration
+        var routes: AppRoutes?
+        var running: [String: RunningApp] = [:]
+        /// What each app counts, also while it doesn't run.
+        var metrics: [String: ServiceMetrics] = [:]
+        /// Why apps don't run.
+        var failures: [String: ServiceError] = [:]
+    }
+
+    private let state: Locked<State>
     /// All apps share the connections.
-    private let downloads: Downloads?
+    private let downloads: Downloads
+    /// Wrong keys of all routes that belong to no app.
+    let tries = WrongKeyLimit()
+    let certificate: ServerCertificate?
+    /// Reads the configuration again; nil if it isn't in a file.
+    let reread: AppsReading.Reader?
+    let isReloading = Locked(false)
+    let runners: AppRunners
+    let logger: Logger
 
-    init(_ configurations: [AppConfiguration]) {
-        self.configurations = configurations
-        metrics = Dictionary(configurations.map { ($0.name, ServiceMetrics()) }) { first, _ in first }
-        downloads = configurations.first?.configuration.downloads
+    init(
+        _ configuration: AppsConfiguration, certificate: ServerCertificate? = nil, reread: AppsReading.Reader? = nil,
+        logger: Logger
+    ) {
+        state = Locked(State(configuration: configuration))
+        downloads = configuration.common.downloads
+        self.certificate = certificate
+        self.reread = reread
+        self.logger = logger
+        runners = AppRunners(logger: logger, shutdown: configuration.common.timeouts.shutdown)
     }
 
-    subscript(name: String) -> RunningApp? { running.withLock { $0[name] } }
+    var configuration: AppsConfiguration { state.withLock { $0.configuration } }
+    var routes: AppRoutes? { state.withLock { $0.routes } }
+
+    subscript(name: String) -> RunningApp? { state.withLock { $0.running[name] } }
+
+    func failure(of name: String) -> ServiceError? { state.withLock { $0.failures[name] } }
+
+    func note(failure: ServiceError?, of name: String) { state.withLock { $0.failures[name] = failure } }
+
+    /// Counts when the certificate in use expires.
+    func reportCertificate() {
+        guard let end = certificate?.expiry, let first = configuration.apps.first else { return }
+        metrics(of: first.name).usesCertificate(until: end)
+    }
+
+    func metrics(of name: String) -> ServiceMetrics {
+        state.withLock { state in
+            if let metrics = state.metrics[name] { return metrics }
+            let metrics = ServiceMetrics()
+            state.metrics[name] = metrics
+            return metrics
+        }
+    }
 
     /// Starts every app that can start. Throws if none can; returns why others can't, by their names.
     func start() async throws(ServiceError) -> [String: ServiceError] {
+        let apps = configuration.apps
+        let errors = await start(apps)
+        if errors.count == apps.count {
+            throw apps.lazy.compactMap { errors[$0.name] }.first ?? .apps("there is no app; add one below `apps`")
+        }
+        return errors
+    }
+
+    /// Starts these apps, and returns why some can't start.
+    func start(_ apps: [AppConfiguration]) async -> [String: ServiceError] {
         let results = await withTaskGroup(of: (String, Result<RunningApp, ServiceError>).self) { group in
-            for app in configurations {
+            for app in apps {
                 group.addTask {
                     do throws(ServiceError) {
                         return (app.name, .success(try await self.open(app)))
@@ -45,48 +102,82 @@ final class RunningApps: Sendable {
         }
         var errors: [String: ServiceError] = [:]
         // In their order, so that of two with one database always the same one starts.
-        for app in configurations {
+        for app in apps {
             do throws(ServiceError) {
                 guard let opened = try results[app.name]?.get() else { continue }
                 try await register(opened, as: app.name)
             } catch {
                 errors[app.name] = error
+                note(failure: error, of: app.name)
             }
-        }
-        if errors.count == configurations.count {
-            throw configurations.lazy.compactMap { errors[$0.name] }.first
-                ?? .apps("there is no app; add one below `apps`")
         }
         return errors
     }
 
     /// Returns the app with this name; starts it if it doesn't run.
-    func start(_ app: AppConfiguration) async throws(ServiceError) -> RunningApp {
-        if let running = self[app.name] { return running }
+    func start(_ name: String) async throws(ServiceError) -> RunningApp {
+        if let running = self[name] { return running }
+        guard let app = configuration[name] else { throw .app(name: name, "it isn't configured anymore") }
         let opened = try await open(app)
-        try await register(opened, as: app.name)
+        try await register(opened, as: name)
         return opened
     }
 
+    /// Notes what runs the services of an app. Returns false if the app runs with another configuration by now.
+    func note(group: ServiceGroup, of app: RunningApp, named name: String) -> Bool {
+        state.withLock { state in
+            guard state.running[name]?.id == app.id else { return false }
+            state.running[name]?.group = group
+            return true
+        }
+    }
+
     /// Notes that the app's services ended, and its database is closed.
-    func remove(_ name: String) { running.withLock { $0[name] = nil } }
+    func remove(_ name: String) { state.withLock { $0.running[name] = nil } }
 
     /// Closes all databases. For a process that doesn't start.
     func close() async {
-        for app in running.withLock({ $0.values.map(\.service) }) { try? await app.store.close() }
+        for app in state.withLock({ $0.running.values.map(\.service) }) { try? await app.store.close() }
+    }
+
+    /// Makes the routes of the configuration.
+    func makeRoutes() {
+        let routes = routes(for: configuration)
+        state.withLock { $0.routes = routes }
+    }
+
+    /// Takes a new configuration: requests that come from now on are answered by it. `replacements` are the running apps
+    /// under it, with what they replace. Returns the services of those that were replaced.
+    func adopt(
+        _ configuration: AppsConfiguration, routes: AppRoutes,
+        replacements: [(name: String, old: RunningApp, RunningApp)]
+    ) -> [ServiceGroup] {
+        state.withLock { state in
+            state.configuration = configuration
+            state.routes = routes
+            return replacements.compactMap { name, old, new in
+                // If it failed meanwhile, its database is closed, and it starts again under the new configuration.
+                guard let present = state.running[name], present.id == old.id else { return nil }
+                state.running[name] = new
+                return present.group
+            }
+        }
+    }
+
+    /// An app under another configuration, with the database that is open already.
+    func renewed(_ app: AppConfiguration, _ running: RunningApp) async throws(ServiceError) -> RunningApp {
+        try await wired(app, running.service.store)
     }
 
     private func open(_ app: AppConfiguration) async throws(ServiceError) -> RunningApp {
         let store: Store
         do {
-            store = try await app.open?() ?? TenureService.openStore(app.configuration)
+            store = try await app.open?(app.configuration) ?? TenureService.openStore(app.configuration)
         } catch {
             throw ServiceError(opening: error)
         }
         do throws(ServiceError) {
-            let service = try await TenureService(
-                app.configuration, store: store, downloads: downloads, metrics: metrics[app.name] ?? ServiceMetrics())
-            return RunningApp(service: service, responder: try service.router().responder())
+            return try await wired(app, store)
         } catch {
             // An app that doesn't start must not keep its database open.
             try? await store.close()
@@ -94,11 +185,25 @@ final class RunningApps: Sendable {
         }
     }
 
+    private func wired(_ app: AppConfiguration, _ store: Store) async throws(ServiceError) -> RunningApp {
+        BodyBudget.process.allow(bodies: app.configuration.limits.bodySize)
+        let service = try await TenureService(
+            app.configuration, store: store, downloads: downloads, metrics: metrics(of: app.name))
+        return RunningApp(service: service, responder: try service.router().responder())
+    }
+
     private func register(_ app: RunningApp, as name: String) async throws(ServiceError) {
         let id = app.service.store.databaseID
-        let other = running.withLock { apps in
-            let other = apps.first { $0.value.service.store.databaseID == id }?.key
-            if other == nil { apps[name] = app }
+        let other = state.withLock { state in
+            let other = state.running.first { $0.value.service.store.databaseID == id }?.key
+            if other == nil {
+                state.running[name] = app
+                state.failures[name] = nil
+                // It exists now, also if the app starts again.
+                for index in state.configuration.apps.indices where state.configuration.apps[index].name == name {
+                    state.configuration.apps[index].configuration.createsDatabase = false
+                }
+            }
             return other
         }
         guard let other else { return }

@@ -1,6 +1,6 @@
 import Foundation
 import TenureCore
-import TenureStore
+package import TenureStore
 
 extension ServiceConfiguration {
     /// All mistakes, including those in the files that it names. Creates and changes nothing.
@@ -50,10 +50,8 @@ extension ServiceConfiguration {
 
     /// A database that is missing although it should exist, or exists although it should be created; nil if neither.
     var findingOfDatabase: ServiceError? {
-        guard let databaseFile else {
-            return createsDatabase
-                ? .database("`--new-database` is for SQLite files; leave it out with a database server") : nil
-        }
+        // A database server is asked when it's opened.
+        guard let databaseFile else { return nil }
         let exists = hasDatabase
         if createsDatabase {
             guard exists else { return nil }
@@ -67,6 +65,27 @@ extension ServiceConfiguration {
             there is no database at `\(databaseFile)`, but there is a signing key in `\(folderOfKeys)`; if the database \
             was moved or deleted, restore it\(remedy.map { " with \($0)" } ?? " from a backup"), or start once with \
             `--new-database` if the service has no customers yet
+            """)
+    }
+
+    /// What opening a database server may do, for one of several apps or a service with one.
+    package func openingOfServer(isOneOfSeveral: Bool) -> DatabaseOpening {
+        DatabaseOpening(
+            bundleID: policy.app.bundleID, creates: createsDatabase || !hasSigningKey,
+            // Of several apps, only some may be new.
+            mustBeNew: createsDatabase && !isOneOfSeveral)
+    }
+
+    /// The mistake of keys without a database on a server, if that is why it couldn't be opened.
+    package func missingDatabase(_ error: any Error) -> any Error {
+        guard case StoreError.unusable(let database, let detail) = error, !createsDatabase, hasSigningKey,
+            detail.contains(DatabaseOpening.noDatabase)
+        else { return error }
+        return ServiceError.database(
+            """
+            \(StoreError.unusable(database: database, detail: detail)). There is a signing key in `\(folderOfKeys)`: if \
+            the database was moved or deleted, restore it from a backup, or start once with `--new-database` if the \
+            service has no customers yet
             """)
     }
 

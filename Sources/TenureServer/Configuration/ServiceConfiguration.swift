@@ -205,7 +205,7 @@ public struct ServiceConfiguration: Sendable {
     }
 
     /// Nil if the database isn't a file.
-    var databaseFile: String? { databasePath.contains("://") ? nil : databasePath }
+    package var databaseFile: String? { databasePath.contains("://") ? nil : databasePath }
 
     var isLoopback: Bool { Self.isLoopback(host) }
 

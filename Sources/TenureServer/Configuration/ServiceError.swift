@@ -17,6 +17,8 @@ public enum ServiceError: Error, Sendable, Hashable {
     /// The policy has mistakes. Each message begins with file, line and column.
     case brokenPolicy([String])
     case keyFile(path: String, detail: String)
+    /// Other processes beside the same database have other keys.
+    case otherKeys(String)
     /// The database isn't a file, so the keys have no default folder.
     case noKeysFolder
     /// The certificate or private key of the service's TLS is invalid.
@@ -90,7 +92,7 @@ extension ServiceError: CustomStringConvertible {
         case .clock(let detail): "the setting `clock` is invalid: \(detail)"
         case .apps(let detail): "the apps can't run together: \(detail)"
         case .app(let name, let detail): "the app `\(name)`: \(detail)"
-        case .database(let detail): detail
+        case .database(let detail), .otherKeys(let detail): detail
         case .failed(let detail): "the service failed: \(detail)"
         }
     }

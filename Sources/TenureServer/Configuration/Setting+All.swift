@@ -10,7 +10,7 @@ extension Setting {
         "print every mistake in the configuration, or what the service would do, and exit")
     package static let newDatabase = Setting(
         "newDatabase", .flag, isForCommandOnly: true,
-        "create the SQLite database although there is a signing key already; fails if the database exists",
+        "create the database although there is a signing key already; fails if the database exists",
         apply: { $1.createsDatabase = $0.text(named: "newDatabase") == "true" })
     package static let policy = Setting("policy", .path, isOfApp: true, "the policy, in YAML or JSON; required")
     package static let database = Setting(
@@ -28,7 +28,8 @@ extension Setting {
         "trust", .list(.trust), isOfApp: true,
         "certificates to trust beside Apple's roots; for xcode, the certificate of your Xcode")
     package static let adminKeyFile = Setting(
-        "adminKeyFile", .path, "a file with the admin key, made by `tenure admin-key generate`; mode 600")
+        "adminKeyFile", .path, isOfApp: true, "a file with the admin key, made by `tenure admin-key generate`; mode 600"
+    )
     package static let certificate = Setting(
         "tls.certificate", .path, "a PEM file with the server's certificate, then its intermediate certificates")
     package static let certificateKey = Setting("tls.key", .path, "a PEM file with that certificate's private key")
@@ -79,6 +80,8 @@ extension Setting {
         "webhooks", .structure, isOfApp: true, "endpoints that receive events; see Docs/webhooks.md")
     package static let apps = Setting(
         "apps", .structure, "several apps in one service, by name, each with its own policy, database and keys")
+    package static let appsDefault = Setting(
+        "apps.default", .text("app"), "which of several apps also answers the routes without `/apps/NAME`")
     package static let logLevel = Setting(
         "logLevel", .choice(["trace", "debug", "info", "notice", "warning", "error"]), fallback: "info",
         "the least severe level that is logged")
@@ -136,24 +139,27 @@ extension Setting {
             "webhookRetentionDays", 4...3650, \.webhookTerms.retentionDays, isOfApp: true,
             "days for which sent messages are kept"),
         apps,
+        appsDefault,
         Setting(
             "metrics", \.metrics,
             "who may read `/metrics`: `guarded` allows loopback and the admin key, `open` everyone, `off` no client"),
         logLevel,
         logFormat,
         Setting(
-            "rateLimits.perAddress", 0...1_000_000, \.rateLimits.perAddress.perSecond,
+            "rateLimits.perAddress", 0...1_000_000, \.rateLimits.perAddress.perSecond, isOfApp: true,
             "requests per second from one address (IPv6: from one /64); 0 means no limit"),
         Setting(
-            "rateLimits.addressBurst", 1...10_000_000, \.rateLimits.perAddress.burst,
+            "rateLimits.addressBurst", 1...10_000_000, \.rateLimits.perAddress.burst, isOfApp: true,
             "requests that one address may send at once"),
         Setting(
-            "rateLimits.perToken", 0...1_000_000, \.rateLimits.perToken.perSecond,
+            "rateLimits.perToken", 0...1_000_000, \.rateLimits.perToken.perSecond, isOfApp: true,
             "requests per second with one access token; 0 means no limit"),
         Setting(
-            "rateLimits.tokenBurst", 1...10_000_000, \.rateLimits.perToken.burst,
+            "rateLimits.tokenBurst", 1...10_000_000, \.rateLimits.perToken.burst, isOfApp: true,
             "requests that may be sent at once with one access token"),
-        Setting("limits.bodySize", 1024...1_073_741_824, \.limits.bodySize, "the largest request body, in bytes"),
+        Setting(
+            "limits.bodySize", 1024...1_073_741_824, \.limits.bodySize, isOfApp: true,
+            "the largest request body, in bytes"),
         Setting(
             "limits.bodyRate", 0...1_073_741_824, \.limits.bodyRate,
             "the lowest rate of a request body, in bytes per second; 0 means no limit"),
@@ -174,6 +180,9 @@ extension Setting {
 
     /// The settings that each of several apps has.
     package static let ofApp = all.filter(\.isOfApp)
+
+    /// The settings that a running service with several apps can't change.
+    package static let fixed = all.filter { !$0.isOfApp && !$0.isForCommandOnly && $0.name != appsDefault.name }
 
     /// Where the content files are if they aren't in the folder.
     package static let s3: [Setting] = [

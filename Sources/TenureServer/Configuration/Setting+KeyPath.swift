@@ -14,9 +14,11 @@ extension Setting {
     }
 
     /// A whole number for a property of type `Double`.
-    init(_ name: String, _ range: ClosedRange<Int>, _ path: Path<Double>, _ sentence: String) {
+    init(
+        _ name: String, _ range: ClosedRange<Int>, _ path: Path<Double>, isOfApp: Bool = false, _ sentence: String
+    ) {
         let fallback = Self.defaults.map { "\(Int($0[keyPath: path]))" }
-        self.init(name, .number(range), fallback: fallback, sentence) {
+        self.init(name, .number(range), fallback: fallback, isOfApp: isOfApp, sentence) {
             if let value = $0.text(named: name).flatMap({ Double($0) }) { $1[keyPath: path] = value }
         }
     }

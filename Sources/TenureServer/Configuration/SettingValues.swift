@@ -22,6 +22,13 @@ package struct SettingValues: Sendable {
         return overlaid
     }
 
+    /// Returns these values with only some settings of one of several apps.
+    package func overlaid(by app: SettingValues, only settings: [Setting]) -> SettingValues {
+        var some = SettingValues()
+        some.texts = app.texts.filter { text in settings.contains { $0.name == text.key } }
+        return overlaid(by: some)
+    }
+
     package func says(_ setting: Setting) -> Bool { texts[setting.name] != nil }
 
     // MARK: Reading

@@ -7,13 +7,20 @@ import TenureJSON
 /// Makes and checks access tokens: HMAC-SHA256 with a key that depends on the service's secret and its database.
 struct AccessTokenKey: Sendable {
     private let code: MessageCode
+    /// A digest that identifies the secret, for processes that must have the same one.
+    let fingerprint: String
 
     static let fileName = "access-token.secret"
 
     /// Reads the secret, or creates it at the first start. A token has the database's number of the customer, so the
     /// key depends on the database too. With another database, the same secret gives other tokens.
     init(folder: String, databaseID: [UInt8]) throws(ServiceError) {
-        code = try Self.code(for: "tenure access token", folder: folder, databaseID: databaseID)
+        let secret = try Self.secret(in: folder)
+        code = Self.code(for: "tenure access token", secret, databaseID: databaseID)
+        fingerprint = HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: SymmetricKey(data: secret), info: Array("tenure fingerprint".utf8),
+            outputByteCount: 16
+        ).withUnsafeBytes { Base64.urlSafe.text($0) }
     }
 
     /// Returns the key for one purpose. A token of one purpose is invalid for all others, although they share the
@@ -21,14 +28,25 @@ struct AccessTokenKey: Sendable {
     static func code(
         for purpose: String, folder: String, databaseID: [UInt8]
     ) throws(ServiceError) -> MessageCode {
+        code(for: purpose, try secret(in: folder), databaseID: databaseID)
+    }
+
+    private static func secret(in folder: String) throws(ServiceError) -> [UInt8] {
         let file = Self.file(in: folder)
         let secret = try file.contents { (0..<32).map { _ in UInt8.random(in: .min ... .max) } }
         guard secret.count == 32 else {
             throw .keyFile(
                 path: file.path,
-                detail: "it doesn't have 32 bytes; remove it, and the service creates a new one (devices sync again)")
+                detail: """
+                    it doesn't have 32 bytes; restore it from your backup, or remove it, and run `tenure database \
+                    accept-keys` (devices sync again)
+                    """)
         }
-        return MessageCode(
+        return secret
+    }
+
+    private static func code(for purpose: String, _ secret: [UInt8], databaseID: [UInt8]) -> MessageCode {
+        MessageCode(
             key: HKDF<SHA256>.deriveKey(
                 inputKeyMaterial: SymmetricKey(data: secret), salt: databaseID, info: Array(purpose.utf8),
                 outputByteCount: 32))

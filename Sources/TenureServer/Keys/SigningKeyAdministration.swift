@@ -44,7 +44,7 @@ package struct SigningKeyAdministration: Sendable {
         let period: Summary.Period =
             switch keys.period {
             case .unlimited: .unlimited
-            case .notSigned: .notSigned
+            case .notSigned, .outdated: .notSigned
             case .until(let end): .until(end)
             }
         return Summary(

@@ -14,7 +14,7 @@ struct SigningKeySet: Sendable {
     /// The statements that vouch for the key in use; nil if apps must have pinned the key itself.
     let vouchers: SigningKeyResponse?
     /// How long the key in use may sign, according to the offline root's statement.
-    let period: Period
+    var period: Period
 
     enum Period: Sendable, Hashable {
         /// There is no offline root.
@@ -22,12 +22,14 @@ struct SigningKeySet: Sendable {
         case until(Date)
         /// There is a root, but it hasn't signed this key.
         case notSigned
+        /// Another process beside the same database has a newer key.
+        case outdated
 
         func contains(_ now: Date) -> Bool {
             switch self {
             case .unlimited: true
             case .until(let end): now < end
-            case .notSigned: false
+            case .notSigned, .outdated: false
             }
         }
     }

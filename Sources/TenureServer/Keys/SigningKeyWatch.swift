@@ -4,9 +4,10 @@ import ServiceLifecycle
 import TenureCore
 import TenureJSON
 
-/// Logs changes of the signing keys: rotations, a file that can't be read, and the end of the signing period.
+/// Compares the signing key with that of the other processes, and logs changes: rotations, a file that can't be read, and the end of the signing period.
 struct SigningKeyWatch: Service {
     let keys: SigningKeys
+    let agreement: KeyAgreement
     let now: @Sendable () -> Date
     let logger: Logger
 
@@ -14,7 +15,10 @@ struct SigningKeyWatch: Service {
 
     func run() async throws {
         var log = SigningKeyLog(keys.current.id)
+        var agreed = agreement.firstKey
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
+            // While the database doesn't answer, nothing is issued under the wrong key that another process rejects.
+            try? await agreement.renew(keys, agreed: &agreed)
             for line in log.lines(about: keys.current, keys.failure, at: now()) { logger.log(line) }
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.interval) }
         }
@@ -70,6 +74,13 @@ struct SigningKeyLog {
             return Line(
                 level: .error,
                 message: "no entitlement tokens are issued: the offline root hasn't signed the key in use; \(fix)")
+        case .outdated:
+            return Line(
+                level: .error,
+                message: """
+                    no entitlement tokens are issued: another process has a newer signing key; copy its \
+                    `signing-key.json` to this process's folder of keys
+                    """)
         case .until(let end) where end <= now:
             return Line(
                 level: .error,

@@ -14,6 +14,8 @@ final class SigningKeys: Sendable {
         var readAt = ContinuousClock.now
         var isReading = false
         var problem: ServiceError?
+        /// Whether another process has a newer key.
+        var isOutdated = false
     }
 
     static let usualStaleness = Swift.Duration.seconds(1)
@@ -24,9 +26,10 @@ final class SigningKeys: Sendable {
     ///   - creating: Whether to create the first key if it doesn't exist. A service with customers must not do that:
     ///     their apps trust the missing key, and would reject everything that another one signs.
     ///   - tokenLife: The lifetime of entitlement tokens, in seconds.
+    ///   - lastUsed: Where the keys were when a process last used them, if that is known.
     init(
         folder: String, creating: Bool, tokenLife: TimeInterval, staleness: Swift.Duration = usualStaleness,
-        at now: Date
+        lastUsed: String? = nil, at now: Date
     ) throws(ServiceError) {
         store = SigningKeyStore(folder: folder)
         self.staleness = staleness
@@ -34,9 +37,10 @@ final class SigningKeys: Sendable {
             throw .keyFile(
                 path: store.path,
                 detail: """
-                    it is missing, although the database has customers with apps that trust its keys. If it is in \
-                    another folder, set `keys` to that folder; each app below `apps` has its own. Otherwise restore it \
-                    from your backup. If no app has pinned the keys yet, remove the database and start with a new one
+                    it is missing, although the database has customers with apps that trust its keys\
+                    \(lastUsed.map { "; they were in `\($0)`" } ?? ""). If it is in another folder, set `keys` to that \
+                    folder; each app below `apps` has its own. Otherwise restore it from your backup. If no app has \
+                    pinned the keys yet, remove the database and start with a new one
                     """)
         }
         var (keys, bytes) = try store.readOrCreate(at: now)
@@ -50,7 +54,24 @@ final class SigningKeys: Sendable {
     /// The keys as the file has them, or had them a moment ago.
     var current: SigningKeySet {
         refresh()
-        return state.withLock { $0.keys }
+        return state.withLock { state in
+            guard state.isOutdated else { return state.keys }
+            var keys = state.keys
+            keys.period = .outdated
+            return keys
+        }
+    }
+
+    /// Whether another process beside the same database has a newer key. Then this process issues no tokens.
+    var isOutdated: Bool {
+        get { state.withLock { $0.isOutdated } }
+        set { state.withLock { $0.isOutdated = newValue } }
+    }
+
+    /// Reads the file now, even if it was read a moment ago.
+    func reread() {
+        state.withLock { $0.readAt = ContinuousClock.now - staleness }
+        refresh()
     }
 
     /// Why the file can't be read now. The keys that were read before stay in use.

@@ -15,20 +15,14 @@ struct MetricsRoute: Sendable {
         case .off: throw Problem(.notFound, "there is nothing at this path")
         case .open: break
         case .guarded:
-            if context.peer?.isLocal != true { try checkKey(of: request, from: WrongKeyLimit.name(of: context.peer)) }
+            guard context.peer?.isLocal != true else { break }
+            try tries.check(
+                adminKey, in: request, from: WrongKeyLimit.name(of: context.peer),
+                else: Problem(
+                    .notAuthenticated,
+                    "metrics are available from this machine, or with the admin key as a bearer token"
+                ))
         }
         return .text(await MetricsSource.text(of: sources), mediaType: PrometheusFamily.mediaType)
-    }
-
-    private func checkKey(of request: Request, from address: String) throws(Problem) {
-        let refusal = Problem(
-            .notAuthenticated, "metrics are available from this machine, or with the admin key as a bearer token")
-        // As in `AdminKeyCheck`, a request without a key isn't a guess, and the right key is never locked out.
-        guard request.hasAuthorization else { throw refusal }
-        guard adminKey?.opens(request) != true else { return }
-        let now = Date()
-        try tries.check(address, now: now)
-        _ = tries.add(address, now: now)
-        throw refusal
     }
 }

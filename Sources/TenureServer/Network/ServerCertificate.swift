@@ -58,7 +58,7 @@ struct CertificateReloading: Service {
         if !hasTerminal { signal(SIGHUP, SIG_IGN) }
     }
 
-    private static let hasTerminal = isatty(STDIN_FILENO) == 1
+    static let hasTerminal = isatty(STDIN_FILENO) == 1
 
     func run() async throws {
         report()

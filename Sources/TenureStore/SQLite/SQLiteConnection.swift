@@ -32,6 +32,8 @@ package final class SQLiteConnection: @unchecked Sendable {
 
     /// How long it waits for other connections, in milliseconds.
     private static let timeout: Int32 = 5000
+    /// While the log is emptied, writes wait.
+    private static let shortTimeout: Int32 = 100
 
     /// Far more than a service uses. Statements that are composed, as for copying a database, must not pile up.
     private static let mostPrepared = 256
@@ -47,6 +49,9 @@ package final class SQLiteConnection: @unchecked Sendable {
         sqlite3_busy_timeout(opened, Self.timeout)
         handle = opened
         self.path = path
+        // Removed rows are overwritten: erased data must not stay in free pages. Without this option SQLite may be built
+        // with either default.
+        if access == .writing || access == .creating { try runAll("PRAGMA secure_delete = ON") }
     }
 
     deinit {
@@ -142,6 +147,14 @@ package final class SQLiteConnection: @unchecked Sendable {
     /// Writes the log into the file, except for what a reader still needs.
     func checkpoint() {
         sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    }
+
+    /// Writes the log into the file and empties it. Returns false if a reader or another writer is in the way for longer
+    /// than usual reads take.
+    func emptyLog() -> Bool {
+        sqlite3_busy_timeout(handle, Self.shortTimeout)
+        defer { sqlite3_busy_timeout(handle, Self.timeout) }
+        return sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_TRUNCATE, nil, nil) == SQLITE_OK
     }
 
     // MARK: Errors

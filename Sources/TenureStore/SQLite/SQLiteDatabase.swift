@@ -27,7 +27,9 @@ package struct SQLiteDatabase: Database {
                         """)
             }
         }
-        if let objection = NetworkFileSystem.objection(to: path) { throw objection }
+        if let objection = NetworkFileSystem.objection(to: path) ?? SQLiteFile.objectionToNames(of: path) {
+            throw objection
+        }
         try Self.createFile(at: path)
         let identity = FileIdentity(path: path)
         let closedNumber = SQLiteNumber.ofClosedFile(at: path)
@@ -171,6 +173,8 @@ package struct SQLiteDatabase: Database {
     }
 
     package func replacementReport() async -> String? { await writer.replacementReport() }
+
+    package func clearLog() async -> Bool { await writer.clearLog() }
 
     package func close() async throws(StoreError) {
         readers.close()

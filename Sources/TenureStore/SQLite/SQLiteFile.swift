@@ -101,13 +101,30 @@ enum SQLiteFile {
     }
 }
 
+extension SQLiteFile {
+    /// Why a file with several names can't be used: SQLite would keep a log beside each of them
+    /// (https://www.sqlite.org/howtocorrupt.html, section 2.5).
+    static func objectionToNames(of path: String) -> StoreError? {
+        var status = stat()
+        guard stat(resolved(path), &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink > 1 else {
+            return nil
+        }
+        return .unusable(
+            database: path,
+            detail: """
+                the file has \(status.st_nlink) names (hard links), and programs that open it by different names destroy it; \
+                remove the others (`find / -xdev -samefile \(path)` lists them), or copy it with `tenure database backup`
+                """)
+    }
+}
+
 extension SQLiteDatabase {
     /// The reason why this file can't be used as a database, as far as that is known without changing anything;
     /// otherwise nil.
     package static func objection(to path: String) -> StoreError? {
         do {
             _ = try SQLiteFile.contents(at: path, leavingNoTrace: true)
-            return NetworkFileSystem.objection(to: path)
+            return NetworkFileSystem.objection(to: path) ?? SQLiteFile.objectionToNames(of: path)
         } catch {
             return error
         }

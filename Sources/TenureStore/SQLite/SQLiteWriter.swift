@@ -50,6 +50,8 @@ final class SQLiteWriter: @unchecked Sendable {
     private final class Log {
         /// Frames after the last commit.
         var size: Int32 = 0
+        /// Whether nothing was written since the log was emptied.
+        var isEmpty = false
     }
 
     /// The largest group. A flush never takes so long that readers of the log fall behind.
@@ -74,7 +76,9 @@ final class SQLiteWriter: @unchecked Sendable {
         sqlite3_wal_hook(
             files.connection.handle,
             { log, _, _, frames in
-                log.map { Unmanaged<Log>.fromOpaque($0).takeUnretainedValue() }?.size = frames
+                let log = log.map { Unmanaged<Log>.fromOpaque($0).takeUnretainedValue() }
+                log?.size = frames
+                log?.isEmpty = false
                 return SQLITE_OK
             }, Unmanaged.passUnretained(log).toOpaque())
     }
@@ -174,6 +178,19 @@ final class SQLiteWriter: @unchecked Sendable {
         guard log.size >= Self.largestLog else { return }
         log.size = 0
         files?.connection.checkpoint()
+    }
+
+    /// See `Database.clearLog`.
+    func clearLog() async -> Bool {
+        await withCheckedContinuation { continuation in
+            queue.async {
+                if !self.log.isEmpty, self.check() == nil, let connection = self.files?.connection {
+                    self.log.isEmpty = connection.emptyLog()
+                    if self.log.isEmpty { self.log.size = 0 }
+                }
+                continuation.resume(returning: self.log.isEmpty || self.failure != nil || self.files == nil)
+            }
+        }
     }
 
     // MARK: Groups

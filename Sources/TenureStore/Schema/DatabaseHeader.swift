@@ -106,17 +106,23 @@ package struct DatabaseOpening: Sendable {
     package var creates: Bool
     /// Whether to bring a database of an earlier release up to date. Only services do.
     package var migrates: Bool
+    /// Whether a database that exists is a mistake.
+    package var mustBeNew: Bool
     package var migrations: [Migration]
 
     package init(
-        bundleID: String? = nil, creates: Bool = true, migrates: Bool = true,
+        bundleID: String? = nil, creates: Bool = true, migrates: Bool = true, mustBeNew: Bool = false,
         migrations: [Migration] = Migration.all
     ) {
         self.bundleID = bundleID
         self.creates = creates
         self.migrates = migrates
+        self.mustBeNew = mustBeNew
         self.migrations = migrations
     }
+
+    /// What the message about a schema without a database says.
+    package static let noDatabase = "contains no Tenure database"
 
     /// For a command, which uses an existing database as it is.
     package static func existing(of bundleID: String?) -> DatabaseOpening {

@@ -49,6 +49,11 @@ package protocol Database: Sendable {
     ///   server.
     func replacementReport() async -> String?
 
+    /// Removes from the log what isn't in the database anymore, such as erased rows. A service asks every half minute.
+    ///
+    /// - Returns: whether the log is empty now. It isn't while a reader needs it: ask again. True for a server.
+    func clearLog() async -> Bool
+
     /// Closes all connections. The database can't be used afterward.
     func close() async throws(StoreError)
 }
@@ -69,6 +74,8 @@ extension Database {
     package var connectionPools: [ConnectionPool] { [] }
 
     package func replacementReport() async -> String? { nil }
+
+    package func clearLog() async -> Bool { true }
 
     package func forEachCustomer(
         after id: Int64, through last: Int64,

@@ -6,6 +6,7 @@ extension DatabaseTransaction {
     func perform(
         _ request: RequestedChange, on name: CustomerName, by rederivation: Rederivation
     ) throws(StoreError) -> ChangeOutcome {
+        if let counts = try countsOfEarlierErasure(by: request, of: name) { return .erased(counts) }
         guard let member = try member(name) else {
             // The same request again, before the erasure is complete.
             if case .erase = request.change, let counts = try countsOfErasure(of: name) { return .erased(counts) }
@@ -19,7 +20,11 @@ extension DatabaseTransaction {
         case nil: break
         }
         let outcome = try attempt(request, on: member, by: rederivation)
-        if case .done = outcome { try remember(request, on: member) }
+        switch outcome {
+        case .done: try remember(request, on: member)
+        case .erased(let counts): try rememberErasure(by: request, of: member, counts)
+        case .refused: break
+        }
         return try audited(outcome, request, on: member.publicID)
     }
 

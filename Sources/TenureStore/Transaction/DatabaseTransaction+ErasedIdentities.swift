@@ -57,11 +57,17 @@ extension DatabaseTransaction {
     private static let salt = "salt of erasures"
 
     /// Returns the salt. The first erasure creates it; afterward it never changes.
-    private func newSalt() throws(StoreError) -> String {
+    func newSalt() throws(StoreError) -> String {
         if let salt = try progress(Self.salt) { return salt }
         let salt = (0..<32).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal
         try setProgress(Self.salt, to: salt)
         return salt
+    }
+
+    /// The salted hash of an erased customer's public ID; nil if no customer was erased yet.
+    func digest(ofErased publicID: String) throws(StoreError) -> String? {
+        guard let salt = try progress(Self.salt) else { return nil }
+        return SHA256.hash(data: Array("\(salt) customer \(publicID)".utf8)).hexadecimal
     }
 
     private func digest(of identity: Identity, in realm: Realm, salt: String) -> String {

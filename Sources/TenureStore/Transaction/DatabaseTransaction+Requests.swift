@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 
 extension DatabaseTransaction {
     enum EarlierRequest {
@@ -21,7 +22,42 @@ extension DatabaseTransaction {
         return customer == member.publicID && change == request.change.spelling ? .same : .another
     }
 
+    /// The answer of the same erasure before; nil if the request's ID is new.
+    func countsOfEarlierErasure(
+        by request: RequestedChange, of name: CustomerName
+    ) throws(StoreError) -> [String: Int]? {
+        guard case .erase = request.change, let id = request.request, case .publicID(let publicID) = name,
+            let row = try session.row(
+                "SELECT customer, change FROM requests WHERE actor = $1 AND request = $2",
+                [.text(request.actor), .text(id)]),
+            let digest = try digest(ofErased: publicID), try row.text(0) == digest
+        else { return nil }
+        let counts = try row.text(1).dropFirst(request.change.name.count + 1)
+        return try? JSONDecoder().decode([String: Int].self, from: Data(counts.utf8))
+    }
+
+    /// Stores the answer for the case that the request is repeated, and a salted hash in place of the customer.
+    func rememberErasure(
+        by request: RequestedChange, of member: CustomerMember, _ counts: [String: Int]
+    ) throws(StoreError) {
+        guard request.request != nil else { return }
+        _ = try newSalt()
+        guard let digest = try digest(ofErased: member.publicID) else { return }
+        var json = JSONWriter()
+        json.object { json in
+            for (name, count) in counts.sorted(by: { $0.key < $1.key }) { json.field(name, count) }
+        }
+        try remember(
+            request, on: digest, as: "\(request.change.name) \(String(decoding: json.bytes, as: UTF8.self))")
+    }
+
     func remember(_ request: RequestedChange, on member: CustomerMember) throws(StoreError) {
+        try remember(request, on: member.publicID, as: request.change.spelling)
+    }
+
+    private func remember(
+        _ request: RequestedChange, on customer: String, as change: String
+    ) throws(StoreError) {
         guard let id = request.request else { return }
         try session.execute(
             "DELETE FROM requests WHERE at < $1",
@@ -29,7 +65,7 @@ extension DatabaseTransaction {
         try session.execute(
             "INSERT INTO requests (actor, request, customer, change, at) VALUES ($1, $2, $3, $4, $5)",
             [
-                .text(request.actor), .text(id), .text(member.publicID), .text(request.change.spelling), milliseconds,
+                .text(request.actor), .text(id), .text(customer), .text(change), milliseconds,
             ])
     }
 }

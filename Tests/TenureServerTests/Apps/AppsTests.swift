@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import TenureAPI
@@ -175,6 +176,37 @@ import Testing
                 let named = try await Client(http: http, prefix: "/apps/calculator").sync(try owner())
                 let bare = try await Client(http: http).sync(try owner())
                 #expect(named.id == bare.id)
+            }
+        }
+    }
+
+    @Test func `the owner's routes answer as the OpenAPI document says`() async throws {
+        let document = try InterfaceDocument()
+        let operations = Dictionary(uniqueKeysWithValues: document.operations.map { ($0.name, $0) })
+        try await withFolder { folder in
+            let key = KeySecret().text
+            var app = try configured("calculator", bundleID: "com.example.calculator", in: folder)
+            app.configuration.adminKey = key
+            let application = try await buildApplication(apps: [app], logger: Calculator.logger)
+            // The services must run, so that a reload can replace them.
+            try await application.test(.live) { http in
+                let client = Client(http: http)
+                func check(_ method: HTTPRequest.Method, _ path: String, _ key: String?, _ status: Int) async throws {
+                    var headers = HTTPFields()
+                    if let key { headers[.authorization] = "Bearer \(key)" }
+                    let response = try await http.execute(uri: path, method: method, headers: headers) { $0 }
+                    #expect(response.status.code == status, "\(String(buffer: response.body))")
+                    let name = "\(method.rawValue) \(path.replacingOccurrences(of: "/apps/calculator", with: ""))"
+                    let mistakes = document.mistakes(of: response, to: try #require(operations[name]))
+                    #expect(mistakes == [], "\(String(buffer: response.body))")
+                }
+                for (method, path) in [(HTTPRequest.Method.get, "/v1/admin/apps"), (.post, "/v1/admin/apps/reload")] {
+                    try await check(method, path, key, 200)
+                    try await check(method, path, nil, 401)
+                    try await check(method, path, KeySecret().text, 401)
+                    try await check(method, "/apps/calculator" + path, key, 503)
+                }
+                #expect(try await client.sync(try owner()).entitlements["everything"]?.outcome == .granted)
             }
         }
     }

@@ -28,7 +28,9 @@ import Testing
                     SyncRequest(
                         appTransaction: try Calculator.minter().text(.appTransaction),
                         deviceVerificationID: Calculator.device.uuidString))
-                #expect(problem.problems.first?.detail.contains("is in the future") == true)
+                #expect(
+                    problem.problems.first?.detail.contains("is in the future: this machine's clock is behind, at ")
+                        == true)
                 return try await client.sync(
                     SyncRequest(
                         appTransaction: appTransaction,

@@ -1,0 +1,120 @@
+import ArgumentParser
+import Foundation
+import TenureCore
+
+struct AppsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "apps",
+        abstract: "List the apps of a running service, and read its configuration again.",
+        discussion: """
+            For a service with several apps. The commands need the admin key that is configured beside `apps`. \
+            Docs/service.md explains several apps.
+            """,
+        subcommands: [AppsListCommand.self, AppsReloadCommand.self]
+    )
+}
+
+/// The service's answer about its apps.
+struct AppsAnswer: Decodable {
+    struct App: Decodable {
+        let name: String
+        let bundleID: String?
+        let status: String
+        let reason: String?
+        let detail: String?
+    }
+
+    let apps: [App]
+    let `default`: String?
+    /// After a reload, like the next three.
+    let added: [String]?
+    let removed: [String]?
+    let reloaded: [String]?
+    let warnings: [String]?
+
+    var lines: [String] {
+        let width = apps.map(\.name.count).max() ?? 0
+        return apps.map { app in
+            let name = Terminal.clean(app.name).padding(toLength: width, withPad: " ", startingAt: 0)
+            let reason = [app.reason, app.detail].compactMap(\.self).joined(separator: ": ")
+            return Terminal.clean(
+                "\(name)  \(app.status)  \(app.bundleID ?? "")\(app.name == `default` ? "  (default)" : "")"
+                    + (reason.isEmpty ? "" : "  \(reason)"))
+        }
+    }
+}
+
+struct AppsListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the apps of a running service, and why some don't run.",
+        discussion: """
+            Exit codes: 0 listed, 1 refused, or no service responds, 64 wrong usage.
+
+            Example:
+              tenure apps list --key-file admin.key
+            """
+    )
+
+    @OptionGroup var service: ServiceOptions
+
+    @Flag(help: "Write JSON: the service's response to `GET /v1/admin/apps`.")
+    var json = false
+
+    func run() async throws {
+        try await reportingErrors {
+            let body = try await service.client().send("GET", "/v1/admin/apps")
+            if json { return Terminal.standardOutput.write(json: Array(body)) }
+            for line in try JSONDecoder().decode(AppsAnswer.self, from: body).lines {
+                Terminal.standardOutput.write(line)
+            }
+        }
+    }
+}
+
+struct AppsReloadCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reload",
+        abstract: "Let a running service read its configuration again: new apps, settings, and the files they name.",
+        discussion: """
+            The service reads what it reads when it starts. It adds new apps, ends apps that were removed, and goes on \
+            with the others under their new settings. A policy file has the effect that it has at a start: `tenure \
+            policy publish` publishes. With a mistake in the configuration nothing changes. Settings of the whole \
+            service, such as the port, need a restart.
+
+            Exit codes: 0 read again, 1 the configuration has mistakes, an app doesn't run, or no service responds, \
+            64 wrong usage.
+
+            Example:
+              tenure apps reload --key-file admin.key
+            """
+    )
+
+    @OptionGroup var service: ServiceOptions
+
+    @Flag(help: "Write JSON: the service's response to `POST /v1/admin/apps/reload`.")
+    var json = false
+
+    func run() async throws {
+        try await reportingErrors {
+            let body = try await service.client().send("POST", "/v1/admin/apps/reload")
+            let answer = try JSONDecoder().decode(AppsAnswer.self, from: body)
+            if json {
+                Terminal.standardOutput.write(json: Array(body))
+            } else {
+                for warning in answer.warnings ?? [] {
+                    Terminal.standardError.write("warning: \(Terminal.clean(warning))")
+                }
+                let changes = [
+                    ("added", answer.added), ("removed", answer.removed), ("read again", answer.reloaded),
+                ]
+                for (verb, names) in changes {
+                    guard let names, !names.isEmpty else { continue }
+                    Terminal.standardOutput.write("\(verb): \(Terminal.clean(names.joined(separator: ", ")))")
+                }
+                answer.lines.forEach { Terminal.standardOutput.write($0) }
+            }
+            if answer.apps.contains(where: { $0.status != "ok" }) { throw ExitCode.error }
+        }
+    }
+}

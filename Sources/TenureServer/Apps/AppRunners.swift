@@ -1,0 +1,59 @@
+import Logging
+import ServiceLifecycle
+import TenureCore
+
+/// Runs all apps. Apps can be added and ended while it runs.
+final class AppRunners: Service {
+    private let host: ServiceGroup
+    private let groups = Locked<[String: ServiceGroup]>([:])
+    private let logger: Logger
+    /// The seconds to complete the requests of an app that ends.
+    private let shutdown: Int
+
+    init(logger: Logger, shutdown: Int) {
+        self.logger = logger
+        self.shutdown = shutdown
+        // A group ends with its last service.
+        host = ServiceGroup(configuration: .init(services: [UntilShutdown()], logger: logger))
+    }
+
+    func run() async throws { try await host.run() }
+
+    /// Runs an app that was started, or that wasn't, because of `error`.
+    func add(_ name: String, of apps: RunningApps, error: ServiceError?) async {
+        let runner = AppRunner(name, apps, error: error, logger: logger)
+        var configuration = ServiceGroupConfiguration(
+            services: [.init(service: runner, successTerminationBehavior: .gracefullyShutdownGroup)], logger: logger)
+        configuration.maximumGracefulShutdownDuration = .seconds(shutdown)
+        let group = ServiceGroup(configuration: configuration)
+        groups.withLock { $0[name] = group }
+        let ending = Ending(group: group) { [self] in groups.withLock { $0[name] = nil } }
+        await host.addServiceUnlessShutdown(.init(service: ending, successTerminationBehavior: .ignore))
+    }
+
+    /// Completes the requests of an app that is no longer configured, and closes its database.
+    func end(_ name: String, _ metrics: ServiceMetrics) async {
+        guard let group = groups.withLock({ $0[name] }) else { return }
+        let limit = ContinuousClock.now + .seconds(shutdown)
+        while metrics.requestsInFlight > 0, ContinuousClock.now < limit, !Task.isCancelled { await pause() }
+        await group.triggerGracefulShutdown()
+        while groups.withLock({ $0[name] }) != nil, !Task.isCancelled { await pause() }
+    }
+
+    private func pause() async { try? await Task.sleep(for: .milliseconds(20)) }
+
+    private struct UntilShutdown: Service {
+        func run() async throws { try await gracefulShutdown() }
+    }
+
+    private struct Ending: Service {
+        let group: ServiceGroup
+        let ended: @Sendable () -> Void
+
+        func run() async throws {
+            defer { ended() }
+            // `AppRunner` has logged why an app failed, which must not end the others.
+            try? await group.run()
+        }
+    }
+}

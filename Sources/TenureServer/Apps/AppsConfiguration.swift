@@ -1,0 +1,60 @@
+import TenureCore
+
+/// Several apps behind one address.
+package struct AppsConfiguration: Sendable {
+    package var apps: [AppConfiguration]
+    /// The app that also answers the routes without `/apps/NAME`. A single app does without being named here.
+    package var defaultApp: String?
+    /// What concerns no single app: address, TLS, proxies, connections, and the owner's admin key.
+    package var common: ServiceConfiguration
+    /// The values of the settings that a running service can't change, by name.
+    package var fixed: [String: [String]] = [:]
+
+    /// Creates the configuration of several apps. Unless set, `common` is the first app's configuration.
+    package init(_ apps: [AppConfiguration], common: ServiceConfiguration? = nil) throws(ServiceError) {
+        guard let common = common ?? apps.first?.configuration else {
+            throw .apps("there is no app; add one below `apps`")
+        }
+        self.apps = apps
+        self.common = common
+    }
+
+    subscript(name: String) -> AppConfiguration? { apps.first { $0.name == name } }
+
+    /// The app with paths that work without a name.
+    var bareApp: String? { defaultApp ?? (apps.count == 1 ? apps.first?.name : nil) }
+
+    /// The first mistake in apps that run together, or nil.
+    package var mistake: ServiceError? {
+        if let mistake = AppConfiguration.mistake(in: apps) { return mistake }
+        guard let defaultApp, self[defaultApp] == nil else { return nil }
+        return .apps(
+            "`default` is `\(defaultApp)`, which is no app; the apps are \(apps.map(\.name).joined(separator: ", "))")
+    }
+
+    /// The mistakes in the files of each app. Creates and changes nothing.
+    package var findings: [ServiceError] {
+        apps.flatMap { app in app.configuration.findingsOfApp.map { .app(name: app.name, $0.description) } }
+    }
+
+    /// Why a service with this configuration can't take another one without a restart.
+    func mistakes(in fresh: AppsConfiguration, running: Set<String>) -> [ServiceError] {
+        var mistakes: [ServiceError] = Set(fixed.keys).union(fresh.fixed.keys).sorted().compactMap { name in
+            guard fixed[name] != fresh.fixed[name] else { return nil }
+            return .apps("`\(name)` changed, which needs a restart; restart the service, or undo that change")
+        }
+        for app in fresh.apps where running.contains(app.name) {
+            guard let old = self[app.name]?.configuration else { continue }
+            if old.databasePath != app.configuration.databasePath {
+                mistakes.append(
+                    .app(name: app.name, "its `database` changed, which needs a restart; restart, or undo that change"))
+            }
+            let (bundleID, other) = (old.policy.app.bundleID, app.configuration.policy.app.bundleID)
+            if bundleID != other {
+                mistakes.append(
+                    .app(name: app.name, "its policy is for `\(other)`, and its database belongs to `\(bundleID)`"))
+            }
+        }
+        return mistakes
+    }
+}

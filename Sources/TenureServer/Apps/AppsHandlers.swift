@@ -1,0 +1,79 @@
+import Foundation
+import Hummingbird
+import TenureAPI
+import TenureCore
+import TenureJSON
+
+/// The owner's routes about all apps of the process. They take the admin key beside `apps`.
+struct AppsHandlers: Sendable {
+    let apps: RunningApps
+    let key: AdminKey?
+
+    static let listPath: RouterPath = "/v1/admin/apps"
+    static let reloadPath: RouterPath = "/v1/admin/apps/reload"
+
+    /// `GET /v1/admin/apps`: the apps, and whether each one runs and can write.
+    @Sendable func list(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        try check(request, context)
+        return await .json(answer { _ in })
+    }
+
+    /// `POST /v1/admin/apps/reload`: reads the configuration again, and reports what changed.
+    @Sendable func reload(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        try check(request, context)
+        let reload: RunningApps.Reload
+        do {
+            reload = try await apps.reload()
+        } catch let refusal as RunningApps.ReloadRefusal {
+            throw Problem(
+                .conflict,
+                "nothing changed, because the configuration has mistakes:\n"
+                    + refusal.mistakes.map(\.hidingCredentials).joined(separator: "\n"),
+                reason: "invalidConfiguration")
+        }
+        return await .json(
+            answer { json in
+                for (name, names) in [
+                    ("added", reload.added), ("removed", reload.removed), ("reloaded", reload.reloaded),
+                    ("warnings", reload.warnings.map(\.hidingCredentials)),
+                ] {
+                    json.key(name)
+                    json.value(names)
+                }
+            })
+    }
+
+    /// The same routes of one app, and of a service without several.
+    @Sendable static func refuse(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        throw Problem(
+            .misconfigured, "only a service with `apps` has this route, at its address without `/apps/NAME`")
+    }
+
+    /// The apps in the order of the configuration, after the fields that `body` writes.
+    private func answer(_ body: (inout JSONWriter) -> Void) async -> [UInt8] {
+        let states = await AppsHealth(apps: apps).states()
+        let configuration = apps.configuration
+        var json = JSONWriter()
+        json.object { json in
+            body(&json)
+            json.field("default", ifPresent: configuration.bareApp)
+            json.field("apps", states) { json, state in
+                json.object { json in
+                    json.field("name", state.name)
+                    json.field("bundleID", ifPresent: configuration[state.name]?.configuration.policy.app.bundleID)
+                    json.write(state)
+                    json.field("detail", ifPresent: apps.failure(of: state.name)?.description.hidingCredentials)
+                }
+            }
+        }
+        return json.bytes
+    }
+
+    private func check(_ request: Request, _ context: ServiceContext) throws(Problem) {
+        try apps.tries.check(
+            key, in: request, from: WrongKeyLimit.name(of: context.peer),
+            else: Problem(
+                .notAuthenticated,
+                "this needs the admin key that is configured beside `apps`; send it as `Authorization: Bearer …`"))
+    }
+}

@@ -1,0 +1,26 @@
+import Logging
+import ServiceLifecycle
+import UnixSignals
+
+/// Reads the configuration of several apps again on SIGHUP, until the service ends.
+struct AppsReloading: Service {
+    let apps: RunningApps
+    let logger: Logger
+
+    func run() async throws {
+        apps.reportCertificate()
+        if apps.certificate == nil, CertificateReloading.hasTerminal { return try await gracefulShutdown() }
+        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
+            do {
+                let reload = try await apps.reload()
+                for warning in reload.warnings { logger.warning("\(warning)") }
+            } catch let refusal as RunningApps.ReloadRefusal {
+                for mistake in refusal.mistakes { logger.error("the configuration is invalid: \(mistake)") }
+                logger.error("the configuration was read again and has mistakes; nothing changed")
+            } catch {
+                // The service is ending.
+                return
+            }
+        }
+    }
+}

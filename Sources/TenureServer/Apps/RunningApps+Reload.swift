@@ -1,0 +1,69 @@
+import Logging
+import ServiceLifecycle
+import TenureCore
+
+extension RunningApps {
+    /// What reading the configuration again did.
+    struct Reload: Sendable {
+        var added: [String] = []
+        var removed: [String] = []
+        var reloaded: [String] = []
+        var warnings: [String] = []
+    }
+
+    /// The mistakes for which nothing was changed.
+    struct ReloadRefusal: Error {
+        let mistakes: [String]
+    }
+
+    /// Reads the configuration and the files that it names again, as a start does. If there is a mistake, nothing
+    /// changes. Apps that run go on with the new settings; their databases stay open.
+    func reload() async throws -> Reload {
+        while !isReloading.withLock({ isReloading in
+            defer { isReloading = true }
+            return !isReloading
+        }) {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        defer { isReloading.withLock { $0 = false } }
+        let old = configuration
+        let reading = await reread?() ?? AppsReading(old, mistakes: [], warnings: [])
+        guard reading.mistakes.isEmpty, let fresh = reading.configuration else {
+            throw ReloadRefusal(mistakes: reading.mistakes)
+        }
+        let running = old.apps.compactMap { app in self[app.name].map { (name: app.name, app: $0) } }
+        var mistakes = fresh.mistake.map { [$0] } ?? []
+        mistakes += old.mistakes(in: fresh, running: Set(running.map(\.name))) + fresh.findings
+        guard mistakes.isEmpty else { throw ReloadRefusal(mistakes: mistakes.map(\.description)) }
+
+        var replacements: [(name: String, old: RunningApp, RunningApp)] = []
+        do throws(ServiceError) {
+            for (name, app) in running {
+                guard let configuration = fresh[name] else { continue }
+                replacements.append((name, app, try await renewed(configuration, app)))
+            }
+        } catch {
+            throw ReloadRefusal(mistakes: [error.description])
+        }
+        // Nothing fails from here on.
+        let replaced = adopt(fresh, routes: routes(for: fresh), replacements: replacements)
+        for group in replaced { await group.triggerGracefulShutdown() }
+        // Its files were checked with the rest.
+        try? certificate?.reload()
+        reportCertificate()
+        let removed = old.apps.map(\.name).filter { fresh[$0] == nil }
+        for name in removed {
+            await runners.end(name, metrics(of: name))
+            note(failure: nil, of: name)
+        }
+        let added = fresh.apps.filter { old[$0.name] == nil }
+        let errors = await start(added)
+        for app in added { await runners.add(app.name, of: self, error: errors[app.name]) }
+        logger.notice(
+            "the configuration was read again",
+            metadata: ["added": "\(added.map(\.name))", "removed": "\(removed)"])
+        return Reload(
+            added: added.map(\.name), removed: removed,
+            reloaded: fresh.apps.map(\.name).filter { old[$0] != nil }, warnings: reading.warnings)
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import TenureCore
+import TenureStore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Compares the keys of this process with those that the database names, so that all processes beside one database have
+/// the same ones.
+struct KeyAgreement: Sendable {
+    let store: Store
+    /// The folder of this process's keys.
+    let folder: String
+    /// A digest of the secret of access tokens.
+    let secret: String
+    /// The ID of the signing key when the process started.
+    let firstKey: String
+
+    /// Creates what the first start creates, and compares keys that exist. Keys that another process created in the
+    /// meantime are used; those that this one created are removed then.
+    static func keys(
+        _ configuration: ServiceConfiguration, _ store: Store
+    ) async throws(ServiceError) -> (signing: SigningKeys, accessToken: AccessTokenKey, agreement: KeyAgreement) {
+        let folder = configuration.folderOfKeys
+        let (known, hasCustomers) = try await reading(store) { (try $0.sharedKeys(), try $0.newestCustomer() > 0) }
+        let signingKey = SigningKeyStore(folder: folder)
+        let secretFile = AccessTokenKey.file(in: folder)
+        let missing = [(signingKey.exists, SigningKeyStore.fileName), (secretFile.exists, AccessTokenKey.fileName)]
+            .filter { !$0.0 }.map(\.1)
+        if let known, !missing.isEmpty, !(hasCustomers && !signingKey.exists) {
+            throw .otherKeys(
+                "there is no `\(missing.joined(separator: "` and `"))` in `\(folder)`, and another process has created the "
+                    + "service's keys; " + Self.remedy(known, folder))
+        }
+        let signing = try SigningKeys(
+            folder: folder, creating: !hasCustomers, tokenLife: configuration.terms.entitlementToken,
+            staleness: configuration.signingKeyStaleness, lastUsed: known?.place, at: configuration.now())
+        let accessToken = try AccessTokenKey(folder: folder, databaseID: store.databaseID)
+        let current = signing.current
+        let agreement = KeyAgreement(
+            store: store, folder: folder, secret: accessToken.fingerprint, firstKey: current.id)
+        do throws(ServiceError) {
+            if let other = try await agreement.agree(current) {
+                throw .otherKeys(
+                    "the keys in `\(folder)` aren't those of the database's other processes; "
+                        + Self.remedy(other, folder))
+            }
+        } catch {
+            // No app trusts them yet.
+            for name in missing { try? FileManager.default.removeItem(atPath: "\(folder)/\(name)") }
+            throw error
+        }
+        return (signing, accessToken, agreement)
+    }
+
+    private static func remedy(_ known: SharedKeys, _ folder: String) -> String {
+        """
+        copy `\(SigningKeyStore.fileName)` and `\(AccessTokenKey.fileName)` from `\(known.place)` to `\(folder)`. If they \
+        are lost, stop all processes, and run `tenure database accept-keys`
+        """
+    }
+
+    /// Stores these keys if the database names none, or older ones. Returns those that it names if they are others.
+    private func agree(_ keys: SigningKeySet) async throws(ServiceError) -> SharedKeys? {
+        let mine = SharedKeys(keys, secret: secret, place: "\(Self.machine):\(Self.path(of: folder))")
+        let known = try await Self.reading(store) { try $0.sharedKeys() }
+        if let known {
+            guard keys.mayReplace(known), known.secret == secret else { return known }
+            if known.signingKey == mine.signingKey, mine.root == nil || mine.root == known.root { return nil }
+        }
+        do {
+            return try await store.write(locking: [SharedKeys.lock]) { transaction -> SharedKeys? in
+                let known = try transaction.sharedKeys()
+                if let known, !keys.mayReplace(known) || known.secret != secret { return known }
+                var mine = mine
+                mine.root = mine.root ?? known?.root
+                try transaction.setSharedKeys(mine)
+                return nil
+            }
+        } catch {
+            throw ServiceError(error)
+        }
+    }
+
+    /// Stores the signing key after a rotation. If another process has rotated, reads the file again; if it has still
+    /// another key, no tokens are issued until it has the right one.
+    ///
+    /// - Parameter agreed: The ID of the key in use when it last was the database's.
+    func renew(_ keys: SigningKeys, agreed: inout String) async throws(ServiceError) {
+        let known = try await Self.reading(store) { try $0.sharedKeys() }
+        if let known, known.signingKey != keys.current.id, keys.current.id == agreed { keys.reread() }
+        let current = keys.current
+        let hasSameKey = known?.signingKey == current.id
+        let root = current.file.root?.id
+        var isSame = hasSameKey && (root == nil || root == known?.root)
+        // An older key doesn't replace the newer one of another process, even if it could have at a start.
+        if !isSame, known == nil || hasSameKey || current.id != agreed { isSame = try await agree(current) == nil }
+        keys.isOutdated = !isSame
+        if isSame { agreed = current.id }
+    }
+
+    private static func reading<Value: Sendable>(
+        _ store: Store, _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
+    ) async throws(ServiceError) -> Value {
+        do {
+            return try await store.read(body)
+        } catch {
+            throw ServiceError(error)
+        }
+    }
+
+    private static func path(of folder: String) -> String { URL(fileURLWithPath: folder).standardized.path }
+
+    /// The name of this machine, without asking a name server.
+    private static var machine: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return "localhost" }
+        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+extension SharedKeys {
+    init(_ keys: SigningKeySet, secret: String, place: String) {
+        self.init(
+            signingKey: keys.id, createdAt: keys.file.keys.last?.createdAt ?? 0, root: keys.file.root?.id,
+            secret: secret, place: place)
+    }
+}
+
+extension SigningKeySet {
+    /// Whether this is the database's signing key, or one that apps with it trust: a key of its chain, one that the same
+    /// offline root signed, or one that replaced it when it was revoked.
+    fileprivate func mayReplace(_ known: SharedKeys) -> Bool {
+        if known.signingKey == id { return true }
+        let place = file.keys.firstIndex { $0.key.id == known.signingKey }
+        if let place, place >= file.chainStart || file.keys[place].revokedAt != nil { return true }
+        guard let root = file.root, file.rootStatement != nil, let last = file.keys.last else { return false }
+        return root.id == known.root && last.createdAt >= known.createdAt
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+
+/// Writes an SQLite database again without its free pages. No process may have it open.
+package struct SQLiteVacuum: Sendable {
+    private let path: String
+    private let bundleID: String?
+
+    /// - Parameter bundleID: The app that the database must belong to; nil accepts every app's.
+    package init(of path: String, for bundleID: String?) {
+        self.path = path
+        self.bundleID = bundleID
+    }
+
+    package enum Failure: Error, Sendable, Hashable {
+        case inUse(path: String)
+        case store(StoreError)
+    }
+
+    /// Returns the sizes in bytes before and afterward.
+    package func run() throws(Failure) -> (before: Int64, after: Int64) {
+        do throws(StoreError) {
+            switch try SQLiteFile.contents(at: path) {
+            case .record, .unknown: break
+            case .nothing, .noTables:
+                throw .unusable(database: path, detail: "it contains no Tenure database; check the path")
+            }
+            let file = SQLiteFile.resolved(path)
+            // The lock ends here, because SQLite opens the database below.
+            guard try SQLiteFileLock(path: file) != nil else { throw .busy }
+            let before = Self.size(of: file)
+            try vacuum(file)
+            return (before, Self.size(of: file))
+        } catch {
+            throw error == .busy ? .inUse(path: path) : .store(error)
+        }
+    }
+
+    private func vacuum(_ file: String) throws(StoreError) {
+        let connection = try SQLiteConnection(path: file, for: .writing)
+        // From the first access on, no other process opens it.
+        _ = try connection.row("PRAGMA locking_mode = EXCLUSIVE")
+        let terms = DatabaseOpening.existing(of: bundleID).terms(for: path)
+        try terms.check(connection, for: .maintaining)
+        try connection.execute("VACUUM")
+        guard connection.emptyLog() else { throw .busy }
+    }
+
+    private static func size(of file: String) -> Int64 {
+        let size = (try? FileManager.default.attributesOfItem(atPath: file))?[.size] as? NSNumber
+        return size?.int64Value ?? 0
+    }
+}
+
+extension SQLiteVacuum.Failure: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .inUse(let path):
+            "`\(path)` is open in another process; stop the service and the commands that use it, and try again"
+        case .store(.full):
+            "there is no room on the disk for a second copy of the database; make room, and try again"
+        case .store(let error): error.description
+        }
+    }
+}

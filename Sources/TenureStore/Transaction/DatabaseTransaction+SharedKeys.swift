@@ -1,0 +1,56 @@
+/// The keys that all processes of a service have in common, as the database names them. None can be derived from it.
+package struct SharedKeys: Sendable, Hashable {
+    /// The ID of the signing key in use, and when it was created, in seconds since 1970.
+    package var signingKey: String
+    package var createdAt: Int64
+    /// The ID of the offline root, if there is one.
+    package var root: String?
+    /// A digest of the secret of access tokens.
+    package var secret: String
+    /// Where they are: a machine and a folder.
+    package var place: String
+
+    package init(signingKey: String, createdAt: Int64, root: String?, secret: String, place: String) {
+        self.signingKey = signingKey
+        self.createdAt = createdAt
+        self.root = root
+        self.secret = secret
+        self.place = place
+    }
+
+    /// Locked by transactions that store them.
+    package static let lock = LockKey.progress("keys")
+}
+
+extension DatabaseTransaction {
+    private enum SharedKeyName: String, CaseIterable {
+        case signingKey = "keys signing"
+        case createdAt = "keys created"
+        case root = "keys root"
+        case secret = "keys secret"
+        case place = "keys place"
+
+        static let all = allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+    }
+
+    /// Nil until a service stores its keys.
+    package func sharedKeys() throws(StoreError) -> SharedKeys? {
+        var values: [SharedKeyName: String] = [:]
+        for row in try session.rows("SELECT name, value FROM progress WHERE name IN (\(SharedKeyName.all))") {
+            if let name = SharedKeyName(rawValue: try row.text(0)) { values[name] = try row.text(1) }
+        }
+        guard let signingKey = values[.signingKey], let secret = values[.secret] else { return nil }
+        return SharedKeys(
+            signingKey: signingKey, createdAt: values[.createdAt].flatMap { Int64($0) } ?? 0, root: values[.root],
+            secret: secret, place: values[.place] ?? "")
+    }
+
+    /// Stores the keys; nil forgets them.
+    package func setSharedKeys(_ keys: SharedKeys?) throws(StoreError) {
+        try setProgress(SharedKeyName.signingKey.rawValue, to: keys?.signingKey)
+        try setProgress(SharedKeyName.createdAt.rawValue, to: keys.map { "\($0.createdAt)" })
+        try setProgress(SharedKeyName.root.rawValue, to: keys?.root)
+        try setProgress(SharedKeyName.secret.rawValue, to: keys?.secret)
+        try setProgress(SharedKeyName.place.rawValue, to: keys?.place)
+    }
+}
