@@ -153,4 +153,38 @@ extension Store {
 
     /// The counts of a counted store.
     package var counts: CountedDatabase.Counts { (database as? CountedDatabase)?.counts ?? CountedDatabase.Counts() }
+
+    /// Runs `body`, and counts its transactions, and how many entries of facts it decodes, combines or reports itself.
+    func measured<Value>(
+        _ body: (_ count: @escaping @Sendable (Int) -> Void) async throws -> Value
+    ) async throws -> (Value, Work) {
+        let (counts, work) = (counts, Locked(Work()))
+        let count: @Sendable (Int) -> Void = { entries in
+            work.withLock { if counts.isWriting { $0.within += entries } else { $0.outside += entries } }
+        }
+        counts.reset()
+        let value = try await CustomerFacts.$counted.withValue(count) { try await body(count) }
+        work.withLock { $0.writes = counts.writes }
+        return (value, work.withLock { $0 })
+    }
+}
+
+/// How many entries of facts were worked on, and the transactions that wrote.
+struct Work: Sendable {
+    /// While a transaction wrote.
+    var within = 0
+    var outside = 0
+    var writes: [CountedDatabase.Transaction] = []
+
+    /// Expects that others wait no longer than for twenty ordinary updates.
+    func expectShort(than ordinary: CountedDatabase.Transaction, _ name: String) throws {
+        try StoreContract.expect(
+            within < 200, "\(name): \(within) entries verified, evaluated, decoded or combined in a transaction")
+        try StoreContract.expect(!writes.isEmpty, "\(name): no transaction wrote")
+        for write in writes {
+            try StoreContract.expect(
+                write.statements <= 20 * ordinary.statements, "\(name): \(write.statements) statements")
+            try StoreContract.expect(write.values <= 20 * ordinary.values, "\(name): \(write.values) values")
+        }
+    }
 }

@@ -141,14 +141,12 @@ extension StoreClause {
                     }
                         == nil, "no session begins")
                 let mark = try await store.write { try $0.position() }
-                let outcome = try await store.write(locking: [.policies]) {
-                    try $0.publish(
-                        RequestedPublication(
-                            compiled: [2], sha256: [2], action: .publish, at: Sample.now, actor: "ada", reason: nil,
-                            base: start.id),
-                        after: PublicationSurvey(at: mark)
-                    ) { _ in PublicationVerdict(loses: true) }
-                }
+                let outcome = try await store.publish(
+                    RequestedPublication(
+                        compiled: [2], sha256: [2], action: .publish, at: Sample.now, actor: "ada", reason: nil,
+                        base: start.id),
+                    after: PublicationSurvey(at: mark)
+                ) { _ in PublicationVerdict(loses: true) }
                 guard case .published = outcome else { throw BrokenClause(description: "published: \(outcome)") }
             }
             _ = try await counted.change(.erase, on: large.customer)

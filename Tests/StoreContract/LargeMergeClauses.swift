@@ -91,34 +91,19 @@ extension Store {
         _ change: CustomerChange, on customer: Customer, than ordinary: CountedDatabase.Transaction, _ name: String,
         combines: Bool = true
     ) async throws {
-        let counts = counts
-        counts.reset()
-        let (within, outside) = (Locked(0), Locked(0))
-        let rederivation = Rederivation { entries throws(StoreError) in
-            if counts.isWriting { within.withLock { $0 += entries.artifacts.count } }
-            return try Sample.proven(by: entries.artifacts.map(\.artifact))
-        }
-        let count: @Sendable (Int) -> Void = { count in
-            (counts.isWriting ? within : outside).withLock { $0 += count }
-        }
-        let outcome = try await CustomerFacts.$counted.withValue(count) {
-            try await perform(
+        let (outcome, work) = try await measured { count in
+            let rederivation = Rederivation { entries throws(StoreError) in
+                count(entries.artifacts.count)
+                return try Sample.proven(by: entries.artifacts.map(\.artifact))
+            }
+            return try await perform(
                 RequestedChange(change, actor: "ada", at: Sample.now), on: .publicID(customer.publicID),
                 by: rederivation)
         }
-        let writes = counts.writes
-        counts.reset()
-        let (provenWithin, combinedOutside) = (within.withLock { $0 }, outside.withLock { $0 })
         guard case .done(_, true) = outcome else { throw BrokenClause(description: "\(name): \(outcome)") }
-        try StoreContract.expect(
-            provenWithin < 200, "\(name): \(provenWithin) entries proven or combined in a transaction")
+        try work.expectShort(than: ordinary, name)
         if combines {
-            try StoreContract.expect(combinedOutside >= 2000, "\(name): \(combinedOutside) entries combined outside")
-        }
-        for write in writes {
-            try StoreContract.expect(
-                write.statements <= 20 * ordinary.statements, "\(name): \(write.statements) statements")
-            try StoreContract.expect(write.values <= 20 * ordinary.values, "\(name): \(write.values) values")
+            try StoreContract.expect(work.outside >= 2000, "\(name): \(work.outside) entries combined outside")
         }
     }
 

@@ -201,12 +201,10 @@ extension Store {
         _ survey: PublicationSurvey, base: Int64,
         _ evaluate: @escaping @Sendable (SurveyedCustomer) throws(StoreError) -> PublicationVerdict
     ) async throws -> PublicationOutcome {
-        try await write(locking: [.policies]) {
-            try $0.publish(
-                RequestedPublication(
-                    compiled: [2], sha256: [2], action: .publish, at: Sample.now, actor: "ada", reason: nil, base: base),
-                after: survey, evaluating: evaluate)
-        }
+        try await publish(
+            RequestedPublication(
+                compiled: [2], sha256: [2], action: .publish, at: Sample.now, actor: "ada", reason: nil, base: base),
+            after: survey, evaluating: evaluate)
     }
 
     /// Writes what a sync of a list of purchases writes: an artifact for each.

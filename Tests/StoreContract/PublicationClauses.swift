@@ -205,20 +205,12 @@ extension StoreClause {
             var survey = PublicationSurvey(at: try await store.write { try $0.position() })
             for number in 0..<3 { _ = try await store.bring("\(number)") }
             let request = RequestedPublication(
-                compiled: [2], sha256: [2], action: .publish, at: Sample.now, actor: "ada", reason: nil, base: start.id,
-                allowance: 3)
-            func prepared(limit: Int) async throws -> Int? {
-                let survey = survey
-                return try await store.write(locking: [.policies]) { transaction -> Int? in
-                    switch try transaction.preparePublication(request, after: survey, limit: limit) {
-                    case .ready(let draft): return draft.changed.count
-                    case .refused(.behind): return nil
-                    case .refused(let outcome): throw BrokenClause(description: "\(outcome)")
-                    }
-                }
+                compiled: [2], sha256: [2], action: .publish, at: Sample.now, actor: "ada", reason: nil, base: start.id)
+            func outcome(limit: Int) async throws -> PublicationOutcome {
+                try await store.publish(request, after: survey, limit: limit) { _ in PublicationVerdict(loses: true) }
             }
-            try expect(try await prepared(limit: 2) == nil, "too many")
-            try expect(try await prepared(limit: 3) == 3, "few enough")
+            try expect(try await outcome(limit: 2) == .behind, "too many")
+            try expect(try await outcome(limit: 3) == .takes(3), "few enough")
             let position = survey.position
             let changes = try await store.write { try $0.changes(since: position) }
             survey.apply(changes)
@@ -227,7 +219,10 @@ extension StoreClause {
                 survey.update(try unwrap(found, "the customer"), PublicationVerdict(gains: true))
             }
             try expect(survey.customers == 3 && survey.verdicts.count == 3, "all are evaluated")
-            try expect(try await prepared(limit: 0) == 0, "none is left")
+            guard case .published(let publication) = try await outcome(limit: 0) else {
+                throw BrokenClause(description: "none is left")
+            }
+            try expect(publication.counts.gaining == 3 && publication.counts.losing == 0, "\(publication.counts)")
         },
         StoreClause("a publication ends promises, and a rollback restores them") { store in
             let start = try await store.write(at: Sample.now, locking: [.policies]) {
@@ -382,9 +377,7 @@ extension Store {
         var known = survey
         if known == nil { known = PublicationSurvey(at: try await write { try $0.position() }) }
         let found = try unwrap(known, "a survey")
-        return try await write(at: request.at, locking: [.policies]) {
-            try $0.publish(request, after: found, evaluating: evaluate)
-        }
+        return try await publish(request, after: found, evaluating: evaluate)
     }
 
     fileprivate func publish(

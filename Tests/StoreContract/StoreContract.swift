@@ -16,7 +16,7 @@ package struct StoreClause: Sendable, CustomStringConvertible {
         + shuffledChanges
         + erasure + jobs + accounts + unboundCustomers + returns + personas + publications + largeUpdates + pieces
         + unbound
-        + largeErasures + largeCustomers + largeMerges
+        + largeErasures + largeCustomers + largeMerges + largePublications
 }
 
 /// The failure of a clause.

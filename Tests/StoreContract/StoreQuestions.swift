@@ -48,11 +48,4 @@ extension Store {
                 [.integer(Int64(realm.code)), .text(uuid)]) != nil
         }
     }
-
-    /// Rebuilds a customer's facts as `tenure database rebuild` does.
-    package func rebuild(
-        _ customer: Int64, by derive: @escaping @Sendable (CustomerRows) throws(StoreError) -> CustomerFacts
-    ) async throws(StoreError) -> (customer: Customer, hasChanged: Bool)? {
-        try await write { try $0.rebuild(customer, by: derive) }
-    }
 }

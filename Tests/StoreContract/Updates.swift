@@ -23,23 +23,6 @@ extension Store {
 }
 
 extension DatabaseTransaction {
-    /// Publishes, with verdicts on the customers that changed since the survey.
-    package func publish(
-        _ request: RequestedPublication, after survey: PublicationSurvey,
-        evaluating evaluate: (SurveyedCustomer) throws(StoreError) -> PublicationVerdict
-    ) throws(StoreError) -> PublicationOutcome {
-        var draft: PublicationDraft
-        switch try preparePublication(request, after: survey) {
-        case .refused(let outcome): return outcome
-        case .ready(let ready): draft = ready
-        }
-        for id in draft.changed {
-            guard let customer = try changedCustomer(id, in: draft) else { continue }
-            draft.update(customer, try evaluate(customer))
-        }
-        return try publish(draft)
-    }
-
     /// Begins a session of a trial if it's new and the use so far admits it.
     package func beginTrialSession(
         _ name: String, of entitlement: String, for member: Int64, if admits: (Customer, TrialUse) -> Bool

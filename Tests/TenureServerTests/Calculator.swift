@@ -206,9 +206,7 @@ extension TenureService {
             compiled: compiled, sha256: digest, action: .publish, at: configuration.now(), actor: "tests", reason: nil,
             base: policies.present.publication)
         let survey = PublicationSurvey(at: try await store.write { try $0.position() })
-        let outcome = try await store.write(at: request.at, locking: [.policies]) {
-            try $0.publish(request, after: survey) { _ throws(StoreError) in PublicationVerdict() }
-        }
+        let outcome = try await store.publish(request, after: survey) { _ throws(StoreError) in PublicationVerdict() }
         guard case .published = outcome else { throw ServiceError.failed("\(outcome)") }
         try await policies.refreshNow()
     }

@@ -26,8 +26,8 @@ package struct DatabaseRebuild: Sendable {
         case stopped(DatabaseFinding)
     }
 
-    /// Rebuilds while the service runs. Each customer who changes takes one transaction, so other writers wait only
-    /// briefly.
+    /// Rebuilds while the service runs. Artifacts are verified outside of transactions, and each customer who
+    /// changes takes a short one.
     ///
     /// With `isTrial`, nothing is written. `report` gets every customer who changes, or who stays unchanged because an
     /// artifact can't be verified.
@@ -85,18 +85,12 @@ package struct DatabaseRebuild: Sendable {
         _ number: Int64, _ publicID: String, _ derivation: DatabaseDerivation, _ isTrial: Bool
     ) async throws(StoreError) -> Step {
         do throws(StoreError) {
-            // Reading first blocks no writer, and in a healthy database no customer changes.
-            do throws(StoreError) {
+            if isTrial {
                 let rows = try await store.read { try $0.rows(of: number) }
                 guard let rows, try derivation.facts(of: rows) != rows.customer.facts else { return .same }
-                if isTrial { return .changed }
-            } catch {
-                // If only the stored facts are damaged, they can be computed again.
-                guard case .damaged = error, !isTrial else { throw error }
+                return .changed
             }
-            let result = try await store.write { transaction in
-                try transaction.rebuild(number) { rows throws(StoreError) in try derivation.facts(of: rows) }
-            }
+            let result = try await store.rebuild(number) { rows throws(StoreError) in try derivation.facts(of: rows) }
             return result?.hasChanged == true ? .changed : .same
         } catch {
             guard case .damaged(let detail) = error else { throw error }

@@ -148,24 +148,12 @@ struct PolicyPublisher: Sendable {
                 try await PolicyRehearser(store: store, policies: policies).catchUp(
                     survey, by: evaluator, restoringAfter: request.restoringAfter, keepingPromises: keepingPromises)
             }
-            let current = survey
-            let outcome = try await store.write(at: request.at, locking: [.policies]) {
-                transaction -> PublicationOutcome in
-                var draft: PublicationDraft
-                switch try transaction.preparePublication(
-                    request, after: current, limit: PolicyRehearser.mostInPublication)
-                {
-                case .refused(let outcome): return outcome
-                case .ready(let ready): draft = ready
-                }
-                for id in draft.changed {
-                    guard let surveyed = try transaction.changedCustomer(id, in: draft) else { continue }
-                    // A promise may refer to a version that another process published in the meantime.
-                    guard let result = try? evaluator.result(for: surveyed) else { throw StoreError.policyChanged }
-                    draft.update(
-                        surveyed, evaluator.verdict(on: surveyed, result, keepingPromises: keepingPromises))
-                }
-                return try transaction.publish(draft)
+            let outcome = try await store.publish(
+                request, after: survey, limit: PolicyRehearser.mostInPublication
+            ) { surveyed throws(StoreError) in
+                // A promise may refer to a version that another process published in the meantime.
+                guard let result = try? evaluator.result(for: surveyed) else { throw .policyChanged }
+                return evaluator.verdict(on: surveyed, result, keepingPromises: keepingPromises)
             }
             guard case .behind = outcome else { return outcome }
         }

@@ -9,11 +9,13 @@ final class LargeFacts: Sendable {
         var known: [EncodedFacts] = []
         var sums: [(terms: Sum, result: EncodedFacts)] = []
         var remainders: [(terms: Remainder, result: CustomerFacts)] = []
+        var verdicts: [(customer: SurveyedCustomer, verdict: PublicationVerdict)] = []
         var proven: [Int64: Rederivation.Proven]
         var missing: Missing?
     }
 
     private let state: Locked<State>
+    private let rederivation: Rederivation?
 
     /// Changes need a few results for each account of a customer, and more only if the customer changes meanwhile.
     static let mostAttempts = 10 * DatabaseTransaction.mostMembers
@@ -47,13 +49,25 @@ final class LargeFacts: Sendable {
 
     enum Missing: Sendable {
         case decoded([UInt8])
+        case encoded(CustomerFacts)
         case sum(Sum)
         case remainder(Remainder)
         case proven(Int64)
+        case verdict(SurveyedCustomer, Evaluation)
     }
 
-    init(_ rederivation: Rederivation) {
-        state = Locked(State(proven: rederivation.proven))
+    typealias Evaluation = @Sendable (SurveyedCustomer) throws(StoreError) -> PublicationVerdict
+
+    /// - Parameter rederivation: for changes that separate customers.
+    init(_ rederivation: Rederivation? = nil) {
+        self.rederivation = rederivation
+        state = Locked(State(proven: rederivation?.proven ?? [:]))
+    }
+
+    /// Adds facts that a transaction will read or write.
+    func add(_ facts: CustomerFacts) {
+        let facts = EncodedFacts(facts)
+        state.withLock { $0.known.append(facts) }
     }
 
     // MARK: In a transaction
@@ -65,10 +79,22 @@ final class LargeFacts: Sendable {
         throw miss(.decoded(bytes))
     }
 
-    /// Returns the bytes of facts that were decoded or combined before.
-    func encoded(_ facts: CustomerFacts) -> EncodedFacts? {
+    /// Returns the encoded facts, or nil if they are small.
+    func encoded(_ facts: CustomerFacts) throws(StoreError) -> EncodedFacts? {
         guard facts.entryCount > DatabaseTransaction.mostEntriesInOnePiece else { return nil }
-        return state.withLock { $0.known.last { $0.facts == facts } }
+        if let found = state.withLock({ $0.known.last { $0.facts == facts } }) { return found }
+        throw miss(.encoded(facts))
+    }
+
+    /// Returns the verdict on a customer that changed since a survey.
+    func verdict(
+        on customer: SurveyedCustomer, _ evaluate: @escaping Evaluation
+    ) throws(StoreError) -> PublicationVerdict {
+        guard customer.customer.facts.entryCount > DatabaseTransaction.mostEntriesInOnePiece else {
+            return try evaluate(customer)
+        }
+        if let found = state.withLock({ $0.verdicts.first { $0.customer == customer } }) { return found.verdict }
+        throw miss(.verdict(customer, evaluate))
     }
 
     func result(of sum: Sum) throws(StoreError) -> CustomerFacts {
@@ -95,7 +121,7 @@ final class LargeFacts: Sendable {
     // MARK: Between transactions
 
     /// Computes what the last transaction missed. Returns false if that was nothing.
-    func prepare(in store: Store, by rederivation: Rederivation, at now: Date) async throws(StoreError) -> Bool {
+    fileprivate func prepare(in store: Store, at now: Date) async throws(StoreError) -> Bool {
         let missing = state.withLock { state in
             defer { state.missing = nil }
             return state.missing
@@ -105,6 +131,10 @@ final class LargeFacts: Sendable {
         case .decoded(let bytes):
             let facts = EncodedFacts(try CustomerFacts(decoding: bytes), bytes: bytes)
             state.withLock { $0.known.append(facts) }
+        case .encoded(let facts): add(facts)
+        case .verdict(let customer, let evaluate):
+            let verdict = try evaluate(customer)
+            state.withLock { $0.verdicts.append((customer, verdict)) }
         case .sum(let sum):
             let facts = EncodedFacts(sum.result)
             state.withLock { state in
@@ -115,6 +145,7 @@ final class LargeFacts: Sendable {
             let facts = remainder.result
             state.withLock { $0.remainders.append((remainder, facts)) }
         case .proven(let member):
+            guard let rederivation else { return false }
             var proven = self.proven(of: member)
             var pages: [CustomerFacts] = []
             while true {
@@ -130,6 +161,32 @@ final class LargeFacts: Sendable {
             state.withLock { [proven] in $0.proven[member] = proven }
         }
         return true
+    }
+}
+
+extension Store {
+    /// Runs one transaction that finds the facts of large customers computed. Each attempt that misses some ends without
+    /// a change, so an interruption leaves the customers as they were.
+    func write<Value: Sendable>(
+        with largeFacts: LargeFacts, at now: Date, locking keys: [LockKey],
+        _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
+    ) async throws(StoreError) -> Value {
+        let perform: @Sendable (DatabaseTransaction) throws -> Value = { transaction in
+            var transaction = transaction
+            transaction.largeFacts = largeFacts
+            return try body(transaction)
+        }
+        for number in 0..<LargeFacts.mostAttempts {
+            do {
+                // The first attempt is enough for most customers. Further ones let others write in between.
+                return number == 0
+                    ? try await write(at: now, locking: keys, perform)
+                    : try await writePiece(at: now, locking: keys, perform)
+            } catch {
+                guard try await largeFacts.prepare(in: self, at: now) else { throw error }
+            }
+        }
+        throw .busy
     }
 }
 

@@ -125,7 +125,8 @@ extension DatabaseTransaction {
         encoded: EncodedFacts? = nil
     ) throws(StoreError) -> Customer {
         let isSent = change.sentEntitlements == nil || change.sentEntitlements == customer.sentEntitlements
-        let encoded = encoded ?? prepared.flatMap { $0.facts == facts ? $0 : nil } ?? largeFacts?.encoded(facts)
+        var encoded = encoded ?? prepared.flatMap { $0.facts == facts ? $0 : nil }
+        if encoded == nil { encoded = try largeFacts?.encoded(facts) }
         let isSame: Bool
         if let encoded, let remembered = remembered[customer.id], customer.facts == remembered.facts {
             isSame = encoded.hasSameBytes(as: remembered.bytes)
@@ -160,16 +161,19 @@ extension Customer {
     package init(_ row: SQLRow) throws(StoreError) { try self.init(row, remembering: nil) }
 
     init(_ row: SQLRow, remembering remembered: EncodedFacts?) throws(StoreError) {
+        let bytes = try row.bytes(4)
+        if let remembered, remembered.hasSameBytes(as: bytes) {
+            try self.init(row, with: remembered.facts)
+        } else {
+            try self.init(row, with: try CustomerFacts(decoding: bytes))
+        }
+    }
+
+    /// - Parameter facts: instead of the stored ones.
+    init(_ row: SQLRow, with facts: CustomerFacts) throws(StoreError) {
         let code = try row.integer(1)
         guard let realm = UInt8(exactly: code).flatMap({ Realm(code: $0) }) else {
             throw .damaged("no realm has the number \(code)")
-        }
-        let bytes = try row.bytes(4)
-        let facts: CustomerFacts
-        if let remembered, remembered.hasSameBytes(as: bytes) {
-            facts = remembered.facts
-        } else {
-            facts = try CustomerFacts(decoding: bytes)
         }
         self.init(
             id: try row.integer(0), realm: realm, publicID: try row.text(2), createdAt: try row.instant(3),

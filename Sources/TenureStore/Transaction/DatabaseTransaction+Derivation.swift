@@ -3,7 +3,10 @@ import TenureCore
 
 extension DatabaseTransaction {
     package func rows(of id: Int64) throws(StoreError) -> CustomerRows? {
-        guard let customer = try customer(id) else { return nil }
+        try customer(id).map { customer throws(StoreError) in try rows(of: customer) }
+    }
+
+    func rows(of customer: Customer) throws(StoreError) -> CustomerRows {
         var artifacts: [(artifact: Artifact, receivedAt: Date)] = []
         var notifications: [(notification: StoredNotification, receivedAt: Date)] = []
         var promises: [StoredPromise] = []
@@ -21,17 +24,6 @@ extension DatabaseTransaction {
             customer: customer, artifacts: artifacts, notifications: notifications, promises: promises,
             support: support, events: events, purchasesAreComplete: try purchasesAreComplete(of: group),
             isUnbound: try isUnbound(customer.id))
-    }
-
-    /// Replaces the customer's facts with those that `derive` returns for the stored rows. Returns nil if there is no
-    /// such customer.
-    func rederive(
-        _ id: Int64, by derive: (CustomerRows) throws(StoreError) -> CustomerFacts
-    ) throws(StoreError) -> (customer: Customer, hasChanged: Bool)? {
-        guard try customer(id, forUpdate: true) != nil, let rows = try rows(of: id) else { return nil }
-        let facts = try derive(rows)
-        let customer = try update(rows.customer, to: facts)
-        return (customer, facts != rows.customer.facts)
     }
 
     /// The numbers of the next customers that weren't merged into another one, in order.

@@ -9,10 +9,11 @@ extension DatabaseTransaction {
         let members = try session.rows(
             "SELECT DISTINCT customer FROM promises WHERE ended_by > $1", [.integer(publication)]
         ).map { row throws(StoreError) in try row.integer(0) }
+        let roots = try roots(of: Set(members))
         var restorable: [Int64: [StoredPromise]] = [:]
         for member in members {
-            guard let customer = try customer(member) else { continue }
-            restorable[customer.id, default: []] += try promises(of: member, endedAfter: publication)
+            guard let root = roots[member] else { continue }
+            restorable[root, default: []] += try promises(of: member, endedAfter: publication)
         }
         return restorable
     }

@@ -40,7 +40,7 @@ extension DatabaseTransaction {
     ///
     /// From here on, no customer changes until the transaction ends. The caller evaluates the changed customers and
     /// calls `publish` in the same transaction. More than `limit` of them are refused as `behind`.
-    package func preparePublication(
+    func preparePublication(
         _ request: RequestedPublication, after survey: PublicationSurvey, limit: Int = .max
     ) throws(StoreError) -> PreparedPublication {
         try session.allowLongStatements()
@@ -56,12 +56,12 @@ extension DatabaseTransaction {
     }
 
     /// Returns a customer that changed since the survey. Returns nil if there is nothing to evaluate.
-    package func changedCustomer(_ id: Int64, in draft: PublicationDraft) throws(StoreError) -> SurveyedCustomer? {
+    func changedCustomer(_ id: Int64, in draft: PublicationDraft) throws(StoreError) -> SurveyedCustomer? {
         try surveyed(id, restoringAfter: draft.request.restoringAfter)
     }
 
     /// Publishes everything at once or nothing: promises end or are restored, and the policy takes effect.
-    package func publish(_ draft: PublicationDraft) throws(StoreError) -> PublicationOutcome {
+    func publish(_ draft: PublicationDraft) throws(StoreError) -> PublicationOutcome {
         let (request, survey) = (draft.request, draft.survey)
         let verdicts = survey.verdicts
         var counts = StoredPublication.Counts()

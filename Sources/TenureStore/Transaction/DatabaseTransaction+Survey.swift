@@ -29,8 +29,9 @@ extension DatabaseTransaction {
         if let publication {
             for member in try group(of: id) { restored += try promises(of: member, endedAfter: publication) }
         }
+        let known = try largeFacts?.decoded(try row.bytes(4))
         return SurveyedCustomer(
-            customer: try Customer(row), isUnbound: try row.integer(7) != 0, restored: restored)
+            customer: try Customer(row, remembering: known), isUnbound: try row.integer(7) != 0, restored: restored)
     }
 
     /// 1 if the customer is unbound, otherwise 0.
@@ -94,8 +95,7 @@ extension DatabaseTransaction {
                 "SELECT \(column) FROM \(table) WHERE id > $1", [.integer(position.last[table] ?? 0)])
             for row in rows { changed.insert(try row.integer(0)) }
         }
-        var customers: Set<Int64> = []
-        for id in changed { if let customer = try customer(id) { customers.insert(customer.id) } }
+        let customers = Set(try roots(of: changed).values)
         // Whatever was found about these is no longer valid: also about members that were merged in the meantime.
         for customer in customers { changed.formUnion(try group(of: customer)) }
         return SurveyChanges(position: now, customers: customers.sorted(), outdated: changed)

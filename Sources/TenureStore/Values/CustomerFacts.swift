@@ -16,7 +16,8 @@ package struct CustomerFacts: Sendable, Hashable {
     /// Whether they belong to an unbound customer: the artifacts came without proof that they belong to the sender.
     package var isUnbound = false
 
-    /// Gets the number of entries that an addition processes, known and new ones. Only tests set it.
+    /// Gets the number of entries that an addition processes, known and new ones, and that decoding large facts reads.
+    /// Only tests set it.
     @TaskLocal package static var counted: (@Sendable (Int) -> Void)?
 
     package init() {}

@@ -129,7 +129,7 @@ package struct SurveyChanges: Sendable {
 }
 
 /// A customer to evaluate, with the promises that a rollback would restore.
-package struct SurveyedCustomer: Sendable {
+package struct SurveyedCustomer: Sendable, Hashable {
     package let customer: Customer
     /// Whether this is an unbound customer. They aren't counted, and their copied promises end with the original ones.
     package let isUnbound: Bool
@@ -156,20 +156,20 @@ package enum PublicationOutcome: Sendable, Hashable {
 }
 
 /// A publication that only needs the verdicts on customers that changed since its survey.
-package struct PublicationDraft: Sendable {
+struct PublicationDraft: Sendable {
     let request: RequestedPublication
     var survey: PublicationSurvey
     let formerVersion: Int64
     /// Customers that changed since the survey, without a verdict.
-    package let changed: [Int64]
+    let changed: [Int64]
 
     /// Sets the verdict on a changed customer.
-    package mutating func update(_ surveyed: SurveyedCustomer, _ verdict: PublicationVerdict) {
+    mutating func update(_ surveyed: SurveyedCustomer, _ verdict: PublicationVerdict) {
         survey.update(surveyed, verdict)
     }
 }
 
-package enum PreparedPublication: Sendable {
+enum PreparedPublication: Sendable {
     case ready(PublicationDraft)
     case refused(PublicationOutcome)
 }

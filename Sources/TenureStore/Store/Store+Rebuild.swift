@@ -1,0 +1,93 @@
+import Foundation
+import TenureCore
+
+extension Store {
+    /// Replaces the customer's facts with what `derive` returns for the stored rows, even if the current facts can't be
+    /// read. Returns nil if there is no such customer.
+    ///
+    /// Rows are read and verified while others write. If one is written meanwhile, that is repeated.
+    package func rebuild(
+        _ id: Int64, by derive: @escaping @Sendable (CustomerRows) throws(StoreError) -> CustomerFacts
+    ) async throws(StoreError) -> (customer: Customer, hasChanged: Bool)? {
+        try await retrying { () throws(StoreError) -> Attempt<(customer: Customer, hasChanged: Bool)?> in
+            guard let found = try await read({ try $0.rebuildable(id) }) else { return .done(nil) }
+            let facts = try derive(found.rows)
+            let customer = found.rows.customer
+            guard facts != customer.facts || !found.areFactsReadable else { return .done((customer, false)) }
+            let encoded = EncodedFacts(facts)
+            return try await write { transaction in
+                guard try transaction.rowsMark(of: id, forUpdate: true) == found.mark else { return .unfinished }
+                return .done((try transaction.replaceFacts(of: found, by: encoded), true))
+            }
+        }
+    }
+}
+
+/// A customer with the rows from which the facts can be computed again.
+private struct Rebuildable: Sendable {
+    /// With empty facts if the stored ones can't be read.
+    let rows: CustomerRows
+    let areFactsReadable: Bool
+    let mark: RowsMark
+}
+
+/// Tells whether the rows of a customer have changed.
+private struct RowsMark: Sendable, Hashable {
+    let facts: [UInt8]
+    let group: [Int64]
+    /// For each table, the number of rows, and the last one.
+    let counts: [Int64]
+}
+
+extension DatabaseTransaction {
+    fileprivate func rebuildable(_ id: Int64) throws(StoreError) -> Rebuildable? {
+        guard let mark = try rowsMark(of: id, forUpdate: false),
+            let row = try session.row("SELECT \(Customer.columns) FROM customers WHERE id = $1", [.integer(id)])
+        else { return nil }
+        var customer: Customer
+        var areFactsReadable = true
+        do {
+            customer = try Customer(row)
+        } catch {
+            customer = try Customer(row, with: CustomerFacts())
+            areFactsReadable = false
+        }
+        return Rebuildable(rows: try rows(of: customer), areFactsReadable: areFactsReadable, mark: mark)
+    }
+
+    /// Returns nil if there is no such customer, or if it was merged into another one.
+    fileprivate func rowsMark(of id: Int64, forUpdate: Bool) throws(StoreError) -> RowsMark? {
+        let lock = forUpdate ? session.dialect.forUpdate : ""
+        let row = try session.row("SELECT facts, merged_into FROM customers WHERE id = $1\(lock)", [.integer(id)])
+        guard let row, try row.integerIfPresent(1) == nil else { return nil }
+        let group = try group(of: id)
+        var counts: [Int64] = []
+        for (table, condition) in Self.tablesOfFacts {
+            let rows = try rows(
+                """
+                SELECT count(*), coalesce(max(id), 0) FROM \(table)
+                WHERE customer IN \(DatabaseTable.batchPlaces) AND \(condition)
+                """, about: group)
+            for row in rows { counts += [try row.integer(0), try row.integer(1)] }
+        }
+        return RowsMark(facts: try row.bytes(0), group: group, counts: counts)
+    }
+
+    /// The tables from which facts are computed, with the condition under which a row counts.
+    private static let tablesOfFacts = [
+        ("artifacts", counts), ("promises", "ended_by IS NULL"), ("notifications", "1 = 1"),
+        ("support_grants", "1 = 1"), ("events", "1 = 1"),
+    ]
+
+    fileprivate func replaceFacts(
+        of found: Rebuildable, by encoded: EncodedFacts
+    ) throws(StoreError) -> Customer {
+        let customer = found.rows.customer
+        if !found.areFactsReadable {
+            try session.execute(
+                "UPDATE customers SET facts = $1 WHERE id = $2",
+                [.blob(customer.facts.encoded), .integer(customer.id)])
+        }
+        return try update(customer, to: encoded.facts, encoded: encoded)
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import TenureCore
+import TenureStore
+
+extension StoreClause {
+    /// Publications and rebuilds that concern large customers.
+    static let largePublications: [StoreClause] = [
+        StoreClause("a publication decodes and evaluates large customers outside of its transaction") { store in
+            let counted = store.counted
+            let ordinary = try await counted.ordinary()
+            let start = try await store.write(at: Sample.now, locking: [.policies]) {
+                try $0.start(with: [1], sha256: [1])
+            }
+            let owner = try await counted.showPromised("owner")
+            var survey = PublicationSurvey(at: try await store.write { try $0.position() })
+            survey.verdicts[owner.id] = PublicationVerdict(loses: true, ending: ["everything"])
+            let late = try await counted.show(5000..<7000, by: "late")
+            let (taken, work) = try await counted.measured { count in
+                try await counted.publish(
+                    .taking([2], after: start), after: survey,
+                    evaluating: { surveyed throws(StoreError) in
+                        count(surveyed.customer.facts.purchases.count)
+                        return PublicationVerdict(loses: surveyed.customer.id == late.id)
+                    })
+            }
+            guard case .published(let publication) = taken else { throw BrokenClause(description: "\(taken)") }
+            try expect(publication.counts.losing == 2 && publication.counts.ended == 1, "\(publication.counts)")
+            try work.expectShort(than: ordinary, "a publication")
+            try expect(work.outside >= 4000, "\(work.outside) entries outside")
+            try await store.expect(promises: 0, purchases: 2000, of: owner)
+
+            survey = PublicationSurvey(at: try await store.write { try $0.position() })
+            let (back, restored) = try await counted.measured { _ in
+                try await counted.publish(
+                    .returning([1], after: publication, to: start), after: survey,
+                    evaluating: { _ throws(StoreError) in PublicationVerdict() })
+            }
+            guard case .published(let rollback) = back else { throw BrokenClause(description: "\(back)") }
+            try expect(rollback.counts.restored == 1, "\(rollback.counts)")
+            try restored.expectShort(than: ordinary, "a rollback")
+            try await store.expect(promises: 1, purchases: 2000, of: owner)
+        },
+        StoreClause("a publication keeps what others write to large customers meanwhile") { store in
+            let counted = store.counted
+            let start = try await store.write(at: Sample.now, locking: [.policies]) {
+                try $0.start(with: [1], sha256: [1])
+            }
+            let owner = try await counted.showPromised("owner")
+            var survey = PublicationSurvey(at: try await store.write { try $0.position() })
+            survey.verdicts[owner.id] = PublicationVerdict(loses: true, ending: ["everything"])
+            counted.counts.reset { number in
+                guard number <= 2 else { return }
+                _ = try await store.show(9000 + number..<9001 + number, by: "owner")
+            }
+            let evaluate: @Sendable (SurveyedCustomer) throws(StoreError) -> PublicationVerdict = {
+                surveyed throws(StoreError) in
+                guard surveyed.customer.facts.purchases.count > 2000 else { throw .failed("an earlier state") }
+                return PublicationVerdict(loses: true, ending: ["everything"])
+            }
+            let outcome = try await counted.publish(.taking([2], after: start), after: survey, evaluating: evaluate)
+            counted.counts.reset()
+            guard case .published(let publication) = outcome else { throw BrokenClause(description: "\(outcome)") }
+            try expect(publication.counts.losing == 1 && publication.counts.ended == 1, "\(publication.counts)")
+            try await store.expect(promises: 0, purchases: 2002, of: owner)
+        },
+        StoreClause("a rebuild verifies and decodes a large customer outside of its transaction") { store in
+            let counted = store.counted
+            let ordinary = try await counted.ordinary()
+            let customer = try await counted.show(0..<2000, by: "large")
+            let (rebuilt, work) = try await counted.measured { count in
+                try await counted.rebuild(customer.id) { rows throws(StoreError) in
+                    count(rows.artifacts.count)
+                    var facts = try Sample.facts(of: rows)
+                    facts.add([Sample.proof("rebuilt")])
+                    return facts
+                }
+            }
+            try expect(rebuilt?.hasChanged == true, "changed")
+            try work.expectShort(than: ordinary, "a rebuild")
+            try expect(work.outside >= 2000, "\(work.outside) entries outside")
+            let now = try await store.present(customer)
+            try expect(now.facts.proofs == [Sample.proof("rebuilt")] && now.facts.purchases.count == 2000, "stored")
+        },
+        StoreClause("a rebuild keeps what others write meanwhile") { store in
+            let counted = store.counted
+            let customer = try await counted.show(0..<2000, by: "large")
+            // The facts have it already, so that its artifact changes no byte of them.
+            _ = try await store.update("large") { $0.add([], purchases: [Sample.purchase("9000")]) }
+            counted.counts.reset { number in
+                guard number == 1 else { return }
+                _ = try await store.show(9000..<9001, by: "large")
+            }
+            _ = try await counted.rebuild(customer.id) { rows throws(StoreError) in try Sample.facts(of: rows) }
+            counted.counts.reset()
+            let now = try await store.present(customer)
+            try expect(now.facts.purchases.count == 2001, "\(now.facts.purchases.count) purchases")
+        },
+    ]
+}
+
+extension RequestedPublication {
+    /// A publication that ends promises of at most ten customers.
+    fileprivate static func taking(_ policy: [UInt8], after base: StoredPublication) -> RequestedPublication {
+        RequestedPublication(
+            compiled: policy, sha256: policy, action: .publish, at: Sample.now, actor: "ada", reason: nil,
+            base: base.id, allowance: 10, endsPromises: true)
+    }
+
+    fileprivate static func returning(
+        _ policy: [UInt8], after base: StoredPublication, to former: StoredPublication
+    ) -> RequestedPublication {
+        RequestedPublication(
+            compiled: policy, sha256: policy, action: .rollback, at: Sample.now, actor: "ada", reason: nil,
+            base: base.id, restoringAfter: former.id)
+    }
+}
+
+extension Store {
+    /// Shows 2,000 purchases of a customer with one promise.
+    fileprivate func showPromised(_ id: String) async throws -> Customer {
+        let customer = try await show(0..<2000, by: id)
+        return try await update(id) { $0.promise(Sample.promise(policy: 1)) }.id == customer.id
+            ? present(customer) : customer
+    }
+
+    fileprivate func expect(promises: Int, purchases: Int, of customer: Customer) async throws {
+        let now = try await present(customer)
+        try StoreContract.expect(
+            now.facts.promises.count == promises, "\(promises) promises: \(now.facts.promises.count)")
+        try StoreContract.expect(
+            now.facts.purchases.count == purchases, "\(purchases) purchases: \(now.facts.purchases.count)")
+    }
+}
