@@ -20,7 +20,7 @@ package struct SQLiteVacuum: Sendable {
     package func run() throws(Failure) -> (before: Int64, after: Int64) {
         do throws(StoreError) {
             switch try SQLiteFile.contents(at: path) {
-            case .record, .unknown: break
+            case .database, .unknown: break
             case .nothing, .noTables:
                 throw .unusable(database: path, detail: "it contains no Tenure database; check the path")
             }
