@@ -124,11 +124,7 @@ extension Engine {
         let known = memory.revocations.map { $0.root == news.root ? $0.merging(news) : news } ?? news
         guard known != memory.revocations else { return }
         memory.revocations = known
-        guard memory.account.entitlementToken != nil, storedClaims(at: setup.clock()) == nil else { return }
-        // Everything in the response may come from an attacker with a stolen key.
-        memory.account.forgetService()
-        claims = nil
-        fresh = nil
+        readStoredToken(at: setup.clock())
     }
 
     private func takeToken(

@@ -45,13 +45,13 @@ extension Engine {
             forgetReadings()
         }
         if account.entitlementToken != before.account.entitlementToken || memory.revocations != before.revocations {
-            claims = storedClaims(at: setup.clock())
+            readStoredToken(at: setup.clock())
         }
         if memory.time.floor < before.time.floor {
             // Newly signed evidence showed another process that the clock had been wrong.
             heals += 1
             post()
-        } else if account != before.account || memory.trials != before.trials {
+        } else if memory.account != before.account || memory.trials != before.trials {
             post()
         }
     }

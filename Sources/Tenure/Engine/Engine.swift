@@ -122,20 +122,27 @@ actor Engine {
             setup.location, device: device, distribution: distribution, ownsState: setup.ownsState,
             persona: persona?.storedName, clock: clock)
         snapshot.note(state.reload(at: clock), log: setup.options.log)
-        claims = storedClaims(at: clock)
+        readStoredToken(at: clock)
         post()
     }
 
-    /// The claims of the stored entitlement token, if it still proves anything here.
-    func storedClaims(at clock: Date) -> EntitlementTokenClaims? {
-        guard setup.service != nil, let text = memory.account.entitlementToken else { return nil }
+    /// Reads the claims of the stored entitlement token, if it still proves anything here.
+    ///
+    /// If its key is revoked, everything in the response that brought it may come from an attacker, so all of that
+    /// response is discarded.
+    func readStoredToken(at clock: Date) {
+        claims = nil
+        guard setup.service != nil, let text = memory.account.entitlementToken else { return }
         let token = EntitlementTokenReader.Token(
             text: text, statements: memory.account.keyStatements, revocations: memory.revocations)
         do throws(EntitlementTokenReader.Refusal) {
-            return try tokenReader.read(stored: token, for: holder(device ?? memory.device), at: memory.time.now(clock))
+            claims = try tokenReader.read(
+                stored: token, for: holder(device ?? memory.device), at: memory.time.now(clock))
         } catch {
             setup.options.log.error("the stored entitlement token is rejected: it \(error.rawValue)")
-            return nil
+            guard error == .revoked else { return }
+            memory.account.distrustService()
+            fresh = nil
         }
     }
 
