@@ -66,11 +66,11 @@ import Testing
         let published = try await Command.run(publish + ["--take-from", "1", "--rehearsal", id] + options)
         #expect(published.status == 0, "\(published.errors)")
         #expect(published.output.contains("version 2 is in effect"))
-        #expect(published.output.contains("1 customers lost something; 1 promises ended"))
+        #expect(published.output.contains("1 customer lost something; 1 promise ended"))
         #expect(try await outcomes() == ["granted", "denied", "denied"])
 
         let back = try await Command.run(["policy", "rollback", "--reason", "they keep it"] + options)
-        #expect(back.status == 0 && back.output.contains("1 promises bind again"), "\(back.errors)")
+        #expect(back.status == 0 && back.output.contains("1 promise binds again"), "\(back.errors)")
         #expect(try await outcomes() == ["granted", "granted", "denied"])
         let kept = try await Command.run(publish + ["--keep-promises"] + options)
         #expect(kept.status == 0, "\(kept.errors)")
@@ -130,6 +130,33 @@ import Testing
         #expect(try await Command.run(publish + ["--give-to", "0", "--rehearsal", String(id)]).status == 1)
         let given = try await Command.run(publish + ["--give-to", "1", "--rehearsal", String(id)])
         #expect(given.status == 0, "\(given.errors)")
+        #expect(await service.end(by: SIGTERM) == 0)
+    }
+
+    @Test func `a rollback asks only for the number of those who lose`() async throws {
+        let testBed = try await PublishingTestBed()
+        let (service, port) = try await testBed.start()
+        for (id, version) in [(Self.early, "37"), (Self.between, "110")] {
+            _ = try await testBed.sync(try testBed.appTransaction(of: id, version: version), to: port)
+        }
+        // The owner of build 37 gains `badge`, and that of build 110 loses `everything`.
+        let mixed = PublishingTestBed.policy(boundary: "100") + "\n  badge: { honors: [paid] }"
+        let file = try testBed.write(try await testBed.acknowledgingLosses(mixed, on: port))
+        let publish = ["policy", "publish", file, "--reason", "r"] + testBed.options(port)
+        let refused = try await Command.run(publish)
+        #expect(refused.errors.contains("--take-from 1 --give-to 1 --rehearsal reh_"), "\(refused.errors)")
+        func rehearsal(in text: String) throws -> String {
+            String(try #require(text.components(separatedBy: "--rehearsal ").last?.split(separator: "`").first))
+        }
+        let allowed = ["--take-from", "1", "--give-to", "1", "--rehearsal", try rehearsal(in: refused.errors)]
+        let published = try await Command.run(publish + allowed)
+        #expect(published.status == 0, "\(published.errors)")
+        let rollback = ["policy", "rollback", "--reason", "r"] + testBed.options(port)
+        let stopped = try await Command.run(rollback)
+        #expect(stopped.status == 2 && stopped.errors.contains("`--take-from 1 --rehearsal reh_"), "\(stopped.errors)")
+        let back = try await Command.run(
+            rollback + ["--take-from", "1", "--rehearsal", try rehearsal(in: stopped.errors)])
+        #expect(back.status == 0 && back.output.contains("1 promise binds again"), "\(back.errors)")
         #expect(await service.end(by: SIGTERM) == 0)
     }
 

@@ -45,30 +45,36 @@ extension DeviceState {
             forgetReadings()
         }
         if account.entitlementToken != before.account.entitlementToken || memory.revocations != before.revocations {
-            facts.claims = storedClaims(at: setup.clock())
+            readStoredToken(at: setup.clock())
         }
         if memory.time.floor < before.time.floor {
             // Newly signed evidence showed another process that the clock had been wrong.
             facts.heals += 1
             post()
-        } else if account != before.account || memory.trials != before.trials {
+        } else if memory.account != before.account || memory.trials != before.trials {
             post()
         }
     }
 
     // MARK: The entitlement token
 
-    /// The claims of the stored entitlement token, if it still proves anything here.
-    func storedClaims(at clock: Date) -> EntitlementTokenClaims? {
-        guard setup.service != nil, let text = memory.account.entitlementToken else { return nil }
+    /// Reads the claims of the stored entitlement token, if it still proves anything here.
+    ///
+    /// If its key is revoked, everything in the response that brought it may come from an attacker, so all of that
+    /// response is discarded.
+    func readStoredToken(at clock: Date) {
+        facts.claims = nil
+        guard setup.service != nil, let text = memory.account.entitlementToken else { return }
         let token = EntitlementTokenReader.Token(
             text: text, statements: memory.account.keyStatements, revocations: memory.revocations)
         do throws(EntitlementTokenReader.Refusal) {
-            return try tokenReader.read(
+            facts.claims = try tokenReader.read(
                 stored: token, for: holder(deviceID ?? memory.device), at: memory.time.now(clock))
         } catch {
             setup.options.log.error("the stored entitlement token is rejected: it \(error.rawValue)")
-            return nil
+            guard error == .revoked else { return }
+            memory.account.distrustService()
+            facts.fresh = nil
         }
     }
 
@@ -85,11 +91,7 @@ extension DeviceState {
         let known = memory.revocations.map { $0.root == news.root ? $0.merging(news) : news } ?? news
         guard known != memory.revocations else { return }
         memory.revocations = known
-        guard memory.account.entitlementToken != nil, storedClaims(at: setup.clock()) == nil else { return }
-        // Everything in the response may come from an attacker with a stolen key.
-        memory.account.forgetService()
-        facts.claims = nil
-        facts.fresh = nil
+        readStoredToken(at: setup.clock())
     }
 }
 

@@ -67,7 +67,7 @@ final class DeviceState {
             setup.location, device: deviceID, distribution: facts.distribution, ownsState: setup.ownsState,
             persona: facts.persona?.storedName, clock: clock)
         snapshot.note(state.reload(at: clock), log: setup.options.log)
-        facts.claims = storedClaims(at: clock)
+        readStoredToken(at: clock)
         post()
     }
 

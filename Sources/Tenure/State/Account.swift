@@ -79,6 +79,13 @@ package struct Account: Sendable, Hashable {
         granted = [:]
     }
 
+    /// Discards the service's response after its signing key was revoked. The service may not know what it confirmed.
+    mutating func distrustService() {
+        forgetService()
+        refused = []
+        unanswered = Set(purchases.map(\.transactionID))
+    }
+
     /// Creates the account from the stored state.
     mutating func restore(
         environment: AppStoreEnvironment?, bundleID: String?, appTransactionID: String?, proofs: [AppProof],

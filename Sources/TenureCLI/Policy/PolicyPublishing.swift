@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import TenureAPI
+import TenureRehearsal
 import TenureServer
 
 /// The options that `publish` and `rollback` share.
@@ -82,7 +83,7 @@ struct PublishingOptions: ParsableArguments {
             }
             Terminal.standardError.write("refused: nothing was changed")
             guard let found else { throw ExitCode.refused }
-            for line in advice(on: found) { Terminal.standardError.write(line) }
+            for line in advice(on: found, isRollback: asked.policy == nil) { Terminal.standardError.write(line) }
             throw ExitCode.refused
         }
     }
@@ -91,7 +92,9 @@ struct PublishingOptions: ParsableArguments {
         ["takesRights", "takesMore", "givesRights", "givesMore"].contains(problem.reason)
     }
 
-    private func advice(on found: RehearsalAnswer) -> [String] {
+    private func advice(on found: RehearsalAnswer, isRollback: Bool) -> [String] {
+        // A rollback gives back what a publication took.
+        let given = found.gaining > 0 && !isRollback ? ["--give-to \(found.gaining)"] : []
         let held = found.losing - found.losingWithPromises
         var lines: [String] = []
         if held > 0, !keepPromises {
@@ -104,8 +107,7 @@ struct PublishingOptions: ParsableArguments {
         let losing = keepPromises ? found.losingWithPromises : found.losing
         var words = keepPromises ? ["--keep-promises"] : []
         if losing > 0 { words.append("--take-from \(losing)") }
-        if found.gaining > 0 { words.append("--give-to \(found.gaining)") }
-        words.append("--rehearsal \(found.id)")
+        words += given + ["--rehearsal \(found.id)"]
         lines.append("  to publish it anyway, repeat the command with `\(words.joined(separator: " "))`")
         return lines
     }
@@ -116,7 +118,8 @@ struct PublishingOptions: ParsableArguments {
         if json { return Self.write(rehearsal) }
         let terminal = Terminal.standardOutput
         terminal.write(
-            "rehearsal \(rehearsal.id): \(rehearsal.customers) customers, against version \(rehearsal.against)")
+            "rehearsal \(rehearsal.id): \(rehearsal.customers.grouped("customer")), against version \(rehearsal.against)"
+        )
         terminal.write("  \(rehearsal.gaining) gain")
         let held = rehearsal.losing - rehearsal.losingWithPromises
         terminal.write(
@@ -147,9 +150,14 @@ struct PublishingOptions: ParsableArguments {
         let terminal = Terminal.standardOutput
         terminal.write("version \(publication.version) is in effect (publication \(publication.publication))")
         if publication.losing > 0 {
-            terminal.write("  \(publication.losing) customers lost something; \(publication.ended) promises ended")
+            terminal.write(
+                "  \(publication.losing.grouped("customer")) lost something; \(publication.ended.grouped("promise")) ended"
+            )
         }
-        if publication.restored > 0 { terminal.write("  \(publication.restored) promises bind again") }
+        if publication.restored > 0 {
+            let verb = publication.restored == 1 ? "binds" : "bind"
+            terminal.write("  \(publication.restored.grouped("promise")) \(verb) again")
+        }
     }
 
     static func write(_ answer: some Encodable) {

@@ -38,7 +38,9 @@ package struct OfflineRoot: Sendable {
         guard let key = (try? JSONDecoder().decode(JSONWebKey.self, from: Data(publicKey.utf8)))?.publicKey else {
             throw SigningKeyError.notAKey
         }
-        return try RootStatement.sign(key, until: end, by: try read(try file.existingContents()).key, at: now)
+        let (known, root) = try read(try file.existingContents())
+        guard !known.revoked.contains(key.id) else { throw SigningKeyError.alreadyRevoked(key.id) }
+        return try RootStatement.sign(key, until: end, by: root, at: now)
     }
 
     /// Returns a new list of revoked keys, with these and all that were revoked before.

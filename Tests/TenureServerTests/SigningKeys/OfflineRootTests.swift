@@ -233,12 +233,13 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
             let stolen = try testBed.inUse()
             let waiting = try testBed.waiting()
             let id = try JSONDecoder().decode(JSONWebKey.self, from: Data(waiting.utf8)).id
+            let statement = try testBed.statement(waiting, days: 60)
             let list = try testBed.root.revoke([stolen, id], at: testBed.clock.now)
             #expect(try testBed.install(list) == .revoked([stolen], stranded: [stolen]))
             #expect(try testBed.inUse() != id)
-            #expect(throws: SigningKeyError.alreadyRevoked(id)) {
-                try testBed.install(try testBed.statement(waiting, days: 60))
-            }
+            #expect(throws: SigningKeyError.alreadyRevoked(id)) { try testBed.install(statement) }
+            // The root knows it too.
+            #expect(throws: SigningKeyError.alreadyRevoked(id)) { try testBed.statement(waiting, days: 60) }
         }
     }
 

@@ -17,9 +17,11 @@ private struct Compromise {
 
     static let period: TimeInterval = 90 * InventedApp.day
 
-    /// - Parameter body: gets the thief's service too. That has the stolen key and its statement. It denies or grants
-    ///   everything, depending on its policy.
+    /// - Parameters:
+    ///   - policy: the thief's, which grants everything by default.
+    ///   - body: gets the thief's service too. That has the stolen key and its statement.
     static func run(
+        policy: Policy? = nil,
         _ body:
             @escaping @Sendable (_ compromise: Compromise, _ thief: RealService, _ thiefClock: TestTime) async throws
             -> Void
@@ -41,7 +43,7 @@ private struct Compromise {
                 atPath: folder.path + "/signing-key.json", toPath: copy.path + "/signing-key.json")
             let id = try #require(try folder.administration.summary().keys.last?.id)
             try await RealService.run(
-                policy: generous, now: { thiefClock.now },
+                policy: policy ?? generous, now: { thiefClock.now },
                 {
                     $0.keysFolder = copy.path
                     $0.createsDatabase = true
@@ -56,13 +58,32 @@ private struct Compromise {
     }
 
     func device(
-        _ store: FakeStore, at service: RealService, storage: MemoryStateStorage = MemoryStateStorage()
+        _ store: FakeStore, at service: RealService, storage: MemoryStateStorage = MemoryStateStorage(),
+        policy: Policy? = nil
     ) -> Device {
         let root = publicRoot
         return service.device(store, storage: storage) { setup in
+            if let policy { setup.policy = .policy(policy) }
             setup.keys = []
             setup.root = root
             setup.options.whileUndetermined = .deny
+        }
+    }
+
+    /// An owner's app with a bundled policy that grants everything.
+    func owner(at service: RealService, _ storage: MemoryStateStorage) throws -> Tenure {
+        device(try .owner(), at: service, storage: storage, policy: InventedApp.policy()).start()
+    }
+
+    /// The thief's responses bring the revocation.
+    func passOnRevocation(through thief: RealService) throws {
+        let list = try root.revoke([stolen], at: InventedApp.now)
+        thief.line.condition = .replaced { response in
+            let text = String(decoding: response.body, as: UTF8.self)
+            response.body = Data(
+                text.replacingOccurrences(
+                    of: #""signingKey":{"#, with: #""signingKey":{"revocations":"\#(list)","#
+                ).utf8)
         }
     }
 
@@ -74,6 +95,33 @@ private struct Compromise {
             try root.sign(next, until: now.addingTimeInterval(Self.period), at: now), at: now)
         _ = try folder.administration.install(try root.revoke([stolen], at: now), at: now)
     }
+}
+
+/// A thief's policy that honors no era.
+private func harshPolicy() throws -> Policy {
+    try Policy(
+        app: Policy.App(bundleID: InventedApp.bundleID, appleID: 828_838_134),
+        eras: [Era(name: "always", model: .free)],
+        entitlements: [Entitlement(name: "everything", products: [.init(id: InventedApp.everything)])])
+}
+
+extension MemoryStateStorage {
+    fileprivate var stored: StoredState? {
+        if case .state(let state) = load(device: InventedApp.device.hashed) { state } else { nil }
+    }
+
+    /// Writes what another process would write.
+    fileprivate func replace(_ change: (inout StoredState) -> Void) throws {
+        try update(device: InventedApp.device.hashed) { found in
+            guard case .state(var state) = found else { throw RealService.NoPort() }
+            change(&state)
+            return state
+        }
+    }
+}
+
+extension Tenure.Customer {
+    fileprivate var isDenied: Bool { answers["everything"]?.outcome == .denied }
 }
 
 extension Tenure {
@@ -90,6 +138,7 @@ extension Tenure {
             // Any response of the service brings the revocation, and ends what the thief granted.
             let device = compromise.device(store, at: compromise.service, storage: storage)
             let tenure = device.start()
+            _ = await tenure.settled()
             await tenure.engine.searchAgain()
             #expect(tenure.serviceOutcome == .done)
             #expect(await !tenure.allows("everything"))
@@ -110,6 +159,7 @@ extension Tenure {
             #expect(await owner.start().allows("everything"))
             try compromise.recover()
             let tenure = owner.start()
+            _ = await tenure.settled()
             await tenure.engine.searchAgain()
             #expect(tenure.serviceOutcome == .done)
             #expect(await tenure.allows("everything"))
@@ -123,18 +173,70 @@ extension Tenure {
         try await Compromise.run { compromise, thief, _ in
             let (storage, store) = (MemoryStateStorage(), try FakeStore.newcomer())
             #expect(await compromise.device(store, at: thief, storage: storage).start().allows("everything"))
-            let list = try compromise.root.revoke([compromise.stolen], at: InventedApp.now)
-            thief.line.condition = .replaced { response in
-                let text = String(decoding: response.body, as: UTF8.self)
-                response.body = Data(
-                    text.replacingOccurrences(
-                        of: #""signingKey":{"#, with: #""signingKey":{"revocations":"\#(list)","#
-                    ).utf8)
-            }
+            try compromise.passOnRevocation(through: thief)
             let tenure = compromise.device(store, at: thief, storage: storage).start()
             await tenure.engine.searchAgain()
             #expect(tenure.serviceOutcome == .failed("its entitlement token is signed with a revoked key"))
             #expect(await !tenure.allows("everything"))
+        }
+    }
+
+    @Test func `denies an owner nothing more once anyone passes the revocation on`() async throws {
+        try await Compromise.run(policy: try harshPolicy()) { compromise, thief, _ in
+            let storage = MemoryStateStorage()
+            #expect(try await compromise.owner(at: thief, storage).settled().isDenied)
+            try compromise.passOnRevocation(through: thief)
+            let tenure = try compromise.owner(at: thief, storage)
+            await tenure.engine.searchAgain()
+            #expect(tenure.serviceOutcome == .failed("its entitlement token is signed with a revoked key"))
+            // The device decides by itself until the service answers.
+            #expect(await tenure.allows("everything"))
+            thief.line.condition = .down
+            #expect(try await compromise.owner(at: thief, storage).allows("everything"))
+        }
+    }
+
+    @Test func `denies an owner nothing more once another process has received the revocation`() async throws {
+        try await Compromise.run(policy: try harshPolicy()) { compromise, thief, _ in
+            let (storage, other) = (MemoryStateStorage(), MemoryStateStorage())
+            let tenure = try compromise.owner(at: thief, storage)
+            #expect(await tenure.settled().isDenied)
+            let denied = try #require(storage.stored)
+            try compromise.passOnRevocation(through: thief)
+            try await compromise.owner(at: thief, other).engine.searchAgain()
+            // The other process writes the list of revoked keys, and knew no response of the thief.
+            try storage.replace { $0.revocations = other.stored?.revocations }
+            thief.line.condition = .down
+            await tenure.engine.searchAgain()
+            #expect(await tenure.allows("everything"))
+            // The same at a start.
+            try storage.replace { state in
+                state = denied
+                state.revocations = other.stored?.revocations
+            }
+            #expect(try await compromise.owner(at: thief, storage).allows("everything"))
+        }
+    }
+
+    @Test func `takes no purchase that only the thief confirmed`() async throws {
+        try await Compromise.run(policy: try harshPolicy()) { compromise, thief, _ in
+            let storage = MemoryStateStorage()
+            let purchase = try InventedApp.signed(InventedApp.purchase(), of: "704000000000000002")
+            func start() throws -> Tenure {
+                let store = try FakeStore.newcomer()
+                store.change { $0.transactions = [purchase] }
+                return compromise.device(store, at: thief, storage: storage).start()
+            }
+            let tenure = try start()
+            // The thief's service knows the product, and grants it.
+            await tenure.engine.searchAgain()
+            #expect(await tenure.allows("everything"))
+            try compromise.passOnRevocation(through: thief)
+            await tenure.engine.searchAgain()
+            #expect(tenure.serviceOutcome == .failed("its entitlement token is signed with a revoked key"))
+            #expect(await tenure.allows("everything"))
+            thief.line.condition = .down
+            #expect(try await start().allows("everything"))
         }
     }
 

@@ -88,6 +88,57 @@ private struct HeldTransport: Transport {
         }
     }
 
+    @Test func `a purchase that could not be sent is sent at the next start, not an hour later`() async throws {
+        try await RealService.run { service in
+            let (storage, store) = (MemoryStateStorage(), try FakeStore.newcomer())
+            let tenure = service.device(store, storage: storage).start()
+            _ = await tenure.settled()
+            let purchase = try InventedApp.signed(InventedApp.purchase(), of: "704000000000000002")
+            store.change { $0.transactionsMood = .throwsAnError }
+            // StoreKit delivers it, and doesn't list it: the service is asked without it.
+            store.deliverUpdate(purchase)
+            for await customer in tenure.updates where customer.has("everything") { break }
+            await tenure.engine.searchAgain()
+            #expect(service.lastAnswer?.purchases.isEmpty == true && store.now.finished.isEmpty)
+            let later = try FakeStore.newcomer()
+            later.change { state in
+                state.transactions = [purchase]
+                state.unfinished = [purchase]
+            }
+            let next = service.device(later, storage: storage).start()
+            _ = await next.settled()
+            #expect(service.lastAnswer?.purchases.count == 1)
+            // Transactions are finished after the customer was published.
+            while later.now.finished.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+            #expect(later.now.finished == [purchase.purchase.transactionID])
+        }
+    }
+
+    @Test func `a transaction that the service refused is finished once it accepts it`() async throws {
+        try await RealService.run { service in
+            let store = try FakeStore.newcomer()
+            let id = "410000000000001"
+            // This transaction isn't signed.
+            let refused = InventedApp.purchase(id: id)
+            store.change { state in
+                state.transactions = [refused]
+                state.unfinished = [refused]
+            }
+            let device = service.device(store)
+            await device.start().refresh()
+            #expect(service.lastAnswer?.problems.map(\.artifact) == ["transactions[0]"])
+            #expect(store.now.finished.isEmpty)
+            let accepted = try InventedApp.signed(InventedApp.purchase(id: id), of: "704000000000000002")
+            store.change { state in
+                state.transactions = [accepted]
+                state.unfinished = [accepted]
+            }
+            await device.start().refresh()
+            #expect(service.lastAnswer?.problems.isEmpty == true)
+            #expect(store.now.finished == [id])
+        }
+    }
+
     @Test(arguments: [FakeStore.Mood.answers, .throwsAnError])
     func `a response about another account than the signed-in one is ignored`(_ appMood: FakeStore.Mood) async throws {
         try await RealService.run { service in

@@ -157,6 +157,17 @@ import Testing
         #expect(merged(base, mine, base: base).account == mine.account)
     }
 
+    @Test func `count the grace period from the earlier beginning`() {
+        let base = state()
+        var early = StoredState(clock: InventedApp.now.addingTimeInterval(-2 * InventedApp.day))
+        early.time.look(at: InventedApp.now)
+        for (mine, stored) in [(early, base), (base, early)] {
+            #expect(
+                merged(mine, stored, base: StoredState(clock: InventedApp.now)).time.age(InventedApp.now)
+                    == 2 * InventedApp.day)
+        }
+    }
+
     @Test func `drop a wrong latest date once one of them has corrected it`() {
         var base = state()
         base.time.look(at: InventedApp.date("2099-01-01"))
@@ -178,6 +189,16 @@ import Testing
             let time = mine.merging(stored, base: base, at: earlier).time
             #expect(time.age(earlier) == 0)
             #expect(!time.isImpossible)
+        }
+    }
+
+    @Test func `keep that StoreKit still shows another account's app transaction`() {
+        let base = state()
+        var (noticed, bought) = (base, base)
+        noticed.account.stale = "704000000000000009"
+        bought.account.add([InventedApp.purchase()])
+        for (mine, stored) in [(noticed, bought), (bought, noticed)] {
+            #expect(merged(mine, stored, base: base).account.stale == "704000000000000009")
         }
     }
 
