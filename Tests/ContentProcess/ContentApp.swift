@@ -2,12 +2,17 @@ import Foundation
 import Tenure
 import TenureCore
 import TenureHTTP
+import TestTransport
 
 /// An app with the asset pack `piano`. It writes each state as a line, and obeys the lines of a file.
 ///
-/// Settings: `stall` (seconds without a byte), `delay` (microseconds for each piece that is written), `clock` (seconds that
-/// the clock is wrong), `space=unknown` (nothing says how much space is free), `daemon` (the folder of a `DownloadDaemon`),
-/// `stop` (the line after which the process stops until it is killed).
+/// Settings:
+/// - `stall`: seconds without a byte.
+/// - `delay`: microseconds for each piece that is written.
+/// - `clock`: seconds that the clock is wrong.
+/// - `space=unknown`: nothing says how much space is free.
+/// - `daemon`: the folder of a `DownloadDaemon`.
+/// - `stop`: the line after which the process stops until it is killed.
 struct ContentApp {
     private let folder: URL
     private let source: Tenure.ContentSources
@@ -65,7 +70,7 @@ struct ContentApp {
         setup.events = { device.stream() }
         if let seconds = settings["stall"].flatMap({ Double($0) }) { setup.stallTimeout = seconds }
         if let delay = settings["delay"].flatMap({ UInt32($0) }) {
-            setup.contentTransport = SlowTransport(delay: delay)
+            setup.contentTransport = ArrangedTransport(delay: delay)
         }
         if let seconds = settings["clock"].flatMap({ Double($0) }) {
             setup.clock = { Date().addingTimeInterval(seconds) }

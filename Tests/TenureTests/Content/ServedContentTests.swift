@@ -8,6 +8,7 @@ import TenureCore
 import TenureHTTP
 import TenureMint
 import TenureStore
+import TestTransport
 import Testing
 
 @testable import Tenure
