@@ -20,11 +20,11 @@ package struct ContentEmbedder: Sendable {
         let target = URL(fileURLWithPath: folder)
         let parent = target.deletingLastPathComponent().path
         let prefix = ".\(target.lastPathComponent)\(NewFile.prefix)"
-        try make(parent)
+        try NewFolder.make(parent)
         try recover(target.path, in: parent, prefix)
         let exists = try checkExisting()
         let aside = "\(parent)/\(prefix)\(UInt64.random(in: .min ... .max))"
-        try make(aside)
+        try NewFolder.make(aside)
         defer { try? FileManager.default.removeItem(atPath: aside) }
         var packs: [EmbeddedContent.Pack] = []
         for source in sources {
@@ -122,7 +122,7 @@ package struct ContentEmbedder: Sendable {
     private func write(
         _ files: PackFiles, to pack: String, _ progress: (Int) -> Void
     ) throws(PublishingError) -> PackManifest {
-        try make(pack)
+        try NewFolder.make(pack)
         var writer = FileWriter()
         return try withoutActuallyEscaping(progress) { progress throws(PublishingError) in
             let manifest = try PackReader(pack: files, progress: progress).manifest { piece throws(PublishingError) in
@@ -136,14 +136,6 @@ package struct ContentEmbedder: Sendable {
             }
             try writer.end()
             return manifest
-        }
-    }
-
-    private func make(_ folder: String) throws(PublishingError) {
-        do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        } catch {
-            throw .unwritable(path: folder, reason: error.localizedDescription)
         }
     }
 
@@ -164,11 +156,7 @@ private struct FileWriter: ~Copyable {
     mutating func begin(path: String, in pack: String) throws(PublishingError) {
         let location = URL(fileURLWithPath: "\(pack)/\(path)")
         let folder = location.deletingLastPathComponent().path
-        do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        } catch {
-            throw .unwritable(path: folder, reason: error.localizedDescription)
-        }
+        try NewFolder.make(folder)
         file = try NewFile(in: folder)
         name = location.lastPathComponent
     }

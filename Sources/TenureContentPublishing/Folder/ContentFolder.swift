@@ -22,14 +22,7 @@ package struct ContentFolder: Sendable {
 
     func path(of digest: ContentDigest) -> String { "\(path)/\(digest)" }
 
-    func makeIfMissing() throws(PublishingError) {
-        do {
-            try FileManager.default.createDirectory(
-                atPath: catalogsPath, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
-        } catch {
-            throw .unwritable(path: catalogsPath, reason: error.localizedDescription)
-        }
-    }
+    func makeIfMissing() throws(PublishingError) { try NewFolder.make(catalogsPath) }
 
     /// Does work that no other command disturbs.
     ///
