@@ -42,6 +42,7 @@ extension ContentLibrary {
 
     private func dropRequestWithoutRight(_ name: String) {
         guard !isAllowed(name), requests.contains(where: { $0.pack == name }) else { return schedule() }
+        (failures[name], waits[name]) = (nil, nil)
         update { $0.removeAll { $0.pack == name } }
         if let background { Task { await background.cancel(name) } }
         schedule()
