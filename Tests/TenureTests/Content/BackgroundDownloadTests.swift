@@ -250,6 +250,39 @@ import Testing
         downloads[0].cancel()
     }
 
+    @Test(arguments: ["refund", "end of a subscription"])
+    func `stop when the right ends`(reason: String) async throws {
+        let end = InventedApp.now.addingTimeInterval(3600)
+        let app = try App(
+            unlock: .entitlement("cloud"),
+            store: FakeStore {
+                $0.app = InventedApp.newcomer()
+                $0.transactions = [InventedApp.subscription(until: end)]
+            })
+        app.system.hold { _ in true }
+        let tenure = app.start()
+        let piano = tenure.content["piano"]
+        let download = Task { try await piano.download() }
+        _ = await piano.reaches(bytes: 2_500_000)
+        try await app.leave(orders: 1)
+        if reason == "refund" {
+            let date = InventedApp.now.addingTimeInterval(-60)
+            app.testBed.device.store.change {
+                $0.transactions = [
+                    InventedApp.purchase(
+                        InventedApp.yearly, id: "410000000000002", type: .autoRenewable, expires: end, revoked: date,
+                        signed: date)
+                ]
+            }
+            _ = await tenure.refresh()
+        } else {
+            app.testBed.device.time.now = end
+        }
+        await #expect(throws: Tenure.AssetPackError.notEntitled("piano")) { try await download.value }
+        try await wait { app.system.unfinished == 0 }
+        #expect(app.system.canceled.count == 1)
+    }
+
     @Test func `leave out what is paused, and use an expensive network only with consent`() async throws {
         let app = try App()
         app.system.hold { _ in true }

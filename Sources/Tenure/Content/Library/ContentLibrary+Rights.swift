@@ -18,6 +18,12 @@ extension ContentLibrary {
         return engine.customerState.allows(unlock.right)
     }
 
+    /// Whether the right to a pack has ended since the last search.
+    func hasEnded(_ name: String) -> Bool {
+        guard let unlock = unlock(of: name) else { return false }
+        return engine.customerState.verdict(on: unlock.right) == .ended
+    }
+
     /// Notes rights, and drops requests for packs after their right has ended. The app asks again after another purchase.
     func followRights() {
         for name in Set(requests.map(\.pack)).union(wasAllowed) {
@@ -25,10 +31,10 @@ extension ContentLibrary {
                 wasAllowed.insert(name)
                 continue
             }
-            guard wasAllowed.contains(name), let unlock = unlock(of: name) else { continue }
+            guard wasAllowed.contains(name), unlock(of: name) != nil else { continue }
             wasAllowed.remove(name)
             // A subscription may have been renewed.
-            if case .ended = engine.customerState.verdict(on: unlock.right) {
+            if hasEnded(name) {
                 Task { [weak self] in
                     await self?.engine.search()
                     await self?.dropRequestWithoutRight(name)
@@ -41,9 +47,10 @@ extension ContentLibrary {
     }
 
     private func dropRequestWithoutRight(_ name: String) {
-        guard !isAllowed(name), requests.contains(where: { $0.pack == name }) else { return schedule() }
+        guard !isAllowed(name) else { return schedule() }
         (failures[name], waits[name]) = (nil, nil)
-        update { $0.removeAll { $0.pack == name } }
+        // A caller of `download()` may have removed it.
+        if requests.contains(where: { $0.pack == name }) { update { $0.removeAll { $0.pack == name } } }
         if let background { Task { await background.cancel(name) } }
         schedule()
     }
