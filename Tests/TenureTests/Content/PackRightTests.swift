@@ -173,37 +173,6 @@ import Testing
         #expect(try await ContentTestBed.contents(of: new) == Self.files)
     }
 
-    // MARK: Finishing purchases
-
-    @Test func `finishes a purchase once its pack is installed`() async throws {
-        let store = FakeStore { $0.app = InventedApp.newcomer() }
-        let testBed = try ContentTestBed(Self.files, unlock: .product(Self.loops), store: store) {
-            $0.options.finishing = .afterContent(of: [Self.loops])
-        }
-        let tenure = testBed.device.start()
-        let piano = tenure.content["piano"]
-        _ = await piano.reaches { $0 == .notEntitled }
-        store.deliverUpdate(InventedApp.purchase(Self.loops))
-        _ = await piano.reaches { if case .available = $0 { true } else { false } }
-        #expect(store.now.finished == [])
-        try await piano.download()
-        while store.now.finished.isEmpty { try await Task.sleep(nanoseconds: 5_000_000) }
-        #expect(store.now.finished == ["410000000000001"])
-    }
-
-    @Test func `finishes a purchase if its packs were installed before`() async throws {
-        // The pack is installed through the entitlement, which an owner has. Then they buy the product too.
-        let store = FakeStore { $0.app = InventedApp.owner() }
-        let testBed = try ContentTestBed(Self.files, store: store) {
-            $0.options.finishing = .afterContent(of: [InventedApp.everything])
-        }
-        let tenure = testBed.device.start()
-        try await tenure.content["piano"].download()
-        store.deliverUpdate(InventedApp.purchase(InventedApp.everything))
-        while store.now.finished.isEmpty { try await Task.sleep(nanoseconds: 5_000_000) }
-        #expect(store.now.finished == ["410000000000001"])
-    }
-
     // MARK: Purgeable packs
 
     @Test func `makes a pack available again that the system has deleted`() async throws {

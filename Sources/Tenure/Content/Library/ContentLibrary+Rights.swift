@@ -5,11 +5,15 @@ import TenureCore
 extension ContentLibrary {
     /// What unlocks a pack: by the newest catalog, or by what was known when it was embedded, begun or installed.
     func unlock(of name: String) -> ContentCatalog.Unlock? {
-        let unlock =
-            catalogs.pack(name)?.unlock ?? catalogs.embedded(name)?.pack.unlock ?? plans[name]?.description.unlock
-            ?? installed[name]?.description.unlock
+        let unlock = describedUnlock(of: name)
         if case .product(let id)? = unlock, !followed.contains(id) { return nil }
         return unlock
+    }
+
+    /// Also of a product about which the engine doesn't decide yet.
+    private func describedUnlock(of name: String) -> ContentCatalog.Unlock? {
+        catalogs.pack(name)?.unlock ?? catalogs.embedded(name)?.pack.unlock ?? plans[name]?.description.unlock
+            ?? installed[name]?.description.unlock
     }
 
     /// Whether the customer may download and open a pack.
@@ -79,15 +83,15 @@ extension ContentLibrary {
 
     /// Finishes purchases after all their packs are installed: see `Options.Finishing.afterContent`.
     func finishPurchases() async {
-        guard case .afterContent(let products) = setup.options.finishing, isUsed else { return }
+        // A source that hasn't answered yet may have more packs.
+        guard case .afterContent(let products) = setup.options.finishing, isUsed, catalogs.areComplete else { return }
         let waiting = await engine.undelivered(products)
-        guard !waiting.isEmpty else { return }
-        let sold = await engine.knownCatalog()
-        let names = Set(catalogs.packs.map(\.name)).union(catalogs.embedded.keys)
+        guard !waiting.isEmpty, let sold = await engine.knownCatalog() else { return }
+        let names = Set(catalogs.packs.map(\.name)).union(catalogs.embedded.keys).union(installed.keys)
         for product in waiting.sorted() {
-            let gifts = Set(sold?.gifts(of: product).map(\.entitlement) ?? [])
+            let gifts = Set(sold.gifts(of: product).map(\.entitlement))
             let unlocked = names.filter { name in
-                switch unlock(of: name) {
+                switch describedUnlock(of: name) {
                 case .entitlement(let name): gifts.contains(name)
                 case .product(let id): id == product
                 case nil: false
