@@ -157,6 +157,23 @@ import Testing
         try await Self.finished(testBed)
     }
 
+    @Test func `waits for a pack that needs a newer version of the app`() async throws {
+        let testBed = try Self.testBed(minimumAppVersion: "3.2")
+        Self.buy(testBed)
+        var old: Tenure? = testBed.device.start()
+        do {
+            let tenure = try #require(old)
+            try await Self.download("loops", tenure)
+            #expect(await tenure.content["piano"].reaches { $0 == .needsAppUpdate } == .needsAppUpdate)
+            #expect(await Self.isUnfinished(testBed, tenure))
+        }
+        old = nil
+        let updated = testBed.device.start { $0.appVersion = AppVersion("3.2") }
+        #expect(await Self.isUnfinished(testBed, updated))
+        try await Self.download("piano", updated)
+        try await Self.finished(testBed)
+    }
+
     @Test func `waits for a pack that a newer catalog adds before the others are installed`() async throws {
         let testBed = try Self.testBed(["piano"])
         let tenure = testBed.device.start()

@@ -44,6 +44,42 @@ import Testing
         }
     }
 
+    @Test func `isn't downloaded after a refund between a new link and its use`() async throws {
+        try await ServedContent.run(lifetime: 600) { served in
+            let device = served.device(try ServedContent.buyer())
+            let tenure = device.start()
+            let piano = tenure.content["piano"]
+            served.transport.cut(after: 1_000_000)
+            // The first link has expired. The service gives another one, and the refund comes next.
+            served.transport.before(1) { served.time.withLock { $0 += 601 } }
+            served.transport.before(2) { try await Self.refund(served, device) }
+            await #expect(throws: Tenure.AssetPackError.notEntitled("piano")) { try await piano.download() }
+            #expect(piano.state == .notEntitled)
+            #expect(served.transport.statuses == [403, 403])
+            withExtendedLifetime(tenure) {}
+        }
+    }
+
+    @Test func `waits while the service doesn't answer whether the right has ended`() async throws {
+        try await ServedContent.run { served in
+            let device = served.device(try ServedContent.buyer())
+            let tenure = device.start()
+            let piano = tenure.content["piano"]
+            served.transport.cut(after: 1_000_000)
+            let line = served.service.line
+            served.transport.before(1) {
+                try await Self.refund(served, device)
+                line.condition = .rejecting("/v1/sync")
+            }
+            let download = Task { try await piano.download() }
+            while !served.transport.statuses.contains(403) { try await Task.sleep(nanoseconds: 5_000_000) }
+            #expect(await piano.reaches { $0 == .waiting(.network) } == .waiting(.network))
+            line.condition = .up
+            await #expect(throws: Tenure.AssetPackError.notEntitled("piano")) { try await download.value }
+            withExtendedLifetime(tenure) {}
+        }
+    }
+
     @Test func `is available after a refund and another purchase, also if the download had failed`() async throws {
         try await ServedContent.run { served in
             let device = served.device(try ServedContent.buyer())
