@@ -299,13 +299,18 @@ let package = Package(
             ]),
         // An app with asset packs, its web server and the system's download daemon, for tests that kill them.
         .executableTarget(
-            name: "ContentProcess", dependencies: ["Tenure", "TenureCore", "TenureHTTP"], path: "Tests/ContentProcess"),
+            name: "ContentProcess", dependencies: ["Tenure", "TenureCore", "TenureHTTP", "TestTransport"],
+            path: "Tests/ContentProcess"),
+        // A transport that fails or is slow where a test wants it.
+        .target(
+            name: "TestTransport", dependencies: ["TenureCore", "TenureHTTP"], path: "Tests/TestTransport"),
         .testTarget(
             name: "TenureTests",
             dependencies: [
                 "CalculatorApp", "Tenure", "TenureCore", "TenureJSON", "TenureHTTP", "TenurePolicyFile", "TenureAPI",
                 "TenureAppStore", "TenureMint", "TenureContent", "TenureContentPublishing",
                 "LocalAppStore", "TenureServer", "TenureStore", "CommandRunner", "ContentProcess",
+                "TestTransport",
                 .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),

@@ -2,6 +2,7 @@ import Foundation
 import Tenure
 import TenureCore
 import TenureHTTP
+import TestTransport
 
 /// An app with the asset pack `piano`. It writes each state as a line, and obeys the lines of a file.
 ///
@@ -69,7 +70,7 @@ struct ContentApp {
         setup.events = { device.stream() }
         if let seconds = settings["stall"].flatMap({ Double($0) }) { setup.stallTimeout = seconds }
         if let delay = settings["delay"].flatMap({ UInt32($0) }) {
-            setup.contentTransport = SlowTransport(delay: delay)
+            setup.contentTransport = ArrangedTransport(delay: delay)
         }
         if let seconds = settings["clock"].flatMap({ Double($0) }) {
             setup.clock = { Date().addingTimeInterval(seconds) }

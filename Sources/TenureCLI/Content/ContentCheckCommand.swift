@@ -43,7 +43,10 @@ struct ContentCheckCommand: AsyncParsableCommand {
                         terminal.write(terminal.styled(line, .faint))
                     }
                 }
-                terminal.write("\(name): \(counted(error.mistakes.count, "mistake"))")
+                // Mistakes of the policy are found first, and alone.
+                let isPolicy = !error.mistakes.contains { $0.file == content.file }
+                let checked = isPolicy ? content.policy.map { InputFile(path: $0).name } ?? name : name
+                terminal.write("\(checked): \(counted(error.mistakes.count, "mistake"))")
                 throw ExitCode.refused
             }
         }

@@ -20,12 +20,26 @@ package struct ContentEmbedder: Sendable {
         let target = URL(fileURLWithPath: folder)
         let parent = target.deletingLastPathComponent().path
         let prefix = ".\(target.lastPathComponent)\(NewFile.prefix)"
-        try make(parent)
+        try NewFolder.make(parent)
         try recover(target.path, in: parent, prefix)
         let exists = try checkExisting()
         let aside = "\(parent)/\(prefix)\(UInt64.random(in: .min ... .max))"
-        try make(aside)
+        try NewFolder.make(aside)
         defer { try? FileManager.default.removeItem(atPath: aside) }
+        return try withoutActuallyEscaping(progress) { progress throws(PublishingError) in
+            try FolderLock.hold(aside, flags: Self.folderFlags, in: folder) { () throws(PublishingError) in
+                let content = try write(sources, to: aside, progress)
+                if exists { try replace(target.path, by: aside) } else { try move(aside, to: target.path) }
+                return content
+            }
+        }
+    }
+
+    private static let folderFlags = O_RDONLY | O_DIRECTORY
+
+    private func write(
+        _ sources: [PackSource], to aside: String, _ progress: (Int) -> Void
+    ) throws(PublishingError) -> EmbeddedContent {
         var packs: [EmbeddedContent.Pack] = []
         for source in sources {
             let manifest = try write(source.files, to: "\(aside)/\(source.name)", progress)
@@ -43,17 +57,20 @@ package struct ContentEmbedder: Sendable {
         let description = try NewFile(in: aside)
         try description.write(content.json)
         try description.complete(as: EmbeddedContent.fileName)
-        if exists { try replace(target.path, by: aside) } else { try move(aside, to: target.path) }
         return content
     }
 
     /// Cleans up after a run that was killed.
     private func recover(_ target: String, in parent: String, _ prefix: String) throws(PublishingError) {
         for case let name? in try FolderListing.names(in: parent) where name.hasPrefix(prefix) {
-            if name.hasSuffix(Self.oldSuffix), FileState(path: target) == nil {
-                try move("\(parent)/\(name)", to: target)
-            } else {
-                try remove("\(parent)/\(name)")
+            // A run that goes on has a lock on its folder.
+            try FolderLock.hold("\(parent)/\(name)", flags: Self.folderFlags, in: folder) {
+                () throws(PublishingError) in
+                if name.hasSuffix(Self.oldSuffix), FileState(path: target) == nil {
+                    try move("\(parent)/\(name)", to: target)
+                } else {
+                    try remove("\(parent)/\(name)")
+                }
             }
         }
     }
@@ -122,7 +139,7 @@ package struct ContentEmbedder: Sendable {
     private func write(
         _ files: PackFiles, to pack: String, _ progress: (Int) -> Void
     ) throws(PublishingError) -> PackManifest {
-        try make(pack)
+        try NewFolder.make(pack)
         var writer = FileWriter()
         return try withoutActuallyEscaping(progress) { progress throws(PublishingError) in
             let manifest = try PackReader(pack: files, progress: progress).manifest { piece throws(PublishingError) in
@@ -136,14 +153,6 @@ package struct ContentEmbedder: Sendable {
             }
             try writer.end()
             return manifest
-        }
-    }
-
-    private func make(_ folder: String) throws(PublishingError) {
-        do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        } catch {
-            throw .unwritable(path: folder, reason: error.localizedDescription)
         }
     }
 
@@ -164,11 +173,7 @@ private struct FileWriter: ~Copyable {
     mutating func begin(path: String, in pack: String) throws(PublishingError) {
         let location = URL(fileURLWithPath: "\(pack)/\(path)")
         let folder = location.deletingLastPathComponent().path
-        do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        } catch {
-            throw .unwritable(path: folder, reason: error.localizedDescription)
-        }
+        try NewFolder.make(folder)
         file = try NewFile(in: folder)
         name = location.lastPathComponent
     }

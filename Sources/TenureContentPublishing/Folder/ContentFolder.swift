@@ -22,28 +22,13 @@ package struct ContentFolder: Sendable {
 
     func path(of digest: ContentDigest) -> String { "\(path)/\(digest)" }
 
-    func makeIfMissing() throws(PublishingError) {
-        do {
-            try FileManager.default.createDirectory(
-                atPath: catalogsPath, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
-        } catch {
-            throw .unwritable(path: catalogsPath, reason: error.localizedDescription)
-        }
-    }
+    func makeIfMissing() throws(PublishingError) { try NewFolder.make(catalogsPath) }
 
     /// Does work that no other command disturbs.
     ///
     /// - Throws: `locked` if another command works in the folder.
     func locked<Result>(_ work: () throws(PublishingError) -> Result) throws(PublishingError) -> Result {
-        let lockPath = "\(catalogsPath)/\(Self.lockName)"
-        let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw .writing(lockPath) }
-        // The system also removes the lock if the process is killed.
-        defer { close(descriptor) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            throw errno == EWOULDBLOCK ? .locked(folder: path) : .writing(lockPath)
-        }
-        return try work()
+        try FolderLock.hold("\(catalogsPath)/\(Self.lockName)", flags: O_RDWR | O_CREAT, in: path, work)
     }
 
     // MARK: Manifests and archives

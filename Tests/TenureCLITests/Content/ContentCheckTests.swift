@@ -14,6 +14,15 @@ import Testing
         #expect(result.output.contains("no mistakes"))
     }
 
+    @Test func `names the policy if that has the mistakes`() async throws {
+        let testBed = try await ContentTestBed()
+        let policy = try testBed.folder.write("entitlements: [piano]", to: "policy.yaml")
+        let result = try await testBed.run("check", "--policy", policy)
+        #expect(result.status == 2)
+        let summary = try #require(result.output.split(separator: "\n").last)
+        #expect(summary.hasPrefix(policy + ": ") && summary.contains("mistake"), "\(result.output)")
+    }
+
     @Test func `reports every mistake at its line and column`() async throws {
         let text = """
             app: com.example.notes

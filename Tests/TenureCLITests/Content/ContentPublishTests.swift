@@ -111,6 +111,16 @@ import Testing
         #expect(result.status == 0, "\(result.errors)")
     }
 
+    @Test(arguments: ["publish", "embed"])
+    func `says why it can't make a folder`(command: String) async throws {
+        let testBed = try await ContentTestBed()
+        let key = command == "publish" ? ["--key", testBed.key] : []
+        let content = testBed.folder.url("content.yaml").path
+        let result = try await Command.run(["content", command, content, "--to", content + "/new/folder"] + key)
+        #expect(result.status == 1)
+        #expect(result.errors.contains("cannot write `\(content)") && result.errors.contains("(not a directory)"))
+    }
+
     @Test func `refuses to publish its key, or into a pack's folder`() async throws {
         let testBed = try await ContentTestBed()
         let key = testBed.folder.url("loops/key.pem").path

@@ -31,6 +31,23 @@ import Testing
         #expect(try await testBed.publish().status == 0)
     }
 
+    @Test func `the second of two embeds fails, and the first one is complete`() async throws {
+        let testBed = try await ContentTestBed()
+        let out = testBed.folder.url("embedded").path
+        try testBed.write(Data(repeating: 7, count: 256 << 20), to: "piano/large.bin")
+        let first = try RunningCommand(["content", "embed", testBed.folder.url("content.yaml").path, "--to", out])
+        for _ in 0..<3000 where try !Self.hasUnfinished(testBed) { try await Task.sleep(for: .milliseconds(2)) }
+        try await Task.sleep(for: .milliseconds(20))
+        first.signal(SIGSTOP)
+        let second = try await testBed.run("embed", "--to", out)
+        #expect(second.status == 1 && second.errors.contains("another `tenure content` command"), "\(second.errors)")
+        first.signal(SIGCONT)
+        #expect(await first.ended() == 0, "\(first.errors)")
+        try Self.expectWhole(out)
+        #expect(try await testBed.run("embed", "--to", out).status == 0)
+        #expect(try !Self.hasUnfinished(testBed))
+    }
+
     @Test func `the app's folder is whole at every moment of another embed, killed or not`() async throws {
         let testBed = try await ContentTestBed()
         let out = testBed.folder.url("embedded").path

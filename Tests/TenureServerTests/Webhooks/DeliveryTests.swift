@@ -14,12 +14,6 @@ import Testing
 
 /// From the outbox to the receiver.
 @Suite struct `delivering webhooks` {
-    private func owner(_ id: String) throws -> SyncRequest {
-        SyncRequest(
-            appTransaction: try Calculator.minter().text(.appTransaction, ["appTransactionId": .string(id)]),
-            transactions: [])
-    }
-
     private static func grants(_ receiver: Receiver) -> [Receiver.Request] {
         receiver.received.filter { $0.type == "entitlement.granted" }
     }
@@ -27,7 +21,7 @@ import Testing
     @Test func `a message arrives signed, with its ID in a header and in the body`() async throws {
         let receiver = try await Receiver()
         try await withHooks([.local(receiver.port)]) { client, hooks in
-            let answer = try await client.sync(try owner("1"))
+            let answer = try await client.sync(try Calculator.owner("1"))
             try await hooks.work()
             let request = try #require(Self.grants(receiver).first)
             #expect(request.customer["id"] as? String == answer.id)
@@ -49,7 +43,7 @@ import Testing
             Webhook.local(receiver.port, name: "policies", events: ["policy.published"]),
         ]
         try await withHooks(webhooks) { client, hooks in
-            _ = try await client.sync(try owner("1"))
+            _ = try await client.sync(try Calculator.owner("1"))
             try await hooks.work()
             #expect(receiver.received.compactMap(\.type).sorted() == ["entitlement.granted", "policy.published"])
         }
@@ -102,7 +96,7 @@ import Testing
                 _ = try await hooks.service.store.record(
                     SupportGrant(.grant, of: "everything", date: hooks.clock.now), for: third.id)
                 while try await hooks.entitlementChanges.pass() {}
-                let newest = try await client.sync(try owner("5"))
+                let newest = try await client.sync(try Calculator.owner("5"))
                 for worker in hooks.workers { while await worker.pass() > 0 {} }
                 return newest
             }
@@ -134,7 +128,7 @@ import Testing
             }
             try await withHooks(in: folder, webhooks, policy: policy) { client, hooks in
                 try await hooks.work()
-                _ = try await client.sync(try owner("2"))
+                _ = try await client.sync(try Calculator.owner("2"))
                 try await hooks.work()
                 let told = try await hooks.outbox().map { "\($0.message.type): \($0.deliveries.map(\.endpoint))" }
                 #expect(
@@ -180,93 +174,6 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `a failing endpoint gets the same message again, after growing waits and its Retry-After`() async throws
-    {
-        let receiver = try await Receiver { _, count in
-            switch count {
-            case 0: .status(500)
-            case 1: .status(503, "Retry-After: 3600")
-            case 2: .status(301, "Location: /elsewhere")
-            default: .ok
-            }
-        }
-        try await withHooks([.local(receiver.port, events: ["entitlement.granted"])]) { client, hooks in
-            _ = try await client.sync(try owner("1"))
-            try await hooks.work()
-            #expect(receiver.received.count == 1)
-            hooks.clock.advance(by: 7)
-            try await hooks.work()
-            #expect(receiver.received.count == 1)
-            hooks.clock.advance(by: 6)
-            try await hooks.work()
-            #expect(receiver.received.count == 2)
-            hooks.clock.advance(by: 3599)
-            try await hooks.work()
-            #expect(receiver.received.count == 2)
-            hooks.clock.advance(by: 1)
-            try await hooks.work()
-            hooks.clock.advance(by: 51)
-            try await hooks.work()
-            #expect(receiver.received.count == 4)
-            #expect(Set(receiver.received.map(\.body)).count == 1)
-            #expect(Set(receiver.received.compactMap { $0.headers["tenure-signature"] }).count == 4)
-            let delivery = try #require(try await hooks.outbox().last?.deliveries.first)
-            #expect(delivery.attempts.map(\.status) == [500, 503, 301, 200])
-            #expect(delivery.attempts[2].detail == "it redirects, and redirects aren't followed")
-            #expect(delivery.deliveredAt != nil && delivery.nextAttempt == nil)
-        }
-        try await receiver.close()
-    }
-
-    @Test func `after three days it is abandoned, and a replay starts again`() async throws {
-        let receiver = try await Receiver()
-        let port = receiver.port
-        try await receiver.close()
-        try await withHooks([.local(port, events: ["entitlement.granted"])]) { client, hooks in
-            _ = try await client.sync(try owner("1"))
-            for _ in 0..<200 {
-                try await hooks.work()
-                hooks.clock.advance(by: 1800)
-            }
-            let outbox = try await hooks.outbox()
-            let delivery = try #require(outbox.last?.deliveries.first)
-            #expect(delivery.nextAttempt == nil && delivery.deliveredAt == nil)
-            #expect((15...30).contains(delivery.attempts.count), "\(delivery.attempts.count)")
-            let last = try #require(delivery.attempts.last)
-            #expect(last.at <= Calculator.now.addingTimeInterval(3 * 86_400))
-            #expect(last.at > Calculator.now.addingTimeInterval(2.5 * 86_400))
-            let back = try await Receiver(port: port)
-            let event = try #require(outbox.last?.message.event)
-            #expect(try await hooks.service.store.write(at: hooks.clock.now) { try $0.replay(.event(event)) } == 1)
-            try await hooks.work()
-            #expect(back.received.map(\.id) == [event])
-            try await back.close()
-        }
-    }
-
-    @Test func `the messages of one customer arrive in their order, though the first fails`() async throws {
-        let receiver = try await Receiver { _, count in count == 0 ? .status(500) : .ok }
-        try await withHooks([.local(receiver.port, events: ["entitlement.granted", "entitlement.revoked"])]) {
-            client, hooks in
-            let answer = try await client.sync(try owner("1"))
-            let identity = Identity(.appTransactionID, "1")
-            let found = try await hooks.service.store.customer(by: identity, in: Realm(.production, isTest: true))
-            let customer = try #require(found)
-            let revocation = SupportGrant(.revocation, of: "everything", date: Calculator.now)
-            _ = try await hooks.service.store.record(revocation, for: customer.id)
-            try await hooks.work()
-            #expect(receiver.received.count == 1)
-            hooks.clock.advance(by: 13)
-            try await hooks.work()
-            #expect(
-                receiver.received.compactMap(\.type) == [
-                    "entitlement.granted", "entitlement.granted", "entitlement.revoked",
-                ])
-            #expect(receiver.received.allSatisfy { $0.customer["id"] as? String == answer.id })
-        }
-        try await receiver.close()
-    }
-
     @Test func `a service that starts with a full outbox empties it, and a slow endpoint delays no other`() async throws
     {
         try await withFolder { folder in
@@ -274,7 +181,7 @@ import Testing
             let quick = try await Receiver()
             let webhooks = [Webhook.local(slow.port, name: "slow"), Webhook.local(quick.port, name: "quick")]
             let events = try await withHooks(in: folder, webhooks) { client, hooks in
-                for number in 1...30 { _ = try await client.sync(try owner(String(number))) }
+                for number in 1...30 { _ = try await client.sync(try Calculator.owner(String(number))) }
                 #expect(quick.received.isEmpty)
                 return try await hooks.outbox().map(\.message.event)
             }
@@ -305,7 +212,7 @@ import Testing
         try await withFolder { folder in
             let receiver = try await Receiver()
             try await withHooks(in: folder, [.local(receiver.port)]) { client, hooks in
-                for number in 1...40 { _ = try await client.sync(try owner(String(number))) }
+                for number in 1...40 { _ = try await client.sync(try Calculator.owner(String(number))) }
                 try await withHooks(in: folder, [.local(receiver.port)]) { _, others in
                     try await withThrowingTaskGroup(of: Void.self) { group in
                         group.addTask { try await hooks.work() }
@@ -320,25 +227,6 @@ import Testing
         }
     }
 
-    @Test func `an endpoint that was down gets everything when it is back`() async throws {
-        let first = try await Receiver { _, count in count < 3 ? .ok : .hangUp }
-        let port = first.port
-        try await withHooks([.local(port, events: ["entitlement.granted"])]) { client, hooks in
-            for number in 1...10 { _ = try await client.sync(try owner(String(number))) }
-            try await hooks.work()
-            try await first.close()
-            hooks.clock.advance(by: 15)
-            try await hooks.work()
-            let second = try await Receiver(port: port)
-            hooks.clock.advance(by: 60)
-            try await hooks.work()
-            let delivered = Set(first.received.prefix(3).compactMap(\.id)).union(second.received.compactMap(\.id))
-            #expect(delivered == Set(try await hooks.outbox().map(\.message.event)))
-            #expect(second.received.count == 7)
-            try await second.close()
-        }
-    }
-
     @Test func `a process without webhooks removes an endpoint only after many reads without a heartbeat`() async throws
     {
         try await withHooks([.local(9)]) { client, hooks in
@@ -350,7 +238,7 @@ import Testing
             }
             let (own, other) = (registry(hooks.service.configuration.webhooks), registry([]))
             func waitingMessages(_ number: String) async throws -> Int {
-                _ = try await client.sync(try owner(number))
+                _ = try await client.sync(try Calculator.owner(number))
                 return try await hooks.types().filter { $0 == "entitlement.granted" }.count
             }
             var silence = EndpointSilence()
@@ -381,7 +269,7 @@ import Testing
             let other = try await TenureService(configuration, store: hooks.service.store)
             let application = Application(
                 responder: try other.router().buildResponder(), logger: Calculator.logger)
-            try await application.test(.router) { _ = try await Client(http: $0).sync(try owner("1")) }
+            try await application.test(.router) { _ = try await Client(http: $0).sync(try Calculator.owner("1")) }
             while try await hooks.entitlementChanges.pass() {}
             #expect(try await hooks.types().filter { $0 == "entitlement.granted" }.count == 1)
         }
@@ -390,37 +278,12 @@ import Testing
     @Test func `delivered messages are removed in time`() async throws {
         let receiver = try await Receiver()
         try await withHooks([.local(receiver.port)]) { client, hooks in
-            _ = try await client.sync(try owner("1"))
+            _ = try await client.sync(try Calculator.owner("1"))
             try await hooks.work()
             hooks.clock.advance(by: 31 * 86_400)
             try await hooks.work()
             #expect(try await hooks.outbox().isEmpty)
         }
         try await receiver.close()
-    }
-
-    @Test func `waits double, vary a little, end after three days, and respect Retry-After`() {
-        let schedule = RetrySchedule()
-        func delay(_ attempt: Int, retryAfter: TimeInterval? = nil, jitter: Double = 1) -> TimeInterval? {
-            schedule.retry(
-                after: attempt, queuedAt: Calculator.now, retryAfter: retryAfter, at: Calculator.now, jitter: jitter)?
-                .timeIntervalSince(Calculator.now)
-        }
-        #expect((1...4).map { delay($0) } == [10, 20, 40, 80])
-        #expect(delay(1, jitter: 0.75) == 7.5)
-        #expect(delay(40) == 21_600)
-        #expect(delay(1000) == 21_600)
-        #expect(delay(1, retryAfter: 60) == 60)
-        #expect(delay(4, retryAfter: 60) == 80)
-        #expect(delay(1, retryAfter: -5) == 10)
-        #expect(delay(1, retryAfter: 259_200) == 259_200)
-        // Longer than there are tries, or an instant where seconds belong: as if it asked for nothing.
-        for asked in [259_201.0, 1_795_176_000, 1e300, .infinity] { #expect(delay(2, retryAfter: asked) == 20) }
-        let late = Calculator.now.addingTimeInterval(3 * 86_400)
-        #expect(schedule.retry(after: 9, queuedAt: Calculator.now, retryAfter: nil, at: late) == nil)
-        #expect(RetrySchedule.retryAfter("120", at: Calculator.now) == 120)
-        #expect(RetrySchedule.retryAfter("Fri, 20 Nov 2026 12:01:00 GMT", at: Calculator.now) == 60)
-        #expect(RetrySchedule.retryAfter("soon", at: Calculator.now) == nil)
-        #expect(RetrySchedule.retryAfter("-1", at: Calculator.now) == nil)
     }
 }

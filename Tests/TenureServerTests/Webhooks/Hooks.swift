@@ -5,7 +5,11 @@ import HummingbirdTesting
 import NIOCore
 import NIOSSL
 import SwiftASN1
+import TenureAPI
+import TenureAppStore
 import TenureCore
+import TenureJSON
+import TenureMint
 import TenureStore
 import X509
 
@@ -92,5 +96,13 @@ struct HostCertificate {
             configuration: .makeServerConfiguration(
                 certificateChain: [.certificate(pem)], privateKey: .privateKey(secret)))
         roots = .certificates([pem])
+    }
+}
+
+extension Calculator {
+    /// The sync of a customer who owns the app.
+    static func owner(_ id: String) throws -> SyncRequest {
+        SyncRequest(
+            appTransaction: try minter().text(.appTransaction, ["appTransactionId": .string(id)]), transactions: [])
     }
 }

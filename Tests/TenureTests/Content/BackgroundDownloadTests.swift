@@ -2,144 +2,9 @@ import CommandRunner
 import Foundation
 import TenureContent
 import TenureCore
-import TenureHTTP
 import Testing
 
 @testable import Tenure
-
-/// The system's background downloads, simulated in the test's process. They continue without the app's objects.
-private final class SystemDownloads: BackgroundDownloads {
-    private struct State: Sendable {
-        var orders: [BackgroundOrder] = []
-        var received: [String: Int64] = [:]
-        var running: [String: Task<Void, Never>] = [:]
-        var results: [BackgroundResult] = []
-        var ended: (@Sendable (BackgroundResult) -> Void)?
-        var canceled: Set<String> = []
-        /// Ended downloads that are still listed.
-        var lingering: Set<String> = []
-        var isHeld: @Sendable (BackgroundOrder) -> Bool = { _ in false }
-        var change: @Sendable (BackgroundResult) -> BackgroundResult = { $0 }
-    }
-
-    private let folder: Folder
-    private let state = Locked(State())
-
-    init() throws { folder = try Folder() }
-
-    /// All requested downloads.
-    var orders: [BackgroundOrder] { state.withLock { $0.orders } }
-    var canceled: Set<String> { state.withLock { $0.canceled } }
-    var unfinished: Int { state.withLock { $0.running.count } }
-
-    /// Holds downloads, so that they get no bytes.
-    func hold(_ isHeld: @escaping @Sendable (BackgroundOrder) -> Bool) { state.withLock { $0.isHeld = isHeld } }
-
-    /// Changes the results of downloads.
-    func change(_ change: @escaping @Sendable (BackgroundResult) -> BackgroundResult) {
-        state.withLock { $0.change = change }
-    }
-
-    /// Lists downloads a moment longer than they last, as the system may.
-    func linger() { state.withLock { state in state.lingering = Set(state.results.map(\.label)) } }
-
-    /// The app's process ends.
-    func disconnect() { state.withLock { $0.ended = nil } }
-
-    func connect(ended: @escaping @Sendable (BackgroundResult) -> Void, delivered: @escaping @Sendable () -> Void) {
-        let results = state.withLock { state in
-            state.ended = ended
-            defer { state.results = [] }
-            return state.results
-        }
-        for result in results { report(result, to: ended) }
-        delivered()
-    }
-
-    func downloads() -> [BackgroundStatus] {
-        state.withLock { state in
-            defer { state.lingering = [] }
-            return state.lingering.union(state.running.keys).map {
-                BackgroundStatus(label: $0, received: state.received[$0] ?? 0)
-            }
-        }
-    }
-
-    func start(_ orders: [BackgroundOrder]) {
-        for order in orders {
-            let task = Task { await download(order) }
-            state.withLock { state in
-                state.orders.append(order)
-                state.running[order.label] = task
-            }
-        }
-    }
-
-    func cancel(_ labels: Set<String>) {
-        let tasks = state.withLock { state in
-            state.canceled.formUnion(labels)
-            return labels.compactMap { state.running.removeValue(forKey: $0) }
-        }
-        for task in tasks { task.cancel() }
-    }
-
-    private func download(_ order: BackgroundOrder) async {
-        while state.withLock({ $0.isHeld })(order) {
-            guard (try? await Task.sleep(nanoseconds: 10_000_000)) != nil else { return }
-        }
-        let path = folder.url(UUID().uuidString)
-        var request = TransportRequest(order.url, timeout: 60, bodyLimit: 1 << 30)
-        request.headers = order.headers
-        var body = Data()
-        let head = try? await URLSessionTransport.shared.receive(request, accept: { _ in true }) { piece in
-            body += piece
-            let count = Int64(body.count)
-            state.withLock { $0.received[order.label] = count }
-        }
-        guard !Task.isCancelled, (try? body.write(to: path)) != nil else { return }
-        let result = state.withLock { $0.change }(
-            BackgroundResult(
-                label: order.label, status: head?.status, contentRange: head?.header("Content-Range"), file: path))
-        let ended = state.withLock { state in
-            state.running[order.label] = nil
-            if state.ended == nil { state.results.append(result) }
-            return state.ended
-        }
-        if let ended { report(result, to: ended) }
-    }
-
-    private func report(_ result: BackgroundResult, to ended: (BackgroundResult) -> Void) {
-        ended(result)
-        if let file = result.file { try? FileManager.default.removeItem(at: file) }
-    }
-}
-
-/// A web server with links that say whether the one before was refused.
-private final class Links: LinkedContentSource {
-    let identifier = "links"
-    private let url: URL
-    private let servers = Locked(RangeServers())
-
-    init(_ url: URL) { self.url = url }
-
-    var http: HTTPContent {
-        HTTPContent(URLSessionTransport.shared, servers: servers.withLock { $0 }, log: .silent)
-    }
-
-    func use(_ servers: RangeServers) { self.servers.withLock { $0 = servers } }
-
-    func list() async throws -> [Tenure.ContentListing] {
-        [.catalog(try Data(contentsOf: url.appendingPathComponent("catalog.jws")))]
-    }
-
-    func link(to request: Tenure.ContentRequest) throws -> URL {
-        var link = URLComponents(url: url.appendingPathComponent(request.digest), resolvingAgainstBaseURL: false)
-        if request.wasRefused { link?.query = "refused" }
-        return try #require(link?.url)
-    }
-
-    func remove(_ pack: String) {}
-}
 
 @Suite(.timeLimit(.minutes(5))) struct `Downloads in the background` {
     private static let files: [String: Data] = [
@@ -154,10 +19,13 @@ private final class Links: LinkedContentSource {
         let system: SystemDownloads
         private let device = Locked<[AsyncStream<DeviceEvent>.Continuation]>([])
 
-        init(faults: [ContentServer.Fault] = []) throws {
+        init(
+            faults: [ContentServer.Fault] = [], unlock: ContentCatalog.Unlock = .entitlement("everything"),
+            store: FakeStore = FakeStore { $0.app = InventedApp.owner() }
+        ) throws {
             system = try SystemDownloads()
-            testBed = try ContentTestBed(files, faults: faults)
-            try testBed.publish([testBed.pack(files), testBed.pack(other, named: "violin")])
+            testBed = try ContentTestBed(files, store: store, faults: faults)
+            try testBed.publish([testBed.pack(files, unlock: unlock), testBed.pack(other, named: "violin")])
             // 1 MB a second, so that a busy machine doesn't finish the download before the app leaves.
             testBed.server.slowDown(16_000)
         }
@@ -338,7 +206,7 @@ private final class Links: LinkedContentSource {
         let app = try App()
         app.system.change { BackgroundResult(label: $0.label, status: 403, file: $0.file) }
         app.system.hold { _ in true }
-        let (links, keys) = (Links(app.testBed.server.url), app.testBed.keys)
+        let (links, keys) = (LinkSource(app.testBed.server.url), app.testBed.keys)
         func start() -> Tenure { app.start { $0.options.content = .custom(links, keys: keys) } }
         var first: Tenure? = start()
         let piano = try #require(first).content["piano"]
@@ -380,6 +248,39 @@ private final class Links: LinkedContentSource {
         #expect(piano.state == .paused)
         await #expect(throws: Tenure.AssetPackError.canceled("violin")) { try await downloads[1].value }
         downloads[0].cancel()
+    }
+
+    @Test(arguments: ["refund", "end of a subscription"])
+    func `stop when the right ends`(reason: String) async throws {
+        let end = InventedApp.now.addingTimeInterval(3600)
+        let app = try App(
+            unlock: .entitlement("cloud"),
+            store: FakeStore {
+                $0.app = InventedApp.newcomer()
+                $0.transactions = [InventedApp.subscription(until: end)]
+            })
+        app.system.hold { _ in true }
+        let tenure = app.start()
+        let piano = tenure.content["piano"]
+        let download = Task { try await piano.download() }
+        _ = await piano.reaches(bytes: 2_500_000)
+        try await app.leave(orders: 1)
+        if reason == "refund" {
+            let date = InventedApp.now.addingTimeInterval(-60)
+            app.testBed.device.store.change {
+                $0.transactions = [
+                    InventedApp.purchase(
+                        InventedApp.yearly, id: "410000000000002", type: .autoRenewable, expires: end, revoked: date,
+                        signed: date)
+                ]
+            }
+            _ = await tenure.refresh()
+        } else {
+            app.testBed.device.time.now = end
+        }
+        await #expect(throws: Tenure.AssetPackError.notEntitled("piano")) { try await download.value }
+        try await wait { app.system.unfinished == 0 }
+        #expect(app.system.canceled.count == 1)
     }
 
     @Test func `leave out what is paused, and use an expensive network only with consent`() async throws {

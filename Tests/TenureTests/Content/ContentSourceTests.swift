@@ -21,6 +21,8 @@ private final class FolderSource: Tenure.ContentSource {
         var corrupted: [String] = []
         var fetched: Int64 = 0
         var removed: [String] = []
+        var requests = 0
+        var isSilent = false
     }
 
     init(_ folder: String, failing failures: [Tenure.ContentSourceError] = []) {
@@ -28,6 +30,12 @@ private final class FolderSource: Tenure.ContentSource {
         state.withLock { $0.failures = failures }
     }
 
+    /// Whether it returns without delivering anything.
+    var isSilent: Bool {
+        get { state.withLock { $0.isSilent } }
+        set { state.withLock { $0.isSilent = newValue } }
+    }
+    var requests: Int { state.withLock { $0.requests } }
     func corrupt(_ digests: [String]) { state.withLock { $0.corrupted += digests } }
     var fetched: Int64 { state.withLock { $0.fetched } }
     var removed: [String] { state.withLock { $0.removed } }
@@ -39,6 +47,8 @@ private final class FolderSource: Tenure.ContentSource {
     func fetch(_ request: Tenure.ContentRequest, receive: (Tenure.ContentDelivery) throws -> Void) async throws {
         let failure = state.withLock { $0.failures.isEmpty ? nil : $0.failures.removeFirst() }
         if let failure { throw failure }
+        state.withLock { $0.requests += 1 }
+        if isSilent { return }
         for step in 1...4 {
             try receive(.preparing(Double(step) / 8))
             // So that the app sees each step.
@@ -169,6 +179,22 @@ private final class FolderSource: Tenure.ContentSource {
         #expect(try await ContentTestBed.contents(of: updated) == newest)
     }
 
+    @Test func `fetch a file for an update that was converted in the app's bundle`() async throws {
+        var changed = Self.files
+        changed["samples/a.wav"] = ContentTestBed.bytes(1_000_000, seed: 5)
+        let (testBed, new) = (try ContentTestBed(changed), changed)
+        let folder = try embed([testBed.pack(Self.files)], in: testBed)
+        // By chance, it has as many bytes as before.
+        try Data("[]".utf8).write(to: folder.appendingPathComponent("piano/index.json"))
+        let (url, keys) = (testBed.server.url, testBed.keys)
+        let tenure = testBed.device.start {
+            $0.options.content = [.embedded(at: folder), .webServer(url, keys: keys)]
+        }
+        _ = await tenure.content["piano"].reaches { if case .installed(_, .some) = $0 { true } else { false } }
+        try await tenure.content["piano"].download()
+        #expect(try await ContentTestBed.contents(of: tenure) == new)
+    }
+
     // MARK: An app's own source
 
     @Test func `can be an app's own`() async throws {
@@ -205,6 +231,34 @@ private final class FolderSource: Tenure.ContentSource {
         await tenure.content["piano"].remove()
         let other = testBed.device.start { $0.options.content = .custom(refusing, keys: keys) }
         await #expect(throws: Tenure.AssetPackError.refused("piano")) { try await other.content["piano"].download() }
+    }
+
+    @Test func `that deliver nothing are asked again with pauses`() async throws {
+        let testBed = try ContentTestBed(Self.files)
+        let (source, keys) = (FolderSource(testBed.published), testBed.keys)
+        let tenure = testBed.device.start { $0.options.content = .custom(source, keys: keys) }
+        let piano = tenure.content["piano"]
+        // The manifest comes, and then nothing.
+        let download = Task { try await piano.download() }
+        while source.requests == 0 { try await Task.sleep(nanoseconds: 1_000_000) }
+        source.isSilent = true
+        try await Task.sleep(nanoseconds: 1_500_000_000)
+        #expect(source.requests < 10)
+        source.isSilent = false
+        try await download.value
+        #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
+    }
+
+    @Test func `are asked again soon if they couldn't be reached`() async throws {
+        let testBed = try ContentTestBed(Self.files)
+        let (source, keys) = (LateSource(testBed.published), testBed.keys)
+        let tenure = testBed.device.start { $0.options.content = .custom(source, keys: keys) }
+        let piano = tenure.content["piano"]
+        while source.lists == 0 { try await Task.sleep(nanoseconds: 5_000_000) }
+        source.isReady = true
+        let state = await piano.reaches { $0 != .unknown }
+        guard case .available = state else { return #expect(Bool(false), "\(state)") }
+        withExtendedLifetime(testBed) {}
     }
 
     @Test func `are asked again for bytes that arrived wrong, of a manifest and of an archive`() async throws {

@@ -3,7 +3,6 @@ import Foundation
 import TenureContent
 import TenureContentPublishing
 import TenureCore
-import TenureHTTP
 import Testing
 
 @testable import Tenure
@@ -164,107 +163,5 @@ import Testing
         #expect(passed > .seconds(9) && passed < .seconds(40), "\(passed)")
         testBed.server.hold(after: nil)
         try await download.value
-    }
-
-    // MARK: Consent
-
-    private func network() -> (AsyncStream<NetworkCondition>, AsyncStream<NetworkCondition>.Continuation) {
-        AsyncStream.makeStream(of: NetworkCondition.self)
-    }
-
-    @Test func `need no consent anymore when the network is cheap again`() async throws {
-        let (conditions, network) = network()
-        network.yield(NetworkCondition(isExpensive: true))
-        let testBed = try testBed { setup in
-            setup.network = { conditions }
-            setup.options.expensiveNetworkLimit = 500_000
-        }
-        let tenure = testBed.device.start()
-        try await waits(tenure) { await $0.network != nil }
-        let download = Task { try await tenure.content["drums"].download() }
-        #expect(await tenure.content["drums"].reaches { $0 == .waiting(.consent) } == .waiting(.consent))
-        network.yield(NetworkCondition())
-        try await download.value
-    }
-
-    @Test func `keep the customer's consent after a relaunch`() async throws {
-        let testBed = try testBed { setup in
-            setup.network = {
-                AsyncStream { $0.yield(NetworkCondition(isExpensive: true, isConstrained: true)) }
-            }
-            setup.options.expensiveNetworkLimit = 500_000
-        }
-        testBed.server.hold(after: 100_000)
-        var first: Tenure? = testBed.device.start()
-        let drums = try #require(first).content["drums"]
-        let library = drums.library
-        while await library.network == nil { try await Task.sleep(nanoseconds: 5_000_000) }
-        let waiting = Task { try? await drums.download() }
-        #expect(await drums.reaches { $0 == .waiting(.consent) } == .waiting(.consent))
-        await drums.allowExpensiveNetwork()
-        while testBed.server.sent < 100_000 { try await Task.sleep(nanoseconds: 5_000_000) }
-        waiting.cancel()
-        first = nil
-        while await library.running != nil { try await Task.sleep(nanoseconds: 5_000_000) }
-        testBed.server.hold(after: nil)
-        let tenure = testBed.device.start()
-        let state = await tenure.content["drums"].reaches {
-            switch $0 {
-            case .installed, .waiting(.consent): true
-            default: false
-            }
-        }
-        guard case .installed = state else { return #expect(Bool(false), "\(state)") }
-    }
-
-    @Test(arguments: [
-        (500_000, false, [false, false]), (5_000_000, false, [true, false]), (500_000, true, [true, true]),
-    ])
-    func `tell the transport which networks may carry the bytes`(
-        limit: Int, hasConsent: Bool, allowed: [Bool]
-    ) async throws {
-        let transport = RecordingTransport()
-        let testBed = try testBed { setup in
-            setup.contentTransport = transport
-            setup.options.expensiveNetworkLimit = Int64(limit)
-        }
-        testBed.server.hold(after: 100_000)
-        let tenure = testBed.device.start()
-        let download = Task { try await tenure.content["drums"].download() }
-        while testBed.server.sent < 100_000 { try await Task.sleep(nanoseconds: 5_000_000) }
-        if hasConsent {
-            await tenure.content["drums"].allowExpensiveNetwork()
-            await tenure.content["drums"].pause()
-            try await waits(tenure) { await $0.running == nil }
-            transport.forget()
-            await tenure.content["drums"].resume()
-        }
-        testBed.server.hold(after: nil)
-        try await download.value
-        let requests = transport.ranges
-        #expect(!requests.isEmpty)
-        for request in requests {
-            #expect([request.allowsExpensiveNetwork, request.allowsConstrainedNetwork] == allowed)
-        }
-    }
-}
-
-/// A transport that notes the requests for ranges.
-private final class RecordingTransport: Transport {
-    private let requests = Locked<[TransportRequest]>([])
-
-    var ranges: [TransportRequest] { requests.withLock { $0.filter { $0.headers["Range"] != nil } } }
-    func forget() { requests.withLock { $0 = [] } }
-
-    func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
-        try await URLSessionTransport.shared.send(request)
-    }
-
-    func receive(
-        _ request: TransportRequest, accept: @escaping @Sendable (TransportResponse) -> Bool,
-        body: (Data) throws -> Void
-    ) async throws -> TransportResponse {
-        requests.withLock { $0.append(request) }
-        return try await URLSessionTransport.shared.receive(request, accept: accept, body: body)
     }
 }

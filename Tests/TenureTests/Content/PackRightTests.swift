@@ -101,6 +101,68 @@ import Testing
         #expect(await piano.reaches { $0 == .notEntitled } == .notEntitled)
     }
 
+    @Test func `ends with the length that the policy gives a product`() async throws {
+        let season = "com.example.calculator.season"
+        let policy = try Policy(
+            app: InventedApp.policy().app, eras: InventedApp.policy().eras, buildNumbers: .increasing,
+            entitlements: [
+                Entitlement(name: "season", products: [.init(id: season, length: CalendarPeriod(months: 3))])
+            ])
+        let testBed = try ContentTestBed(
+            Self.files, unlock: .product(season),
+            store: FakeStore {
+                $0.app = InventedApp.newcomer()
+                $0.transactions = [InventedApp.purchase(season, type: .nonRenewing)]
+            }
+        ) { $0.policy = .policy(policy) }
+        let tenure = testBed.device.start()
+        let piano = tenure.content["piano"]
+        try await piano.download()
+        testBed.device.time.now += 93 * InventedApp.day
+        #expect(await piano.reaches { $0 == .notEntitled } == .notEntitled)
+    }
+
+    @Test func `follows the newest catalog, also for an installed pack`() async throws {
+        let testBed = try ContentTestBed(
+            Self.files, unlock: .product(Self.loops),
+            store: FakeStore {
+                $0.app = InventedApp.newcomer()
+                $0.transactions = [InventedApp.purchase(Self.loops)]
+            })
+        let tenure = testBed.device.start()
+        let piano = tenure.content["piano"]
+        try await piano.download()
+        try testBed.publish(Self.files, unlock: .entitlement("cloud"))
+        await tenure.content.refresh()
+        #expect(await piano.reaches { $0 == .notEntitled } == .notEntitled)
+    }
+
+    @Test(arguments: ["entitlement", "product"])
+    func `goes on with a renewed subscription, and so does a download`(kind: String) async throws {
+        let end = InventedApp.now.addingTimeInterval(3600)
+        let files = ["a.bin": ContentTestBed.bytes(3_000_000)]
+        let testBed = try ContentTestBed(
+            files, unlock: kind == "product" ? .product(InventedApp.yearly) : .entitlement("cloud"),
+            store: FakeStore {
+                $0.app = InventedApp.newcomer()
+                $0.transactions = [InventedApp.subscription(until: end)]
+            })
+        testBed.server.hold(after: 1_000_000)
+        let tenure = testBed.device.start { $0.stallTimeout = 60 }
+        let piano = tenure.content["piano"]
+        let download = Task { try await piano.download() }
+        _ = await piano.reaches(bytes: 500_000)
+        // The device learns of the renewal when it asks the App Store again.
+        testBed.device.store.change {
+            $0.transactions.append(
+                InventedApp.subscription(until: end.addingTimeInterval(365 * InventedApp.day), id: "410000000000003"))
+        }
+        testBed.device.time.now = end
+        testBed.server.hold(after: nil)
+        try await download.value
+        #expect(try await ContentTestBed.contents(of: tenure) == files)
+    }
+
     @Test func `waits for a newer app while the pack needs one, and not after its update`() async throws {
         let testBed = try ContentTestBed(Self.files, minimumAppVersion: "3.2")
         let old = testBed.device.start { $0.appVersion = AppVersion("3.1") }
@@ -109,37 +171,6 @@ import Testing
         _ = await new.content["piano"].reaches { if case .available = $0 { true } else { false } }
         try await new.content["piano"].download()
         #expect(try await ContentTestBed.contents(of: new) == Self.files)
-    }
-
-    // MARK: Finishing purchases
-
-    @Test func `finishes a purchase once its pack is installed`() async throws {
-        let store = FakeStore { $0.app = InventedApp.newcomer() }
-        let testBed = try ContentTestBed(Self.files, unlock: .product(Self.loops), store: store) {
-            $0.options.finishing = .afterContent(of: [Self.loops])
-        }
-        let tenure = testBed.device.start()
-        let piano = tenure.content["piano"]
-        _ = await piano.reaches { $0 == .notEntitled }
-        store.deliverUpdate(InventedApp.purchase(Self.loops))
-        _ = await piano.reaches { if case .available = $0 { true } else { false } }
-        #expect(store.now.finished == [])
-        try await piano.download()
-        while store.now.finished.isEmpty { try await Task.sleep(nanoseconds: 5_000_000) }
-        #expect(store.now.finished == ["410000000000001"])
-    }
-
-    @Test func `finishes a purchase if its packs were installed before`() async throws {
-        // The pack is installed through the entitlement, which an owner has. Then they buy the product too.
-        let store = FakeStore { $0.app = InventedApp.owner() }
-        let testBed = try ContentTestBed(Self.files, store: store) {
-            $0.options.finishing = .afterContent(of: [InventedApp.everything])
-        }
-        let tenure = testBed.device.start()
-        try await tenure.content["piano"].download()
-        store.deliverUpdate(InventedApp.purchase(InventedApp.everything))
-        while store.now.finished.isEmpty { try await Task.sleep(nanoseconds: 5_000_000) }
-        #expect(store.now.finished == ["410000000000001"])
     }
 
     // MARK: Purgeable packs

@@ -3,75 +3,14 @@ import Foundation
 import HummingbirdTesting
 import Logging
 import TenureContent
-import TenureContentPublishing
 import TenureCore
 import TenureHTTP
 import TenureMint
-import TenureStore
+import TestTransport
 import Testing
 
 @testable import Tenure
 @testable import TenureServer
-
-/// The real service, with a published folder.
-private struct ServedContent: Sendable {
-    let testBed: ContentTestBed
-    let service: RealService
-    let transport: ArrangedTransport
-    let time: Locked<Date>
-
-    static let files: [String: Data] = [
-        "samples/a.wav": ContentTestBed.bytes(3_000_000), "index.json": Data("{}".utf8),
-    ]
-    static let size = 3_000_002
-    static let loops = "com.example.loops"
-
-    static func run(
-        unlock: ContentCatalog.Unlock = .entitlement("everything"), lifetime: TimeInterval = 86_400,
-        _ body: @escaping @Sendable (ServedContent) async throws -> Void
-    ) async throws {
-        let testBed = try ContentTestBed(files, unlock: unlock)
-        let time = Locked(InventedApp.now)
-        try await RealService.run(now: { time.withLock { $0 } }) { configuration in
-            configuration.content = ContentSettings(folder: testBed.published)
-            configuration.content?.linkLifetime = lifetime
-            configuration.contentStaleness = .zero
-        } _: { service in
-            try await body(
-                ServedContent(testBed: testBed, service: service, transport: ArrangedTransport(), time: time))
-        }
-    }
-
-    func device(_ store: FakeStore, _ change: @escaping @Sendable (inout Setup) -> Void = { _ in }) -> Device {
-        service.device(store) { [testBed, transport] setup in
-            setup.options.content = .service(keys: testBed.keys)
-            setup.options.whileUndetermined = .deny
-            setup.contentLocation = testBed.location
-            setup.contentTransport = transport
-            setup.stallTimeout = 5
-            change(&setup)
-        }
-    }
-
-    /// A customer who got the app when it was free, and bought everything.
-    static func buyer(_ product: String = InventedApp.everything, revoked: Date? = nil) throws -> FakeStore {
-        let (app, purchase) = try (InventedApp.signed(InventedApp.newcomer()), purchase(product, revoked: revoked))
-        return FakeStore {
-            $0.app = app
-            $0.transactions = [purchase]
-        }
-    }
-
-    static func purchase(
-        _ product: String = InventedApp.everything, id: String = "410000000000001", revoked: Date? = nil
-    ) throws -> StoreTransaction {
-        let account = "704000000000000002"
-        let minted = InventedApp.purchase(product, id: id, of: account, revoked: revoked)
-        // Of two artifacts of one transaction, the later-signed one counts.
-        return try InventedApp.signed(
-            minted, of: account, at: InventedApp.now.addingTimeInterval(revoked == nil ? -60 : -5))
-    }
-}
 
 @Suite(.timeLimit(.minutes(5))) struct `Content from the service` {
     @Test func `is downloaded by links that are relative to the service`() async throws {
@@ -154,37 +93,6 @@ private struct ServedContent: Sendable {
         }
     }
 
-    @Test func `stops after a refund and keeps its bytes, and is available again after another purchase`()
-        async throws
-    {
-        try await ServedContent.run { served in
-            let device = served.device(try ServedContent.buyer())
-            let tenure = device.start()
-            let piano = tenure.content["piano"]
-            served.transport.cut(after: 1_000_000)
-            // The service learns of the refund from another device, and this one from the service.
-            served.transport.before(1) {
-                let refunded = try ServedContent.purchase(revoked: InventedApp.now.addingTimeInterval(-10))
-                let other = served.service.device(
-                    try ServedContent.buyer(revoked: InventedApp.now.addingTimeInterval(-10)))
-                _ = await other.start().settled()
-                device.store.change { $0.transactions = [refunded] }
-            }
-            await #expect(throws: Tenure.AssetPackError.notEntitled("piano")) { try await piano.download() }
-            #expect(piano.state == .notEntitled)
-            #expect(served.transport.statuses.first == 403)
-            // It doesn't start again by itself.
-            let again = try ServedContent.purchase(id: "410000000000009")
-            device.store.deliverUpdate(again)
-            let state = await piano.reaches { if case .available = $0 { true } else { false } }
-            guard case .available(let size) = state else { return #expect(Bool(false), "\(state)") }
-            #expect(size < 2_100_000, "the downloaded bytes are kept")
-            try await piano.download()
-            #expect(try await ContentTestBed.contents(of: tenure) == ServedContent.files)
-            #expect(served.transport.received < ServedContent.size + 10_000)
-        }
-    }
-
     @Test func `ends with the version with which it began, also after a relaunch`() async throws {
         try await ServedContent.run { served in
             served.transport.cut(after: 1_000_000)
@@ -260,25 +168,6 @@ private struct ServedContent: Sendable {
             #expect(await piano.reaches { $0 != .unknown } == .notEntitled)
             device.store.deliverUpdate(try ServedContent.purchase(ServedContent.loops))
             _ = await piano.reaches { if case .available = $0 { true } else { false } }
-            try await piano.download()
-            #expect(try await ContentTestBed.contents(of: tenure) == ServedContent.files)
-        }
-    }
-
-    @Test
-    func `fails, and can be retried, if the service gives no link although the app considers the customer entitled`()
-        async throws
-    {
-        try await ServedContent.run { served in
-            served.service.line.condition = .replaced { response in
-                let text = String(decoding: response.body, as: UTF8.self)
-                guard let start = text.range(of: "\"packs\":{") else { return }
-                response.body = Data((text[..<start.upperBound] + "}}").utf8)
-            }
-            let tenure = served.device(try .owner()).start()
-            let piano = tenure.content["piano"]
-            await #expect(throws: Tenure.AssetPackError.refused("piano")) { try await piano.download() }
-            served.service.line.condition = .up
             try await piano.download()
             #expect(try await ContentTestBed.contents(of: tenure) == ServedContent.files)
         }

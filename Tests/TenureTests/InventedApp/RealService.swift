@@ -71,6 +71,8 @@ struct RealService: Sendable {
 final class Line: Transport {
     enum Condition: Sendable {
         case up, down
+        /// Answers requests for a path with 503, and lets all others through.
+        case rejecting(String)
         /// Changes every response.
         case replaced(@Sendable (inout TransportResponse) -> Void)
     }
@@ -96,6 +98,9 @@ final class Line: Transport {
         let condition = state.withLock { state in
             state.paths.append(request.url.path)
             return state.condition
+        }
+        if case .rejecting(let path) = condition, request.url.path == path {
+            return TransportResponse(status: 503, headers: [:], body: Data())
         }
         if case .down = condition { throw .connection(URLError(.notConnectedToInternet)) }
         var response = try await URLSessionTransport.shared.send(request)

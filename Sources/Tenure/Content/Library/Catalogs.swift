@@ -9,6 +9,8 @@ struct Catalogs: Sendable {
         let keys: [PinnedKey]
         var signed: SignedCatalog?
         var embedded: [String: EmbeddedPack] = [:]
+        /// Whether what it lists was read, in this start or an earlier one.
+        var isKnown = false
     }
 
     /// The preferred source first.
@@ -18,6 +20,9 @@ struct Catalogs: Sendable {
 
     /// Whether there is anything that names packs.
     var isEmpty: Bool { entries.allSatisfy { $0.signed == nil && $0.embedded.isEmpty } }
+
+    /// Whether all sources have said which packs they have.
+    var areComplete: Bool { entries.allSatisfy(\.isKnown) }
 
     /// Packs of the catalogs, each from the first source that has it.
     var packs: [ContentCatalog.Pack] {
@@ -67,6 +72,9 @@ struct Catalogs: Sendable {
             }
         }
         entries[index].embedded = embedded
+        // A folder in the app's bundle that can't be read stays so.
+        entries[index].isKnown =
+            problem == nil || entries[index].signed != nil || entries[index].source is BundledContent
         if let problem { throw problem }
         return entries[index].signed?.text == before?.text ? nil : entries[index].signed
     }
@@ -91,6 +99,7 @@ struct Catalogs: Sendable {
                 listings.append(.catalog(text))
             }
             if let bundled = entries[index].source as? BundledContent { listings += bundled.list() }
+            guard !listings.isEmpty else { continue }
             _ = try? take(listings, at: index, bundleID: bundleID)
         }
     }

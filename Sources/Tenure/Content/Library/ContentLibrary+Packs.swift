@@ -100,6 +100,9 @@ extension ContentLibrary {
             case .installed(let version, .available) where version != before: return
             case .installed(_, .failed(let error)), .failed(let error): throw error
             case .notEntitled:
+                // A subscription may have been renewed.
+                if hasEnded(name) { await engine.search() }
+                if isAllowed(name) { continue }
                 // After a purchase, the app asks again.
                 update { $0.removeAll { $0.pack == name } }
                 throw Tenure.AssetPackError.notEntitled(name)

@@ -5,17 +5,27 @@ import TenureCore
 extension ContentLibrary {
     /// What unlocks a pack: by the newest catalog, or by what was known when it was embedded, begun or installed.
     func unlock(of name: String) -> ContentCatalog.Unlock? {
-        let unlock =
-            catalogs.pack(name)?.unlock ?? catalogs.embedded(name)?.pack.unlock ?? plans[name]?.description.unlock
-            ?? installed[name]?.description.unlock
+        let unlock = describedUnlock(of: name)
         if case .product(let id)? = unlock, !followed.contains(id) { return nil }
         return unlock
+    }
+
+    /// Also of a product about which the engine doesn't decide yet.
+    private func describedUnlock(of name: String) -> ContentCatalog.Unlock? {
+        catalogs.pack(name)?.unlock ?? catalogs.embedded(name)?.pack.unlock ?? plans[name]?.description.unlock
+            ?? installed[name]?.description.unlock
     }
 
     /// Whether the customer may download and open a pack.
     func isAllowed(_ name: String) -> Bool {
         guard let unlock = unlock(of: name) else { return false }
         return engine.customerState.allows(unlock.right)
+    }
+
+    /// Whether the right to a pack has ended since the last search.
+    func hasEnded(_ name: String) -> Bool {
+        guard let unlock = unlock(of: name) else { return false }
+        return engine.customerState.verdict(on: unlock.right) == .ended
     }
 
     /// Notes rights, and drops requests for packs after their right has ended. The app asks again after another purchase.
@@ -25,10 +35,10 @@ extension ContentLibrary {
                 wasAllowed.insert(name)
                 continue
             }
-            guard wasAllowed.contains(name), let unlock = unlock(of: name) else { continue }
+            guard wasAllowed.contains(name), unlock(of: name) != nil else { continue }
             wasAllowed.remove(name)
             // A subscription may have been renewed.
-            if case .ended = engine.customerState.verdict(on: unlock.right) {
+            if hasEnded(name) {
                 Task { [weak self] in
                     await self?.engine.search()
                     await self?.dropRequestWithoutRight(name)
@@ -41,8 +51,10 @@ extension ContentLibrary {
     }
 
     private func dropRequestWithoutRight(_ name: String) {
-        guard !isAllowed(name), requests.contains(where: { $0.pack == name }) else { return schedule() }
-        update { $0.removeAll { $0.pack == name } }
+        guard !isAllowed(name) else { return schedule() }
+        (failures[name], waits[name]) = (nil, nil)
+        // A caller of `download()` may have removed it.
+        if requests.contains(where: { $0.pack == name }) { update { $0.removeAll { $0.pack == name } } }
         if let background { Task { await background.cancel(name) } }
         schedule()
     }
@@ -71,15 +83,15 @@ extension ContentLibrary {
 
     /// Finishes purchases after all their packs are installed: see `Options.Finishing.afterContent`.
     func finishPurchases() async {
-        guard case .afterContent(let products) = setup.options.finishing, isUsed else { return }
+        // A source that hasn't answered yet may have more packs.
+        guard case .afterContent(let products) = setup.options.finishing, isUsed, catalogs.areComplete else { return }
         let waiting = await engine.undelivered(products)
-        guard !waiting.isEmpty else { return }
-        let sold = await engine.knownCatalog()
-        let names = Set(catalogs.packs.map(\.name)).union(catalogs.embedded.keys)
+        guard !waiting.isEmpty, let sold = await engine.knownCatalog() else { return }
+        let names = Set(catalogs.packs.map(\.name)).union(catalogs.embedded.keys).union(installed.keys)
         for product in waiting.sorted() {
-            let gifts = Set(sold?.gifts(of: product).map(\.entitlement) ?? [])
+            let gifts = Set(sold.gifts(of: product).map(\.entitlement))
             let unlocked = names.filter { name in
-                switch unlock(of: name) {
+                switch describedUnlock(of: name) {
                 case .entitlement(let name): gifts.contains(name)
                 case .product(let id): id == product
                 case nil: false

@@ -200,13 +200,28 @@ extension ContentLibrary {
             suspend(pack, .network, seconds: max(min(wait, 60), retryAfter ?? 0))
         case .failure(TransferStop.space(let missing)): suspend(pack, .space(missing: missing), seconds: 10)
         case .failure(TransferStop.gone): await replace(version, of: pack)
-        case .failure(TransferStop.failed(let error)):
-            // A failure doesn't count if the right has ended meanwhile.
-            if isAllowed(pack) { failures[pack] = error }
+        case .failure(TransferStop.failed(.refused)): await noteRefusal(of: pack)
+        case .failure(TransferStop.failed(let error)): fail(pack, error)
         case .failure(TransferStop.inBackground), .failure(is TransferLease.Lost), .failure(is CancellationError): break
         case .failure(let error): failures[pack] = .storage("\(error)")
         }
         schedule()
+    }
+
+    /// A failure doesn't count if the right has ended meanwhile.
+    private func fail(_ pack: String, _ error: Tenure.AssetPackError) {
+        if isAllowed(pack) { failures[pack] = error }
+    }
+
+    /// A server may know of a refund before this device does.
+    private func noteRefusal(of pack: String) async {
+        // Until the search is over. Other packs don't wait for that.
+        waits[pack] = .network
+        schedule()
+        await engine.searchAgain()
+        guard waits[pack] == .network, running?.pack != pack else { return }
+        waits[pack] = nil
+        fail(pack, .refused(pack))
     }
 
     /// Goes on with the newest version after the source has lost another one. What has arrived stays for it.

@@ -13,16 +13,17 @@ extension ContentLibrary {
         while !Task.isCancelled {
             let isBusy = !requests.isEmpty
             guard (try? await Task.sleep(nanoseconds: isBusy ? 500_000_000 : 2_000_000_000)) != nil else { return }
-            lookAtOthers()
+            await lookAtOthers()
         }
     }
 
-    private func lookAtOthers() {
+    private func lookAtOthers() async {
         let contents = shared.read()
         if contents.revision != revision {
             take(contents)
             for name in Set(store.names).union(installed.keys) { look(at: name) }
             schedule()
+            await finishPurchases()
         } else if other != nil {
             schedule()
         }
@@ -41,9 +42,9 @@ extension ContentLibrary {
         }
     }
 
-    private func endWaitForOther() {
+    private func endWaitForOther() async {
         isWatchingOther = false
-        lookAtOthers()
+        await lookAtOthers()
     }
 
     /// The state of a pack that another process downloads.

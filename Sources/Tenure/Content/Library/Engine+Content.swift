@@ -23,6 +23,12 @@ extension Engine {
         }
     }
 
+    /// Searches again. Returns whether the service has answered about what is known now.
+    func asksService() async -> Bool {
+        await searchAgain()
+        return snapshot.steps.contains { $0.name == .service && $0.outcome == .done }
+    }
+
     /// Yields after everything that may change a right.
     func changes() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

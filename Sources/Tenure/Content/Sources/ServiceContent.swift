@@ -39,7 +39,7 @@ final class ServiceContent: LinkedContentSource {
         var answer = try await answer()
         if let new = link(to: request.digest) { return new }
         // The service may not know the newest purchase, and this device not the newest refund.
-        await engine.searchAgain()
+        guard await engine.asksService() else { throw Tenure.ContentSourceError.unavailable() }
         answer = try await self.answer()
         if let new = link(to: request.digest) { return new }
         throw answer.packs[request.pack] == nil

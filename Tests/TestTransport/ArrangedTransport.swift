@@ -1,11 +1,11 @@
-import Foundation
+package import Foundation
 import TenureCore
-import TenureHTTP
+package import TenureHTTP
 
-/// A transport that fails, or runs a test's code, at a request that the test chooses.
-final class ArrangedTransport: Transport {
+/// The usual transport, which fails, is slow, or runs a test's code at a request for a range that the test chooses.
+package final class ArrangedTransport: Transport {
     private struct State: Sendable {
-        var ranges: [String] = []
+        var requests: [TransportRequest] = []
         var statuses: [Int] = []
         var received = 0
         var cut: Int?
@@ -14,47 +14,54 @@ final class ArrangedTransport: Transport {
     }
 
     private let state = Locked(State())
+    /// Of each piece, in microseconds: as a caller with a slow disk takes them.
+    private let delay: UInt32
+
+    package init(delay: UInt32 = 0) { self.delay = delay }
 
     /// Cuts the connection of the next request for a range after some bytes.
-    func cut(after bytes: Int) { state.withLock { $0.cut = bytes } }
+    package func cut(after bytes: Int) { state.withLock { $0.cut = bytes } }
 
     /// Runs an action before the request for a range with this number, from 0.
-    func before(_ request: Int, _ action: @escaping @Sendable () async throws -> Void) {
+    package func before(_ request: Int, _ action: @escaping @Sendable () async throws -> Void) {
         state.withLock { $0.before[request] = action }
     }
 
     /// Lets no request for a range through.
-    var isDown: Bool {
+    package var isDown: Bool {
         get { state.withLock { $0.isDown } }
         set { state.withLock { $0.isDown = newValue } }
     }
 
-    var ranges: [String] { state.withLock { $0.ranges } }
+    /// The requests for ranges.
+    package var requests: [TransportRequest] { state.withLock { $0.requests } }
+    package func forget() { state.withLock { $0.requests = [] } }
     /// The status codes of responses to requests for ranges.
-    var statuses: [Int] { state.withLock { $0.statuses } }
+    package var statuses: [Int] { state.withLock { $0.statuses } }
     /// The received bytes of all ranges.
-    var received: Int { state.withLock { $0.received } }
+    package var received: Int { state.withLock { $0.received } }
 
-    func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
+    package func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
         try await URLSessionTransport.shared.send(request)
     }
 
-    func receive(
+    package func receive(
         _ request: TransportRequest, accept: @escaping @Sendable (TransportResponse) -> Bool,
         body: (Data) throws -> Void
     ) async throws -> TransportResponse {
-        guard let range = request.headers["Range"] else {
+        guard request.headers["Range"] != nil else {
             return try await URLSessionTransport.shared.receive(request, accept: accept, body: body)
         }
         let (action, cut) = state.withLock { state in
-            state.ranges.append(String(range.dropFirst("bytes=".count)))
+            state.requests.append(request)
             defer { state.cut = nil }
-            return (state.before[state.ranges.count - 1], state.cut)
+            return (state.before[state.requests.count - 1], state.cut)
         }
         try await action?()
         if isDown { throw TransportFailure.connection(URLError(.notConnectedToInternet)) }
         var left = cut ?? .max
         let response = try await URLSessionTransport.shared.receive(request, accept: accept) { piece in
+            if delay > 0 { usleep(delay) }
             let part = piece.prefix(left)
             left -= part.count
             state.withLock { $0.received += part.count }

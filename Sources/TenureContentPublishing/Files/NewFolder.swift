@@ -1,0 +1,22 @@
+import Foundation
+import TenureFileAttributes
+
+enum NewFolder {
+    /// Makes a folder, and those that enclose it. One that exists already stays as it is.
+    static func make(_ path: String) throws(PublishingError) {
+        if try makeLast(path) { return }
+        let parent = (path as NSString).deletingLastPathComponent
+        if !parent.isEmpty { try make(parent) }
+        guard try makeLast(path) else { throw .writing(path) }
+    }
+
+    /// Returns false if the folder that encloses it doesn't exist.
+    private static func makeLast(_ path: String) throws(PublishingError) -> Bool {
+        // Web servers of other users read it.
+        if mkdir(path, 0o755) == 0 { return true }
+        let (code, failure) = (errno, PublishingError.writing(path))
+        if code == EEXIST, FileState(path: path, followsLinks: true)?.kind == .folder { return true }
+        guard code == ENOENT, path != "/" else { throw failure }
+        return false
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import TenureContent
+import TenureCore
+import TenureHTTP
+import TestTransport
+import Testing
+
+@testable import Tenure
+
+/// What a refused link means: it has expired, or the right has ended.
+@Suite(.timeLimit(.minutes(5))) struct `Content that the service refuses` {
+    /// A refund that another device has reported to the service, and that this device can read.
+    private static func refund(_ served: ServedContent, _ device: Device) async throws {
+        let date = InventedApp.now.addingTimeInterval(-10)
+        _ = await served.service.device(try ServedContent.buyer(revoked: date)).start().settled()
+        let refunded = try ServedContent.purchase(revoked: date)
+        device.store.change { $0.transactions = [refunded] }
+    }
+
+    @Test func `stops after a refund and keeps its bytes, and is available again after another purchase`()
+        async throws
+    {
+        try await ServedContent.run { served in
+            let device = served.device(try ServedContent.buyer())
+            let tenure = device.start()
+            let piano = tenure.content["piano"]
+            served.transport.cut(after: 1_000_000)
+            // The service learns of the refund from another device, and this one from the service.
+            served.transport.before(1) {
+                try await Self.refund(served, device)
+            }
+            await #expect(throws: Tenure.AssetPackError.notEntitled("piano")) { try await piano.download() }
+            #expect(piano.state == .notEntitled)
+            #expect(served.transport.statuses.first == 403)
+            // It doesn't start again by itself.
+            let again = try ServedContent.purchase(id: "410000000000009")
+            device.store.deliverUpdate(again)
+            let state = await piano.reaches { if case .available = $0 { true } else { false } }
+            guard case .available(let size) = state else { return #expect(Bool(false), "\(state)") }
+            #expect(size < 2_100_000, "the downloaded bytes are kept")
+            try await piano.download()
+            #expect(try await ContentTestBed.contents(of: tenure) == ServedContent.files)
+            #expect(served.transport.received < ServedContent.size + 10_000)
+        }
+    }
+
+    @Test func `isn't downloaded after a refund between a new link and its use`() async throws {
+        try await ServedContent.run(lifetime: 600) { served in
+            let device = served.device(try ServedContent.buyer())
+            let tenure = device.start()
+            let piano = tenure.content["piano"]
+            served.transport.cut(after: 1_000_000)
+            // The first link has expired. The service gives another one, and the refund comes next.
+            served.transport.before(1) { served.time.withLock { $0 += 601 } }
+            served.transport.before(2) { try await Self.refund(served, device) }
+            await #expect(throws: Tenure.AssetPackError.notEntitled("piano")) { try await piano.download() }
+            #expect(piano.state == .notEntitled)
+            #expect(served.transport.statuses == [403, 403])
+            withExtendedLifetime(tenure) {}
+        }
+    }
+
+    @Test func `waits while the service doesn't answer whether the right has ended`() async throws {
+        try await ServedContent.run { served in
+            let device = served.device(try ServedContent.buyer())
+            let tenure = device.start()
+            let piano = tenure.content["piano"]
+            served.transport.cut(after: 1_000_000)
+            let line = served.service.line
+            served.transport.before(1) {
+                try await Self.refund(served, device)
+                line.condition = .rejecting("/v1/sync")
+            }
+            let download = Task { try await piano.download() }
+            while !served.transport.statuses.contains(403) { try await Task.sleep(nanoseconds: 5_000_000) }
+            #expect(await piano.reaches { $0 == .waiting(.network) } == .waiting(.network))
+            line.condition = .up
+            await #expect(throws: Tenure.AssetPackError.notEntitled("piano")) { try await download.value }
+            withExtendedLifetime(tenure) {}
+        }
+    }
+
+    @Test func `is available after a refund and another purchase, also if the download had failed`() async throws {
+        try await ServedContent.run { served in
+            let device = served.device(try ServedContent.buyer())
+            let tenure = device.start()
+            let piano = tenure.content["piano"]
+            let line = served.service.line
+            line.condition = .withoutLinks
+            await #expect(throws: Tenure.AssetPackError.refused("piano")) { try await piano.download() }
+            #expect(piano.state == .failed(.refused("piano")))
+            line.condition = .up
+            try await Self.refund(served, device)
+            _ = await tenure.refresh()
+            #expect(await piano.reaches { $0 == .notEntitled } == .notEntitled)
+            device.store.deliverUpdate(try ServedContent.purchase(id: "410000000000009"))
+            let state = await piano.reaches { $0 != .notEntitled }
+            guard case .available = state else { return #expect(Bool(false), "\(state)") }
+        }
+    }
+
+    @Test
+    func `fails, and can be retried, if the service gives no link although the app considers the customer entitled`()
+        async throws
+    {
+        try await ServedContent.run { served in
+            served.service.line.condition = .withoutLinks
+            let tenure = served.device(try .owner()).start()
+            let piano = tenure.content["piano"]
+            await #expect(throws: Tenure.AssetPackError.refused("piano")) { try await piano.download() }
+            served.service.line.condition = .up
+            try await piano.download()
+            #expect(try await ContentTestBed.contents(of: tenure) == ServedContent.files)
+        }
+    }
+}
+
+extension Line.Condition {
+    /// The service gives no links.
+    fileprivate static let withoutLinks = Self.replaced { response in
+        let text = String(decoding: response.body, as: UTF8.self)
+        guard let start = text.range(of: "\"packs\":{") else { return }
+        response.body = Data((text[..<start.upperBound] + "}}").utf8)
+    }
+}

@@ -1,0 +1,127 @@
+import CommandRunner
+import Foundation
+import TenureContent
+import TenureContentPublishing
+import TenureCore
+import Testing
+
+@testable import Tenure
+
+@Suite(.timeLimit(.minutes(5))) struct `Downloads from servers and networks with trouble` {
+    private static let files: [String: Data] = [
+        "samples/a.wav": ContentTestBed.bytes(9_000_000), "samples/b.wav": ContentTestBed.bytes(5_000_000, seed: 2),
+        "index.json": Data("{}".utf8), "empty.txt": Data(),
+    ]
+    private static let size = files.values.reduce(0) { $0 + $1.count }
+
+    @Test func `survive an unreliable connection without fetching much again`() async throws {
+        let testBed = try ContentTestBed(
+            Self.files,
+            faults: [
+                .cut(after: 1_000_000), .status(500), .stall(after: 500_000), .status(429, headers: ["Retry-After: 0"]),
+                .ignoreRange, .wrongRange, .flip(at: 100_000), .cut(after: 700_000),
+            ])
+        // 40 MB a second.
+        testBed.server.slowDown(400)
+        let tenure = testBed.device.start()
+        let watched = Task {
+            var last: Int64 = 0
+            for await state in tenure.content["piano"].states {
+                if case .failed(let error) = state { Issue.record("\(error)") }
+                if case .installed = state { break }
+                guard case .downloading(let progress) = state else { continue }
+                #expect(progress.bytes >= last)
+                last = progress.bytes
+            }
+        }
+        try await tenure.content["piano"].download()
+        await watched.value
+        #expect(testBed.server.faultsLeft == 0)
+        #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
+        // One chunk was corrupted. Bytes in the kernel's buffers count as sent when a connection closes.
+        let buffers = 4 * 1_500_000
+        #expect(testBed.server.sent <= Int(1.1 * Double(Self.size)) + (4 << 20) + buffers)
+    }
+
+    @Test func `wait until the date that the server names, counted by the server's clock`() async throws {
+        // The server's clock is years behind.
+        let fields = ["Date: Sun, 06 Nov 1994 08:49:37 GMT", "Retry-After: Sun, 06 Nov 1994 08:49:40 GMT"]
+        let testBed = try ContentTestBed(Self.files, faults: [.status(503, headers: fields)])
+        let tenure = testBed.device.start()
+        let started = ContinuousClock.now
+        try await tenure.content["piano"].download()
+        #expect(ContinuousClock.now - started >= .seconds(3))
+        #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
+    }
+
+    @Test func `are retried soon if the date is in the past or can't be read`() async throws {
+        let over = ["Date: Sun, 06 Nov 1994 08:49:37 GMT", "Retry-After: Sun, 06 Nov 1994 08:00:00 GMT"]
+        let faults: [ContentServer.Fault] = [
+            .status(503, headers: over), .status(503, headers: ["Retry-After: tomorrow"]),
+            .status(503, headers: ["Retry-After: Sun, 06 Nov 2094 08:49:37 GMT"]),
+        ]
+        let testBed = try ContentTestBed(Self.files, faults: faults)
+        let tenure = testBed.device.start()
+        try await tenure.content["piano"].download()
+        #expect(testBed.server.faultsLeft == 0)
+    }
+
+    @Test func `fail after a chunk has arrived with wrong bytes five times`() async throws {
+        let flips = [ContentServer.Fault](repeating: .flip(at: 0), count: 20)
+        let testBed = try ContentTestBed(Self.files, faults: flips)
+        let tenure = testBed.device.start()
+        await #expect(throws: Tenure.AssetPackError.corrupted("piano")) { try await tenure.content["piano"].download() }
+        #expect(testBed.server.faultsLeft >= 10)
+    }
+
+    @Test func `take no bytes from a response with another range`() async throws {
+        let testBed = try ContentTestBed(Self.files, faults: [.shiftedRange])
+        let tenure = testBed.device.start()
+        try await tenure.content["piano"].download()
+        #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
+        // The client requests the same range again, so it kept nothing of the response.
+        let ranges = testBed.server.ranges
+        #expect(ranges.count == 2 && Set(ranges).count == 1, "\(ranges)")
+    }
+
+    @Test(arguments: [
+        (ContentServer.Fault.ignoreRange, "byte ranges"),
+        (.status(302, headers: ["Location: /elsewhere"]), "redirects"),
+    ])
+    func `name a server in the log that has no ranges, or redirects, once`(
+        fault: ContentServer.Fault, reason: String
+    ) async throws {
+        let lines = Locked<[String]>([])
+        let testBed = try ContentTestBed(Self.files, faults: [fault, fault]) { setup in
+            setup.options.log = Tenure.Log { _, line in lines.withLock { $0.append(line) } }
+        }
+        let tenure = testBed.device.start()
+        try await tenure.content["piano"].download()
+        let address = testBed.server.url.absoluteString
+        #expect(lines.withLock { $0.count { $0.contains(address) && $0.contains(reason) } } == 1)
+    }
+
+    @Test func `fail the download, and install nothing, if a manifest isn't what its name says`() async throws {
+        let testBed = try ContentTestBed(Self.files)
+        let publication = try testBed.publish(Self.files)
+        let version = try #require(publication.packs.first?.version.manifest)
+        let path = testBed.published + "/" + version.description
+        // Another manifest of the same size, for the same archive.
+        let text = try String(contentsOfFile: path, encoding: .utf8).replacingOccurrences(
+            of: "index.json", with: "hacks.json")
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        let tenure = testBed.device.start()
+        await #expect(throws: Tenure.AssetPackError.corrupted("piano")) { try await tenure.content["piano"].download() }
+        await #expect(throws: Tenure.AssetPackError.notInstalled("piano")) {
+            try await tenure.content["piano"].url(for: "")
+        }
+    }
+
+    @Test func `fail after the server has refused two links, and can be tried again`() async throws {
+        let testBed = try ContentTestBed(Self.files, faults: [.status(403), .status(403)])
+        let tenure = testBed.device.start()
+        await #expect(throws: Tenure.AssetPackError.refused("piano")) { try await tenure.content["piano"].download() }
+        try await tenure.content["piano"].download()
+        #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
+    }
+}
