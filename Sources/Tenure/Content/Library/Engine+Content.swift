@@ -26,7 +26,7 @@ extension Engine {
     /// Searches again. Returns whether the service has answered about what is known now.
     func asksService() async -> Bool {
         await searchAgain()
-        return snapshot.steps.contains { $0.name == .service && $0.outcome == .done }
+        return device.snapshot.steps.contains { $0.name == .service && $0.outcome == .done }
     }
 
     /// Yields after everything that may change a right.
