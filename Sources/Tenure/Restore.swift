@@ -44,9 +44,9 @@ extension Engine {
             await searchAgain()
             return .notAllowed("\(error)")
         }
-        guard distribution.hasPurchases else {
+        guard device.facts.distribution.hasPurchases else {
             await searchAgain()
-            return .notAllowed(distribution.whyNotAsked)
+            return .notAllowed(device.facts.distribution.whyNotAsked)
         }
         // A second tap doesn't open a second sign-in.
         let task = restoring ?? Task { await self.signIn() }
@@ -62,10 +62,10 @@ extension Engine {
         let access = setup.access
         let signIn = await outcome { try await access.synchronize() }
         await searchAgain()
-        if case .succeeded = signIn, snapshot.appTransaction == nil, asksForAppTransaction {
-            let refreshed = await outcome { self.take(.success(try await access.refreshAppTransaction())) }
+        if case .succeeded = signIn, device.snapshot.appTransaction == nil, device.asksForAppTransaction {
+            let refreshed = await outcome { self.appStore.take(.success(try await access.refreshAppTransaction())) }
             if case .succeeded = refreshed {
-                post()
+                device.post()
                 await searchAgain()
             }
         }

@@ -33,7 +33,7 @@ extension Engine {
     func observeEvents() async {
         for await event in setup.events() {
             switch event {
-            case .keychainUnlocked: if state.isUnreadable { await searchAgain() }
+            case .keychainUnlocked: if device.state.isUnreadable { await searchAgain() }
             case .appEnteredBackground: break
             case .appBecameActive, .networkReturned: if isSomethingMissing || isReportMissing { await recheck() }
             }
@@ -42,30 +42,29 @@ extension Engine {
 
     /// Whether the customer lacks an entitlement.
     private var isSomethingMissing: Bool {
-        let answers = evaluation().answers
+        let answers = device.evaluation().answers
         return answers.isEmpty || answers.values.contains { $0.outcome != .granted }
     }
 
     /// Whether a purchase wasn't sent to the service yet.
-    private var isReportMissing: Bool { setup.service != nil && !unsent.isEmpty }
+    private var isReportMissing: Bool { setup.service != nil && !service.unsent.isEmpty }
 
     /// Seconds until another search is worthwhile: after a failure, at the end of a right, or the next day. With a
     /// service, the next hour while something isn't granted.
     var wait: Double {
         if backoff.failures > 0 {
-            return max(backoff.wait(chance: setup.chance()), retryWait ?? 0)
+            return max(backoff.wait(chance: setup.chance()), service.retryWait ?? 0)
         }
-        let now = memory.time.now(setup.clock())
-        let answers = evaluation().answers.values
+        let now = device.memory.time.now(setup.clock())
+        let answers = device.evaluation().answers.values
         let ends = answers.compactMap { $0.outcome == .granted ? $0.until : nil }
         let next = ends.filter { $0 > now }.min().map { $0.timeIntervalSince(now) + 1 }
         let longest =
-            setup.service != nil && !setup.isListening && isSomethingMissing ? Self.hour : Self.longestWait
+            setup.service != nil && !setup.isListening && isSomethingMissing ? 3600 : Self.longestWait
         let wait = next.map { min($0, Self.longestBlindness) } ?? longest
-        return retryWait.map { min($0, wait) } ?? wait
+        return service.retryWait.map { min($0, wait) } ?? wait
     }
 
-    static let hour: Double = 3600
     private static let longestWait: Double = 86_400
     /// While a right runs out, the instant is stored this often, so that a clock turned back between two starts gains
     /// no more.

@@ -7,35 +7,24 @@ import TenureCore
 /// else is undetermined, and the last good answer remains.
 struct Evaluation {
     let setup: Setup
-    let distribution: Tenure.Distribution
-    let persona: Tenure.Persona?
-    let policy: Policy?
-    let policyError: Tenure.Error?
+    let facts: Facts
     let memory: StoredState
     let snapshot: AppStoreSnapshot
-    let claims: EntitlementTokenClaims?
-    let fresh: [String: Tenure.Answer]?
-    let isSearched: Bool
-    let checkedAt: Date?
     let clock: Date
-    var lists = Tenure.VersionRights()
-    /// Products that unlock something by themselves.
-    var contentProducts: Set<String> = []
-    var heals = 0
-    var accountChanges = 0
 
     private var account: Account { memory.account }
-    private var isOutside: Bool { !distribution.hasPurchases }
+    private var isOutside: Bool { !facts.distribution.hasPurchases }
 
     var customerSnapshot: CustomerState.Snapshot {
         CustomerState.Snapshot(
             customer: Tenure.Customer(
                 answers: answers, acquisition: account.acquisition, environment: environment,
-                distribution: distribution, steps: snapshot.steps, policyError: policyError,
+                distribution: facts.distribution, steps: snapshot.steps, policyError: facts.policyError,
                 optionsError: setup.optionsError),
-            productAnswers: productAnswers, floor: memory.time.now(clock), heals: heals, isSearched: isSearched,
-            checkedAt: checkedAt,
-            accountChanges: accountChanges, knowsAllNames: knowsAllNames, graceEnds: graceEnds,
+            productAnswers: productAnswers, floor: memory.time.now(clock), heals: facts.heals,
+            isSearched: facts.isSearched,
+            checkedAt: facts.checkedAt,
+            accountChanges: facts.accountChanges, knowsAllNames: knowsAllNames, graceEnds: graceEnds,
             denials: account.denials,
             allowsEverything: setup.isListening || (isOutside && setup.options.outsideAppStore == .allow),
             hasNoGrace: isOutside && setup.options.outsideAppStore == .deny)
@@ -43,14 +32,14 @@ struct Evaluation {
 
     /// Whether an entitlement without an answer is a misspelled name.
     private var knowsAllNames: Bool {
-        isSearched && policyError == nil && (setup.service == nil || !account.told.isEmpty)
+        facts.isSearched && facts.policyError == nil && (setup.service == nil || !account.told.isEmpty)
     }
 
     /// The environment of this copy of the app, as far as it is known.
     var environment: AppStoreEnvironment? { account.environment }
 
     var answers: [String: Tenure.Answer] {
-        guard !lists.isEmpty, !setup.isListening, !isOutside else { return provedAnswers }
+        guard !facts.lists.isEmpty, !setup.isListening, !isOutside else { return provedAnswers }
         return answers(addingTo: provedAnswers)
     }
 
@@ -58,17 +47,18 @@ struct Evaluation {
     private var provedAnswers: [String: Tenure.Answer] {
         guard !setup.isListening else { return [:] }
         if isOutside {
-            return named(policy?.entitlements.map(\.name) ?? []) {
+            return named(facts.policy?.entitlements.map(\.name) ?? []) {
                 .unanswered(
-                    $0, title: title(of: $0), because: .outsideAppStore, distribution.rawValue, nextSteps: [.support])
+                    $0, title: title(of: $0), because: .outsideAppStore, facts.distribution.rawValue,
+                    nextSteps: [.support])
             }
         }
         var answers = deviceAnswers
         guard setup.service != nil else { return answers }
         let unanswered = grants(by: account.unanswered)
         let confirmed = grantsByConfirmedPurchases
-        let names = Set(answers.keys).union(account.told.keys).union(fresh?.keys.map { $0 } ?? [])
-            .union(claims?.rights.keys.map { $0 } ?? []).union(unanswered.keys)
+        let names = Set(answers.keys).union(account.told.keys).union(facts.fresh?.keys.map { $0 } ?? [])
+            .union(facts.claims?.rights.keys.map { $0 } ?? []).union(unanswered.keys)
         for name in names {
             answers[name] = serviceAnswer(
                 on: name, device: answers[name], newPurchase: unanswered[name], confirmedPurchase: confirmed[name])
@@ -80,14 +70,14 @@ struct Evaluation {
 
     /// The service's rules, applied to what this device has seen.
     private var deviceAnswers: [String: Tenure.Answer] {
-        guard let policy else { return policyError == nil ? [:] : storedGrants }
+        guard let policy = facts.policy else { return facts.policyError == nil ? [:] : storedGrants }
         return Dictionary(answers(under: policy).map { ($0.entitlement, $0) }) { first, _ in first }
     }
 
     /// A policy's rules, applied to what this device has seen.
     func answers(under policy: Policy) -> [Tenure.Answer] {
         let evidence = account.evidence(
-            in: assumedEnvironment, purchasesAreComplete: snapshot.knowsPurchases, persona: persona?.evidence)
+            in: assumedEnvironment, purchasesAreComplete: snapshot.knowsPurchases, persona: facts.persona?.evidence)
         let decisions = decide(evidence, under: policy, at: memory.time.now(clock))
         return zip(decisions, policy.entitlements).map { decision, entitlement in
             let answer = Tenure.Answer(decision, in: setup.options.languages)
@@ -96,7 +86,7 @@ struct Evaluation {
         }
     }
 
-    private var assumedEnvironment: AppStoreEnvironment { environment ?? distribution.environment(of: nil) }
+    private var assumedEnvironment: AppStoreEnvironment { environment ?? facts.distribution.environment(of: nil) }
 
     /// Rights that an earlier start granted under a policy that can't be read now.
     private var storedGrants: [String: Tenure.Answer] {
@@ -108,7 +98,7 @@ struct Evaluation {
     /// Whether everything that could grant the entitlement was seen since the app started.
     private func isWhole(for entitlement: Entitlement) -> Bool {
         let knowsApp =
-            snapshot.appTransaction != nil || entitlement.honors == nil || !distribution.hasAppTransaction
+            snapshot.appTransaction != nil || entitlement.honors == nil || !facts.distribution.hasAppTransaction
         let knowsPurchases = snapshot.knowsPurchases || entitlement.products.isEmpty
         // A clock that is behind may have been wrong before as well as now.
         return knowsApp && knowsPurchases && !memory.time.isTurnedBack(clock)
@@ -124,7 +114,7 @@ struct Evaluation {
         let evidence = account.evidence(in: assumedEnvironment, of: transactions)
         var answers: [String: Tenure.Answer] = [:]
         // The catalog may name a product that is newer than the bundled policy.
-        for policy in [policy, memory.catalog?.catalog?.policy].compactMap(\.self) {
+        for policy in [facts.policy, memory.catalog?.catalog?.policy].compactMap(\.self) {
             for decision in decide(evidence, under: policy, at: memory.time.now(clock))
             where decision.outcome == .granted {
                 let answer = Tenure.Answer(decision, in: setup.options.languages)
@@ -137,7 +127,7 @@ struct Evaluation {
     /// What verified purchases grant, if the service granted it too, but without a signature. The service signs only if
     /// it gets the app transaction, which isn't always available.
     private var grantsByConfirmedPurchases: [String: Tenure.Answer] {
-        guard (fresh ?? account.told).values.contains(where: { $0.outcome == .granted }) else { return [:] }
+        guard (facts.fresh ?? account.told).values.contains(where: { $0.outcome == .granted }) else { return [:] }
         return grants(by: Set(account.purchases.map(\.transactionID)).subtracting(account.refused))
     }
 
@@ -148,7 +138,7 @@ struct Evaluation {
         if let newPurchase, newPurchase.lastsLonger(than: signed) { return newPurchase }
         if let signed { return signed }
         let deviceGrant = device?.outcome == .granted ? device : nil
-        if let told = fresh?[name] {
+        if let told = facts.fresh?[name] {
             switch told.outcome {
             // A right that has ended in the meantime doesn't count.
             case .granted where told.until.map { $0 <= memory.time.now(clock) } ?? false: break
@@ -173,8 +163,8 @@ struct Evaluation {
     /// The rights in the service's entitlement token, which also holds offline.
     private func signedAnswer(on name: String) -> Tenure.Answer? {
         let now = memory.time.now(clock)
-        guard let right = claims?.rights[name], right.until.map({ now < $0 }) ?? true else { return nil }
-        if let told = fresh?[name] ?? account.told[name], told.outcome == .granted, told.until == right.until {
+        guard let right = facts.claims?.rights[name], right.until.map({ now < $0 }) ?? true else { return nil }
+        if let told = facts.fresh?[name] ?? account.told[name], told.outcome == .granted, told.until == right.until {
             return told
         }
         return .kept(name, title: title(of: name), until: right.until)
@@ -183,13 +173,13 @@ struct Evaluation {
     // MARK: The grace period
 
     private var graceEnds: Date? {
-        guard let seconds = setup.grace(under: policy, policyError) else { return nil }
+        guard let seconds = setup.grace(under: facts.policy, facts.policyError) else { return nil }
         return memory.time.now(clock).addingTimeInterval(seconds - memory.time.age(clock))
     }
 
     /// The entitlement's title. Nil if the app's policy has none.
     func title(of entitlement: String) -> String? {
-        policy?.entitlement(named: entitlement)?.title?.text(for: setup.options.languages)
+        facts.policy?.entitlement(named: entitlement)?.title?.text(for: setup.options.languages)
     }
 
     private func named(

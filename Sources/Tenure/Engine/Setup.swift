@@ -75,6 +75,21 @@ package struct Setup: Sendable {
     }
 }
 
+extension Setup {
+    /// Calls the store with a timeout. Returns nil if it isn't to be asked.
+    func attempt<Value: Sendable>(
+        _ isAsked: Bool = true, _ call: @escaping @Sendable (any AppStoreAccess) async throws -> Value
+    ) async -> Result<Value, any Error>? {
+        guard isAsked else { return nil }
+        let access = access
+        do {
+            return .success(try await withTimeout(options.appStoreTimeout) { try await call(access) })
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
 /// Something that happens to the device or the app: most events make it worthwhile to check a denial again.
 package enum DeviceEvent: Sendable {
     case appBecameActive

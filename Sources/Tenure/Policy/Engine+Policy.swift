@@ -16,19 +16,19 @@ extension Engine {
         }
         switch result {
         case .updated(let counter):
-            policy = await feed.policy
+            device.facts.policy = await feed.policy
             // They were denied under another one.
-            memory.account.denials = []
+            device.memory.account.denials = []
             setup.options.log.info("a newer policy holds, with the counter \(counter)")
-            snapshot.note(.policy, .done)
-            post()
-        case .unchanged: snapshot.note(.policy, .done)
+            device.snapshot.note(.policy, .done)
+            device.post()
+        case .unchanged: device.snapshot.note(.policy, .done)
         case .refused(let error):
             setup.options.log.error("\(error)")
-            snapshot.note(.policy, .failed("\(error)"))
+            device.snapshot.note(.policy, .failed("\(error)"))
         case .failed(let error):
             setup.options.log.info("\(error)")
-            snapshot.note(.policy, .failed("\(error)"))
+            device.snapshot.note(.policy, .failed("\(error)"))
             // The next search asks again.
             if error.isRetryable { policyAskedAt = nil }
         }

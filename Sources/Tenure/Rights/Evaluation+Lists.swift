@@ -9,8 +9,8 @@ extension Evaluation {
         var answers = answers
         let now = memory.time.now(clock)
         let owned = acquisitions(in: memory.account.proofs)
-        for name in lists.entitlements where answers[name]?.outcome != .granted {
-            let giving = owned.first { lists.rights(of: $0, in: environment, at: now).contains(name) }
+        for name in facts.lists.entitlements where answers[name]?.outcome != .granted {
+            let giving = owned.first { facts.lists.rights(of: $0, in: environment, at: now).contains(name) }
             if let giving {
                 answers[name] = .registered(name, title: title(of: name), giving)
             } else if answers[name] == nil {

@@ -22,14 +22,14 @@ extension Engine {
         entitlement: String, versions: [String]?, purchasedBefore: Date?, on platform: Platform?
     ) throws(Tenure.InvalidVersionList) {
         load()
-        try lists.register(
+        try device.facts.lists.register(
             entitlement: entitlement, versions: versions, purchasedBefore: purchasedBefore, on: platform)
-        post()
+        device.post()
     }
 
     fileprivate func unregister(entitlement: String) {
         load()
-        lists.unregister(entitlement: entitlement)
-        post()
+        device.facts.lists.unregister(entitlement: entitlement)
+        device.post()
     }
 }

@@ -7,17 +7,17 @@ extension Engine {
         load()
         // The service knows how much is left when a session begins.
         guard setup.service == nil else { return true }
-        guard let trial = policy?.entitlement(named: entitlement)?.trial else { return false }
+        guard let trial = device.facts.policy?.entitlement(named: entitlement)?.trial else { return false }
         // Another process may have used it meanwhile.
-        rereadState()
-        look()
-        return memory.sessionsLeft(of: trial, named: entitlement, at: setup.clock()) > 0
+        device.rereadState()
+        device.look()
+        return device.memory.sessionsLeft(of: trial, named: entitlement, at: setup.clock()) > 0
     }
 
     func beginTrial(of entitlement: String) async throws(Tenure.Error) -> Tenure.TrialSession {
         load()
         if let service = setup.service { return try await beginTrial(of: entitlement, at: service) }
-        guard let trial = policy?.entitlement(named: entitlement)?.trial else {
+        guard let trial = device.facts.policy?.entitlement(named: entitlement)?.trial else {
             throw .noTrial(entitlement: entitlement)
         }
         return try begin(trial, of: entitlement)
@@ -27,11 +27,11 @@ extension Engine {
 
     /// Counts the session inside an update of the state: several processes together get no more than the trial has.
     private func begin(_ trial: TenureCore.Trial, of entitlement: String) throws(Tenure.Error) -> Tenure.TrialSession {
-        look()
+        device.look()
         let clock = setup.clock()
         let begun: BegunTrial
         do {
-            begun = try updateState { try $0.beginTrial(trial, of: entitlement, at: clock) }
+            begun = try device.updateState { try $0.beginTrial(trial, of: entitlement, at: clock) }
         } catch let error as Tenure.Error {
             throw error
         } catch {
@@ -72,9 +72,9 @@ extension Engine {
     }
 
     private func validToken(isFresh: Bool) async -> String? {
-        if isFresh || token.map({ $0.expiresAt <= setup.clock() }) ?? true {
+        if isFresh || device.token.map({ $0.expiresAt <= setup.clock() }) ?? true {
             await searchAgain()
         }
-        return token?.value
+        return device.token?.value
     }
 }

@@ -110,8 +110,8 @@ import Testing
 extension Engine {
     /// A purchase that is written without a search, which would read the stored state first.
     fileprivate func receiveForTests(_ transaction: StoreTransaction) {
-        take([transaction])
-        save()
+        appStore.take([transaction])
+        device.save()
     }
 }
 

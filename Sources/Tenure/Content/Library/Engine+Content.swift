@@ -7,16 +7,16 @@ extension Engine {
     func content(appVersion: AppVersion?) async throws -> ContentResponse {
         load()
         guard let service = setup.service else { throw ServiceFailure.noAnswer("the app names no service") }
-        if token.map({ $0.expiresAt <= setup.clock() }) ?? true { await searchAgain() }
-        guard let known = token else { throw ServiceFailure.noAnswer("it gave no access token") }
+        if device.token.map({ $0.expiresAt <= setup.clock() }) ?? true { await searchAgain() }
+        guard let known = device.token else { throw ServiceFailure.noAnswer("it gave no access token") }
         do {
             return try await service.content(appVersion: appVersion, token: known.value)
         } catch {
             // By the service's clock, the token has expired.
             guard case .refused(let problem, _) = error, problem.code == .notAuthenticated else { throw error }
-            if token == known { token = nil }
+            if device.token == known { device.token = nil }
             await searchAgain()
-            guard let token else { throw ServiceFailure.noAnswer("it gave no access token") }
+            guard let token = device.token else { throw ServiceFailure.noAnswer("it gave no access token") }
             return try await service.content(appVersion: appVersion, token: token.value)
         }
     }
@@ -24,24 +24,24 @@ extension Engine {
     /// Yields after everything that may change a right.
     func changes() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        changed = continuation
+        device.changed = continuation
         return stream
     }
 
     /// Decides also about products that unlock something by themselves.
     func follow(products: Set<String>) {
         load()
-        guard products != contentProducts else { return }
-        contentProducts = products
-        post()
+        guard products != device.facts.contentProducts else { return }
+        device.facts.contentProducts = products
+        device.post()
     }
 
     /// Those of the products of which a purchase isn't delivered yet.
     func undelivered(_ products: Set<String>) -> [String] {
         load()
         return products.filter { product in
-            memory.account.purchases.contains {
-                $0.productID == product && !delivered.contains($0.originalTransactionID)
+            device.memory.account.purchases.contains {
+                $0.productID == product && !finisher.delivered.contains($0.originalTransactionID)
             }
         }
     }
@@ -54,9 +54,9 @@ extension Evaluation {
     /// Decides about products that unlock something by themselves. A purchase of one counts as an entitlement that only
     /// this product grants.
     var productAnswers: [String: Tenure.Answer] {
-        guard !contentProducts.isEmpty, !setup.isListening, distribution.hasPurchases else { return [:] }
-        let entitlements = contentProducts.sorted().map { id in
-            let length = policy?.entitlements.lazy.flatMap(\.products).first { $0.id == id }?.length
+        guard !facts.contentProducts.isEmpty, !setup.isListening, facts.distribution.hasPurchases else { return [:] }
+        let entitlements = facts.contentProducts.sorted().map { id in
+            let length = facts.policy?.entitlements.lazy.flatMap(\.products).first { $0.id == id }?.length
             return Entitlement(
                 name: Self.right(ofProduct: id),
                 products: [.init(id: id, length: length ?? memory.catalog?.catalog?.length(of: id))])

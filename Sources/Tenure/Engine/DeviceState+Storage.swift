@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-extension Engine {
+extension DeviceState {
     /// Reads the state again: other processes may have written it, or it was unreadable before.
     func rereadState() {
         let before = memory
@@ -37,7 +37,7 @@ extension Engine {
         }
     }
 
-    /// Updates this engine after another process's writes.
+    /// Updates this process after another process's writes.
     private func adopt(changesSince before: StoredState) {
         let account = memory.account
         if before.account.isAnother(than: account) {
@@ -45,15 +45,51 @@ extension Engine {
             forgetReadings()
         }
         if account.entitlementToken != before.account.entitlementToken || memory.revocations != before.revocations {
-            claims = storedClaims(at: setup.clock())
+            facts.claims = storedClaims(at: setup.clock())
         }
         if memory.time.floor < before.time.floor {
             // Newly signed evidence showed another process that the clock had been wrong.
-            heals += 1
+            facts.heals += 1
             post()
         } else if account != before.account || memory.trials != before.trials {
             post()
         }
+    }
+
+    // MARK: The entitlement token
+
+    /// The claims of the stored entitlement token, if it still proves anything here.
+    func storedClaims(at clock: Date) -> EntitlementTokenClaims? {
+        guard setup.service != nil, let text = memory.account.entitlementToken else { return nil }
+        let token = EntitlementTokenReader.Token(
+            text: text, statements: memory.account.keyStatements, revocations: memory.revocations)
+        do throws(EntitlementTokenReader.Refusal) {
+            return try tokenReader.read(
+                stored: token, for: holder(deviceID ?? memory.device), at: memory.time.now(clock))
+        } catch {
+            setup.options.log.error("the stored entitlement token is rejected: it \(error.rawValue)")
+            return nil
+        }
+    }
+
+    /// The device and customer that a token must be for, as far as this device knows.
+    func holder(_ device: String?) -> EntitlementTokenReader.Holder {
+        EntitlementTokenReader.Holder(
+            device: device, bundleID: setup.access.bundleID ?? memory.account.bundleID, host: setup.host,
+            appTransactionID: memory.account.key?.appTransactionID, environment: memory.account.environment)
+    }
+
+    /// Reads the offline root's list of revoked keys. The root signed it, so it counts from any sender.
+    func learnRevocations(_ text: String?) {
+        guard let news = text.flatMap({ tokenReader.keys.revocations(in: $0) }) else { return }
+        let known = memory.revocations.map { $0.root == news.root ? $0.merging(news) : news } ?? news
+        guard known != memory.revocations else { return }
+        memory.revocations = known
+        guard memory.account.entitlementToken != nil, storedClaims(at: setup.clock()) == nil else { return }
+        // Everything in the response may come from an attacker with a stolen key.
+        memory.account.forgetService()
+        facts.claims = nil
+        facts.fresh = nil
     }
 }
 

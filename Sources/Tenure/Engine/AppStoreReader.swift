@@ -1,0 +1,183 @@
+import Foundation
+import TenureCore
+
+/// Takes what StoreKit returns into the state of the device. Belongs to the engine's actor.
+final class AppStoreReader {
+    private let setup: Setup
+    private let device: DeviceState
+
+    init(_ device: DeviceState) {
+        setup = device.setup
+        self.device = device
+    }
+
+    func take(_ result: Result<StoreResult<StoreAppTransaction>, any Error>?) {
+        switch result {
+        case nil: device.snapshot.note(.appTransaction, .skipped(device.facts.distribution.whyNotAsked))
+        case .success(.verified(let app)):
+            guard setup.host.accepts(bundleID: app.bundleID) else {
+                return device.snapshot.note(.appTransaction, .failed("it belongs to another app"))
+            }
+            if let policyID = device.facts.policy?.app.bundleID, policyID != app.bundleID {
+                device.reject(policyOf: policyID, for: app.bundleID)
+            }
+            take(app)
+            device.snapshot.note(.appTransaction, .done)
+        case .success(.unverified(let reason)):
+            device.snapshot.note(.appTransaction, .failed("StoreKit could not verify it: \(reason)"))
+        case .failure(let error): device.snapshot.note(.appTransaction, .failed("\(error)"))
+        }
+    }
+
+    func isOfAnotherAccount(_ result: Result<StoreResult<StoreAppTransaction>, any Error>?) -> Bool {
+        guard case .success(.verified(let app))? = result else { return false }
+        return device.memory.account.isAnother(than: app)
+    }
+
+    /// Takes an app transaction unless the purchases belong to another account.
+    ///
+    /// After a change of account, StoreKit returns the previous account's app transaction until it is refreshed on a
+    /// tap. The purchases belong to the present account at once.
+    func take(
+        _ result: Result<StoreResult<StoreAppTransaction>, any Error>?,
+        unlessPurchasesAreOf listed: Result<[StoreResult<StoreTransaction>], any Error>?
+    ) {
+        guard case .success(.verified(let app))? = result, let id = app.proof.appTransactionID else {
+            return take(result)
+        }
+        let purchases = (try? listed?.get())?.compactMap(\.value) ?? []
+        let areOthers = purchases.first.map { _ in purchases.allSatisfy { $0.isOfAnother(than: id) } }
+        // An empty list lacks what the account stored here has bought, so another account is signed in. The store was
+        // asked in a way that can fail, and such purchases stay in the list.
+        let isEmpty = (try? listed?.get())?.isEmpty ?? false
+        let isBack =
+            isEmpty && !device.productIDs.isEmpty
+            && device.memory.account.purchases.contains { $0.type?.staysListed ?? false }
+        guard areOthers ?? (device.memory.account.stale == id && !isBack) else { return take(result) }
+        device.memory.account.stale = id
+        device.snapshot.appTransaction = nil
+        device.snapshot.note(.appTransaction, .failed(Self.whyStale))
+    }
+
+    private static let whyStale =
+        "it is of another account than the purchases are; Restore Purchases brings the right one"
+
+    private func take(_ app: StoreAppTransaction) {
+        if device.memory.account.isAnother(than: app) {
+            setup.options.log.info("another account is signed in: what the first one had is discarded")
+            device.discardAccount()
+        }
+        device.snapshot.appTransaction = app
+        if device.memory.account.add(app) { device.hasNews() }
+        device.learn(signedAt: app.proof.signedDate)
+    }
+
+    nonisolated(nonsending) func take(_ result: Result<[StoreResult<StoreTransaction>], any Error>?) async {
+        switch result {
+        case nil: device.snapshot.note(.purchases, .skipped(device.facts.distribution.whyNotAsked))
+        case .failure(let error):
+            device.snapshot.transactions = nil
+            device.snapshot.note(.purchases, .failed("\(error)"))
+        case .success(let results):
+            let listed = results.compactMap(\.value)
+            let counted = take(listed)
+            guard listed.count == results.count else {
+                device.snapshot.transactions = nil
+                return device.snapshot.note(
+                    .purchases, .failed("StoreKit could not verify \(results.count - listed.count) of them"))
+            }
+            device.snapshot.transactions = counted
+            device.snapshot.note(.purchases, .done)
+            await readRenewals(of: counted)
+        }
+    }
+
+    /// The transactions that count: those of this account and of the app's environment.
+    @discardableResult
+    func take(_ transactions: [StoreTransaction]) -> [StoreTransaction] {
+        if let first = transactions.first, transactions.allSatisfy({ device.memory.account.isAnother(than: $0) }) {
+            setup.options.log.info("another account has purchases: what the first one had is discarded")
+            let stale = device.memory.account.key?.appTransactionID
+            if device.snapshot.appTransaction != nil { device.snapshot.note(.appTransaction, .failed(Self.whyStale)) }
+            device.discardAccount()
+            device.memory.account.stale = stale
+            device.memory.account.adopt(first)
+        }
+        let environment = self.environment(of: transactions)
+        let counted = transactions.filter { transaction in
+            transaction.environment == environment && !device.memory.account.isAnother(than: transaction)
+        }
+        if counted.count < transactions.count {
+            setup.options.log.info(
+                "\(transactions.count - counted.count) purchases are another account's, or of another environment")
+        }
+        if device.memory.account.add(counted) { device.hasNews() }
+        device.learn(signedAt: counted.compactMap(\.purchase.signedDate).max())
+        return counted
+    }
+
+    private nonisolated(nonsending) func readRenewals(of transactions: [StoreTransaction]) async {
+        let subscriptions = transactions.filter { $0.purchase.type == .autoRenewable }
+        guard !subscriptions.isEmpty else {
+            device.snapshot.renewals = []
+            device.snapshot.knowsRenewals = true
+            return device.snapshot.note(.renewals, .skipped("there is no subscription"))
+        }
+        switch await setup.attempt(true, { try await $0.renewals(of: subscriptions) }) {
+        case .success(let results):
+            let renewals = results.compactMap(\.value)
+            device.snapshot.renewals = renewals
+            device.snapshot.knowsRenewals = renewals.count == results.count
+            if device.memory.account.add(renewals.map(\.renewal)) { device.hasNews() }
+            device.learn(signedAt: renewals.compactMap(\.renewal.signedDate).max())
+            device.snapshot.note(
+                .renewals,
+                device.snapshot.knowsRenewals
+                    ? .done : .failed("StoreKit could not verify \(results.count - renewals.count) of them"))
+        case .failure(let error):
+            device.snapshot.knowsRenewals = false
+            device.snapshot.note(.renewals, .failed("\(error)"))
+        case nil: break
+        }
+    }
+
+    /// The environment of this copy of the app.
+    private func environment(of transactions: [StoreTransaction]) -> AppStoreEnvironment {
+        if let known = device.memory.account.environment { return known }
+        let signed = transactions.lazy.map(\.environment).first
+        // A test authority signs for any environment.
+        if setup.access.isRehearsal, let signed { return signed }
+        return device.facts.distribution.environment(of: signed)
+    }
+}
+
+extension Tenure.Distribution {
+    /// The environment of the app's artifacts, as far as it is known without an app transaction.
+    func environment(of signed: AppStoreEnvironment?) -> AppStoreEnvironment {
+        switch self {
+        case .appStore, .setapp, .direct: .production
+        case .testFlight: .sandbox
+        case .development: signed.flatMap { $0.isProduction ? nil : $0 } ?? .xcode
+        }
+    }
+}
+
+extension Purchase.ProductType {
+    /// Whether `Transaction.all` lists it after it was finished.
+    var staysListed: Bool {
+        switch self {
+        case .nonConsumable, .nonRenewing, .autoRenewable: true
+        case .consumable, .unknown: false
+        }
+    }
+}
+
+extension StoreTransaction {
+    fileprivate func isOfAnother(than id: String) -> Bool { appTransactionID.map { $0 != id } ?? false }
+}
+
+extension AppProof {
+    fileprivate var appTransactionID: String? {
+        if case .appTransaction(let id)? = id { id } else { nil }
+    }
+}

@@ -1,0 +1,34 @@
+import Foundation
+import TenureCore
+
+/// What decides besides the stored state and what was read from the App Store.
+struct Facts {
+    var distribution = Tenure.Distribution.appStore
+    /// The test customer. Nil in every copy from the App Store.
+    var persona: Tenure.Persona?
+    var policy: Policy?
+    var policyError: Tenure.Error?
+    /// The lists of versions that the app registered.
+    var lists = Tenure.VersionRights()
+    /// Products that unlock something by themselves.
+    var contentProducts: Set<String> = []
+    /// The claims of the stored entitlement token.
+    var claims: EntitlementTokenClaims?
+    /// The service's response about the present evidence. Nil if it wasn't asked, or didn't respond.
+    var fresh: [String: Tenure.Answer]?
+    /// Whether a search has ended since the app started.
+    var isSearched = false
+    /// When the last search ended, by the device's clock.
+    var checkedAt: Date?
+    /// How often the clock was found to have been wrong.
+    var heals = 0
+    /// Grows with every account that is discarded.
+    var accountChanges = 0
+
+    init(_ policy: Result<Policy?, Tenure.Error>) {
+        switch policy {
+        case .success(let policy): self.policy = policy
+        case .failure(let error): policyError = error
+        }
+    }
+}
