@@ -28,27 +28,4 @@ public struct ContentSettings: Sendable, Hashable {
         }
         return mistakes
     }
-
-    /// The mistakes in the files that the settings name.
-    var findings: [ServiceError] {
-        var findings: [ServiceError] = []
-        var isFolder: ObjCBool = false
-        if !FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) || !isFolder.boolValue {
-            findings.append(
-                .content("there is no folder `\(folder)`; create it, and publish there with `tenure content publish`"))
-        }
-        do throws(ServiceError) {
-            _ = try s3.map { settings throws(ServiceError) in try S3Presigner(settings) }
-        } catch {
-            findings.append(error)
-        }
-        return findings
-    }
-
-    /// Why customers couldn't download anything, although the service would start: the catalog is missing or invalid.
-    package func catalogProblem(of bundleID: String) -> ServiceError? {
-        // A missing folder is reported as a mistake.
-        guard FileManager.default.fileExists(atPath: folder) else { return nil }
-        return ContentFolder(path: folder, bundleID: bundleID).failure
-    }
 }

@@ -54,7 +54,8 @@ public struct ServiceConfiguration: Sendable {
     /// Asset packs for customers who bought them; nil if the service delivers none.
     public var content: ContentSettings?
     /// How many downloads a customer may have at once.
-    package var downloadsPerCustomer = Downloads.usualLimitPerCustomer
+    package var downloadsPerCustomer = usualDownloadsPerCustomer
+    static let usualDownloadsPerCustomer = 16
 
     /// The webhook endpoints. Without one, the service stores no messages.
     public var webhooks: [Webhook] = []
@@ -158,7 +159,7 @@ public struct ServiceConfiguration: Sendable {
     /// The lifetimes of tokens, in seconds.
     public struct Terms: Sendable, Hashable {
         /// The longest lifetime of an entitlement token. Rights in it may end earlier.
-        public var entitlementToken: TimeInterval = 365 * 86_400
+        public var entitlementToken: TimeInterval = SigningKeyFile.usualTokenLife
         /// The lifetime of an entitlement token for a request without a nonce, and of every right in it.
         public var entitlementTokenWithoutNonce: TimeInterval = 3600
         /// The time after which a device asks again about rights without an end.
@@ -182,7 +183,8 @@ public struct ServiceConfiguration: Sendable {
     var signingKeyStaleness = SigningKeys.usualStaleness
 
     /// How long a new content catalog may go unnoticed. Tests set it.
-    var contentStaleness = ContentFolder.usualStaleness
+    var contentStaleness = usualStaleness
+    static let usualStaleness = Swift.Duration.seconds(1)
 
     /// The current time. Tests set it.
     package var now: @Sendable () -> Date = { Date() }
@@ -206,6 +208,9 @@ public struct ServiceConfiguration: Sendable {
 
     /// Nil if the database isn't a file.
     var databaseFile: String? { databasePath.contains("://") ? nil : databasePath }
+
+    /// The maximum number of connections. A download needs an open file in addition to its connection.
+    var connectionLimit: Int { min(limits.connections, OpenFiles.available * 2 / 3) }
 
     var isLoopback: Bool { Self.isLoopback(host) }
 

@@ -15,9 +15,7 @@ final class ContentFolder: Sendable {
     private let staleness: Swift.Duration
     private let state = Locked(State())
 
-    static let usualStaleness = Swift.Duration.seconds(1)
-
-    init(path: String, bundleID: String, staleness: Swift.Duration = usualStaleness) {
+    init(path: String, bundleID: String, staleness: Swift.Duration = ServiceConfiguration.usualStaleness) {
         self.path = path
         self.bundleID = bundleID
         self.staleness = staleness

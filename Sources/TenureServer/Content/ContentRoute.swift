@@ -21,7 +21,7 @@ struct ContentRoute: Sendable {
         let now = now()
         let token = try access.token(of: request, now: now)
         guard let known = try await rights.store.lookUp(token.customer), known.realm == token.realm else {
-            throw CustomerAccess.refused
+            throw Problem.accessTokenRefused
         }
         let persona = try await personas.persona(of: token, at: now)
         guard let delivery else { throw Problem(.notFound, "this service delivers no content") }

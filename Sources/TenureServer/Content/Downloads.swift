@@ -34,9 +34,7 @@ final class Downloads: Sendable {
         deinit { downloads.end(for: customer) }
     }
 
-    static let usualLimitPerCustomer = 16
-
-    init(limit: Int, perCustomer: Int = usualLimitPerCustomer) {
+    init(limit: Int, perCustomer: Int = ServiceConfiguration.usualDownloadsPerCustomer) {
         self.limit = max(1, limit)
         limitPerCustomer = perCustomer
     }
@@ -67,9 +65,14 @@ extension DownloadRejection {
         case .customer:
             Problem(
                 .tooManyRequests,
-                "a customer has at most \(Downloads.usualLimitPerCustomer) downloads at once; wait until one ends",
+                "a customer has at most \(ServiceConfiguration.usualDownloadsPerCustomer) downloads at once; wait until one ends",
                 retryAfter: 5)
         case .total: Problem(.busy, "too many downloads are in progress; try again", retryAfter: 10)
         }
     }
+}
+
+extension ServiceConfiguration {
+    /// The downloads, which may use half of the connections.
+    var downloads: Downloads { Downloads(limit: connectionLimit / 2, perCustomer: downloadsPerCustomer) }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TenureAPI
 import TenureAppStore
 import TenureStore
 
@@ -52,4 +53,9 @@ struct AccessToken: Sendable, Hashable {
         // Whole seconds, so that the reported end equals the token's.
         self.expiresAt = Date(timeIntervalSince1970: expiresAt.timeIntervalSince1970.rounded(.down))
     }
+}
+
+extension Problem {
+    static let accessTokenRefused = Problem(
+        .notAuthenticated, "the access token is missing, invalid or expired; sync again")
 }

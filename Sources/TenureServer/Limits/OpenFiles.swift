@@ -24,11 +24,3 @@ enum OpenFiles {
         private static let resource = RLIMIT_NOFILE
     #endif
 }
-
-extension ServiceConfiguration {
-    /// The maximum number of connections. A download needs an open file in addition to its connection.
-    var connectionLimit: Int { min(limits.connections, OpenFiles.available * 2 / 3) }
-
-    /// The downloads, which may use half of the connections.
-    var downloads: Downloads { Downloads(limit: connectionLimit / 2, perCustomer: downloadsPerCustomer) }
-}

@@ -8,12 +8,10 @@ struct CustomerAccess: Sendable {
     let accessTokenKey: AccessTokenKey
     let verifiedRealms: AcceptedRealms
 
-    static let refused = Problem(.notAuthenticated, "the access token is missing, invalid or expired; sync again")
-
     func token(of request: Request, now: Date) throws(Problem) -> AccessToken {
         guard let bearer = request.bearer, let token = accessTokenKey.token(in: bearer), now < token.expiresAt,
             verifiedRealms.contain(token.realm)
-        else { throw Self.refused }
+        else { throw Problem.accessTokenRefused }
         return token
     }
 }

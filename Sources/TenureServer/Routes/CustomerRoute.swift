@@ -22,7 +22,7 @@ struct CustomerRoute: Sendable {
         let known =
             if let lookUp { try lookUp(token.customer) } else { try await store.lookUp(token.customer) }
         guard let known, known.realm == token.realm, let customer = try await store.answered(known) else {
-            throw CustomerAccess.refused
+            throw Problem.accessTokenRefused
         }
         let persona = token.persona == nil ? nil : try await personas.persona(of: token, at: now)
         let evidence = customer.evidence(as: persona)

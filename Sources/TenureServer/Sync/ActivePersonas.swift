@@ -49,7 +49,7 @@ struct ActivePersonas: Sendable {
         guard let number else { return nil }
         guard let persona = try await store.read({ try $0.persona(number) }), persona.isValid(at: now),
             !realm.environment.isProduction
-        else { throw CustomerAccess.refused }
+        else { throw Problem.accessTokenRefused }
         return persona.persona
     }
 }

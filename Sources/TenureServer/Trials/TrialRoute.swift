@@ -75,11 +75,11 @@ struct TrialRoute: Sendable {
             return (customer, use, true)
         }
         guard let (customer, use, isCounted) = begun else {
-            guard try await store.lookUp(token.customer) != nil else { throw CustomerAccess.refused }
+            guard try await store.lookUp(token.customer) != nil else { throw Problem.accessTokenRefused }
             throw Problem(
                 .notBound, "a trial needs proof that is bound to the device; send `deviceVerificationID` with the sync")
         }
-        guard customer.realm == token.realm else { throw CustomerAccess.refused }
+        guard customer.realm == token.realm else { throw Problem.accessTokenRefused }
         if !isCounted, try policies.isGranted(name, to: customer, as: persona, at: now) {
             return TrialResponse(entitlement: name, isOwner: true)
         }

@@ -1,8 +1,4 @@
-import Foundation
-import Logging
 import NIOSSL
-import TenureCore
-import TenureStore
 
 /// How webhooks are sent. Tests change it.
 struct WebhookDelivery: Sendable {
@@ -13,66 +9,4 @@ struct WebhookDelivery: Sendable {
     var schedule = RetrySchedule()
     /// The time between two reads of the outbox, and of customers to compare.
     var interval = Duration.seconds(1)
-}
-
-extension ServiceConfiguration {
-    /// The first mistake in the webhooks; nil without one.
-    var mistakeOfWebhooks: ServiceError? {
-        for webhook in webhooks {
-            if let mistake = webhook.mistake { return mistake }
-            guard webhooks.filter({ $0.name == webhook.name }).count == 1 else {
-                return .webhook(name: webhook.name, detail: "two webhooks have this name; use different names")
-            }
-        }
-        let terms = webhookTerms
-        guard (0...365).contains(terms.expiringDays), (4...3650).contains(terms.retentionDays),
-            (1...100).contains(terms.concurrency)
-        else {
-            return .failed(
-                "`expiringDays` must be 0 to 365, `webhookRetentionDays` 4 to 3650, and concurrent deliveries 1 to 100")
-        }
-        return nil
-    }
-
-    /// Stores the endpoints before anything else is written, so that all later changes queue messages for them. Removes
-    /// no endpoint: another process may serve it, and this one may still fail to start.
-    ///
-    /// The terms are the policy and `expiringDays`. If they changed, the service compares all customers again.
-    func registerWebhooks(in store: Store) async throws(ServiceError) {
-        do {
-            let version = try await store.read { try $0.publication() }?.version
-            let published = try await store.read { try $0.policies() }.first { $0.version == version }?.sha256
-            let sha256 = published ?? ActivePolicy.digest(of: policy)
-            let terms = "\(Data(sha256).base64EncodedString()) \(webhookTerms.expiringDays)"
-            try await store.write(at: now(), locking: [.endpoints]) {
-                try $0.register(webhooks.map(\.endpoint), under: terms)
-            }
-        } catch {
-            throw ServiceError(error)
-        }
-    }
-
-    /// Returns the services that run for webhooks in addition to the server; nil without webhooks.
-    func webhookServices(
-        _ webhookScheduler: WebhookScheduler?, store: Store, metrics: ServiceMetrics, logger: Logger
-    ) throws(ServiceError) -> (entitlementChanges: EntitlementChangeService, deliveries: WebhookService)? {
-        guard let webhookScheduler, !webhooks.isEmpty else { return nil }
-        var sender = try WebhookSender(resolver: webhookDelivery.resolver, trustRoots: webhookDelivery.trustRoots)
-        sender.timeouts = webhookDelivery.timeouts
-        metrics.register(endpoints: webhooks.map(\.name))
-        var workers: [EndpointWorker] = []
-        for webhook in webhooks {
-            guard let target = try? WebhookTarget(webhook.url, allowsPrivate: webhook.allowsPrivate) else { continue }
-            workers.append(
-                EndpointWorker(
-                    webhook: webhook, target: target, sender: sender, store: store, bundleID: policy.app.bundleID,
-                    concurrency: webhookTerms.concurrency, schedule: webhookDelivery.schedule, now: now,
-                    interval: webhookDelivery.interval, metrics: metrics, logger: logger))
-        }
-        let entitlementChanges = EntitlementChangeService(
-            webhookScheduler: webhookScheduler, store: store,
-            retention: TimeInterval(webhookTerms.retentionDays) * 86_400, now: now,
-            interval: webhookDelivery.interval, logger: logger)
-        return (entitlementChanges, WebhookService(workers: workers))
-    }
 }
