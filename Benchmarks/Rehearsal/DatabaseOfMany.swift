@@ -34,8 +34,8 @@ enum DatabaseOfMany {
     private static func rows(shiftedBy shift: Int, from start: Int, through end: Int) -> String {
         let range = "customer > \(start) AND customer <= \(end)"
         return """
-            INSERT INTO customers (id, realm, public_id, created_at, facts, merged_into, sent_entitlements, next_end)
-            SELECT id + \(shift), realm, public_id || \(shift), created_at, facts, merged_into, sent_entitlements, next_end
+            INSERT INTO customers (id, realm, public_id, created_at, facts, merged_into, sent_entitlements, next_comparison)
+            SELECT id + \(shift), realm, public_id || \(shift), created_at, facts, merged_into, sent_entitlements, next_comparison
             FROM customers WHERE id > \(start) AND id <= \(end);
             INSERT INTO identities (realm, kind, value, customer)
             SELECT realm, kind, CAST(value + \(shift) AS TEXT), customer + \(shift) FROM identities WHERE \(range);

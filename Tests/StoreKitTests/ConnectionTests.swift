@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func `StoreKit and the store have the same names for requests`() {
-        #expect(Set(LocalStore.questions) == Set(DeviceQuestion.allCases.map(\.rawValue)))
+        #expect(Set(LocalStore.requestKinds) == Set(DeviceRequestKind.allCases.map(\.rawValue)))
     }
 
     @Test func `HTTP requests give the same results as requests in the process`() async throws {

@@ -58,7 +58,7 @@ import Testing
             // All rows may still be in the write-ahead log, which is beside the file and not beside the link.
             let store = try Store(SQLiteDatabase(path: path))
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
-            #expect(try SQLiteFile.contents(at: link) == .record)
+            #expect(try SQLiteFile.contents(at: link) == .database)
             #expect(try Store(SQLiteDatabase(path: link, .existing(of: nil))).databaseID == store.databaseID)
             withExtendedLifetime(store) {}
         }

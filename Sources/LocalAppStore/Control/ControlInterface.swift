@@ -8,7 +8,7 @@ import TenureMint
 
 /// The interface that controls the local App Store: on loopback only, without a key.
 /// `GET /control/state`, `POST /control/operations` with one operation or a list, `GET /control/customers/{name}` with the
-/// artifacts of the customer's device, `POST /control/device/{question}` for StoreKit on Linux, and
+/// artifacts of the customer's device, `POST /control/device/{kind}` for StoreKit on Linux, and
 /// `POST /control/fault` with a code and the number of requests that fail.
 package struct ControlInterface: Sendable {
     private let store: LocalAppStore
@@ -23,8 +23,8 @@ package struct ControlInterface: Sendable {
         let control = router.group("control")
         control.get("state") { _, _ in Response.json(await state()) }
         control.post("operations") { request, _ in try await operation(request) }
-        control.post("device/{question}") { request, context in
-            try await answerDevice(request, context.parameters.get("question") ?? "")
+        control.post("device/{kind}") { request, context in
+            try await answerDevice(request, context.parameters.get("kind") ?? "")
         }
         control.post("fault") { request, _ in try await injectFault(request) }
         control.get("customers/{name}") { request, context in
@@ -95,7 +95,7 @@ package struct ControlInterface: Sendable {
         guard request.headers[.contentType]?.lowercased().hasPrefix("application/json") == true else {
             return Self.refusal("send `application/json`", .unsupportedMediaType)
         }
-        guard let question = DeviceQuestion(rawValue: name) else {
+        guard let kind = DeviceRequestKind(rawValue: name) else {
             return Self.refusal("there is no request `\(name)`", .notFound)
         }
         let bytes = Array(try await request.body.collect(upTo: 1 << 20).readableBytesView)
@@ -103,7 +103,7 @@ package struct ControlInterface: Sendable {
             return Self.refusal("the body must be a JSON object", .badRequest)
         }
         do throws(DeviceRefusal) {
-            return .json(try await DeviceInterface(store: store).answer(question, body))
+            return .json(try await DeviceInterface(store: store).answer(kind, body))
         } catch {
             return .json(
                 ["error": .string(error.description), "code": .string(error.code.rawValue)], status: .conflict)

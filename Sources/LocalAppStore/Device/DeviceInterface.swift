@@ -14,9 +14,9 @@ package struct DeviceInterface: Sendable {
     }
 
     /// Throws a `DeviceRefusal`.
-    package func answer(_ question: DeviceQuestion, _ body: JSONObject) async throws(DeviceRefusal) -> JSONObject {
+    package func answer(_ kind: DeviceRequestKind, _ body: JSONObject) async throws(DeviceRefusal) -> JSONObject {
         do {
-            return switch question {
+            return switch kind {
             case .contents: try await contents(DeviceRequest(body, store))
             case .changes: try await changes(body)
             case .appTransaction: try await appTransaction(DeviceRequest(body, store))

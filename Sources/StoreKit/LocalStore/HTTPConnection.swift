@@ -12,27 +12,27 @@ struct HTTPConnection: StoreConnection {
     /// A long history has a long answer.
     private static let bodyLimit = 256 * 1024 * 1024
 
-    func ask(_ question: Question, _ body: JSONObject) async throws(ConnectionFailure) -> JSONObject {
+    func send(_ kind: RequestKind, _ body: JSONObject) async throws(ConnectionFailure) -> JSONObject {
         let response: TransportResponse
         do throws(TransportFailure) {
             response = try await URLSessionTransport.shared.send(
-                request(question, body, timeout: Double(3 * Self.longPoll)))
+                request(kind, body, timeout: Double(3 * Self.longPoll)))
         } catch {
             throw .network(error.urlError)
         }
         return try Self.answer(response)
     }
 
-    func askAtOnce(_ question: Question, _ body: JSONObject) -> JSONObject? {
-        let request = request(question, body, timeout: 10)
+    func sendAtOnce(_ kind: RequestKind, _ body: JSONObject) -> JSONObject? {
+        let request = request(kind, body, timeout: 10)
         return (try? URLSessionTransport.shared.sendBlocking(request)).flatMap { try? Self.answer($0) }
     }
 
-    private func request(_ question: Question, _ body: JSONObject, timeout: Double) -> TransportRequest {
+    private func request(_ kind: RequestKind, _ body: JSONObject, timeout: Double) -> TransportRequest {
         var body = body
-        if question == .changes { body["seconds"] = .number(String(Self.longPoll)) }
+        if kind == .changes { body["seconds"] = .number(String(Self.longPoll)) }
         var request = TransportRequest(
-            url.appendingPathComponent("control/device/\(question.rawValue)"), timeout: timeout,
+            url.appendingPathComponent("control/device/\(kind.rawValue)"), timeout: timeout,
             bodyLimit: Self.bodyLimit)
         request.post(json: Data(JSONValue.object(body).bytes))
         return request

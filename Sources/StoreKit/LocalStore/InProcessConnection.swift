@@ -13,9 +13,9 @@ import TenureJSON
             interface = DeviceInterface(store: store)
         }
 
-        func ask(_ question: Question, _ body: JSONObject) async throws(ConnectionFailure) -> JSONObject {
-            guard let known = DeviceQuestion(rawValue: question.rawValue) else {
-                throw .refused(code: "badRequest", detail: "there is no request `\(question.rawValue)`")
+        func send(_ kind: RequestKind, _ body: JSONObject) async throws(ConnectionFailure) -> JSONObject {
+            guard let known = DeviceRequestKind(rawValue: kind.rawValue) else {
+                throw .refused(code: "badRequest", detail: "there is no request `\(kind.rawValue)`")
             }
             do throws(DeviceRefusal) {
                 return try await interface.answer(known, body)
@@ -24,7 +24,7 @@ import TenureJSON
             }
         }
 
-        func askAtOnce(_ question: Question, _ body: JSONObject) -> JSONObject? { nil }
+        func sendAtOnce(_ kind: RequestKind, _ body: JSONObject) -> JSONObject? { nil }
     }
 
     extension LocalStore {

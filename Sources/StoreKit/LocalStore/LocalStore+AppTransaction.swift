@@ -43,7 +43,7 @@ extension LocalStore {
     private func fetchAppTransaction(_ flaw: Flaw?) async throws(StoreKitError) -> VerificationResult<AppTransaction> {
         // The app and the trusted roots come first.
         if state.withLock({ $0.verifier == nil }) { try await contact() }
-        guard let signed = try await ask(.appTransaction).text("appTransaction").flatMap(SignedText.init),
+        guard let signed = try await send(.appTransaction).text("appTransaction").flatMap(SignedText.init),
             let result: VerificationResult<AppTransaction> = check(signed, flaw)
         else { throw .unknown }
         state.withLock { $0.appTransaction = signed }
@@ -66,7 +66,7 @@ extension LocalStore {
     /// Writes the receipt where apps look for it. Without a receipt there is no file. Throws if the folder isn't
     /// writable; otherwise an app would look for a receipt that never exists.
     func fetchReceipt() async throws(StoreKitError) {
-        guard let answer = try? await ask(.receipt) else { return }
+        guard let answer = try? await send(.receipt) else { return }
         do {
             try keepReceipt(answer)
         } catch {
@@ -78,7 +78,7 @@ extension LocalStore {
     func fetchReceiptIfMissing() {
         guard !behavior.isOffline, !FileManager.default.fileExists(atPath: receiptFile.path) else { return }
         let body = state.withLock { self.body(JSONObject(), $0.place) }
-        guard let answer = connection.askAtOnce(.receipt, body) else { return }
+        guard let answer = connection.sendAtOnce(.receipt, body) else { return }
         do {
             try keepReceipt(answer)
         } catch {

@@ -82,7 +82,7 @@ extension LocalStore {
     private func waitForChange(after last: Int?) async {
         let members: [JSONObject.Member] = [.init(name: "after", value: .number(String(last ?? -1)))]
         do {
-            _ = try await ask(.changes, JSONObject(members: members))
+            _ = try await send(.changes, JSONObject(members: members))
         } catch {
             // The store doesn't answer; it may come back.
             try? await Task.sleep(for: .seconds(1))

@@ -10,7 +10,8 @@ extension LocalStore {
     /// Throws a `StoreKitError` if the store can't be reached, even while the device is “offline”.
     public var now: Date {
         get async throws {
-            guard let now = try await askOutside(.now, JSONObject()).text("now").flatMap({ Date(rfc3339: $0) }) else {
+            guard let now = try await sendEvenOffline(.now, JSONObject()).text("now").flatMap({ Date(rfc3339: $0) })
+            else {
                 throw StoreKitError.unknown
             }
             return now
@@ -24,14 +25,16 @@ extension LocalStore {
     public func perform(_ operation: String, _ parameters: [String: String] = [:]) async throws(StoreKitError) {
         var object = JSONObject(members: [.init(name: "operation", value: .string(operation))])
         for (name, text) in parameters.sorted(by: { $0.key < $1.key }) { object[name] = .string(text) }
-        _ = try await askOutside(
+        _ = try await sendEvenOffline(
             .operations, JSONObject(members: [.init(name: "operations", value: .array([.object(object)]))]))
     }
 
-    private func askOutside(_ question: Question, _ parameters: JSONObject) async throws(StoreKitError) -> JSONObject {
+    private func sendEvenOffline(_ kind: RequestKind, _ parameters: JSONObject) async throws(StoreKitError)
+        -> JSONObject
+    {
         let body = state.withLock { self.body(parameters, $0.place) }
         do throws(ConnectionFailure) {
-            return try await connection.ask(question, body)
+            return try await connection.send(kind, body)
         } catch {
             switch error {
             case .refused(_, let detail): throw .systemError(Failure(detail))

@@ -8,7 +8,7 @@ extension LocalStore {
     func products(_ ids: [String]) async throws(StoreKitError) -> [Product] {
         _ = try await admit(\.products)
         let members: [JSONObject.Member] = [.init(name: "ids", value: .array(ids.map(JSONValue.string)))]
-        return try await ask(.products, JSONObject(members: members)).objects("products").compactMap(Product.init)
+        return try await send(.products, JSONObject(members: members)).objects("products").compactMap(Product.init)
     }
 
     /// Throws a `StoreKitError` or a `Product.PurchaseError`.
@@ -69,7 +69,7 @@ extension LocalStore {
         defer { state.withLock { $0.buying[product, default: 1] -= 1 } }
         let answer: JSONObject
         do throws(ConnectionFailure) {
-            answer = try await askPlainly(.purchase, order)
+            answer = try await sendKeepingFailure(.purchase, order)
         } catch {
             switch error {
             case .refused(code: "notForSale", _): throw Product.PurchaseError.productUnavailable
@@ -90,7 +90,7 @@ extension LocalStore {
     /// Throws a `StoreKitError` or a `Product.PurchaseError` if one isn't possible; the others continue to wait.
     public func approvePurchases() async throws {
         while let order = state.withLock({ $0.waitingPurchases.first }) {
-            _ = try await ask(.purchase, order)
+            _ = try await send(.purchase, order)
             state.withLock { if !$0.waitingPurchases.isEmpty { $0.waitingPurchases.removeFirst() } }
         }
         try await contact()

@@ -4,16 +4,15 @@ import TenureJSON
 
 /// The connection of a device to the local App Store.
 protocol StoreConnection: Sendable {
-    /// Sends one of the questions of the store's `DeviceQuestion`. Waits as long as the store does; ends early if the
-    /// task is canceled.
-    func ask(_ question: Question, _ body: JSONObject) async throws(ConnectionFailure) -> JSONObject
+    /// Sends a request to the store. Waits as long as the store does; ends early if the task is canceled.
+    func send(_ kind: RequestKind, _ body: JSONObject) async throws(ConnectionFailure) -> JSONObject
 
     /// The same without suspending, for the few calls that StoreKit answers at once. Nil if that isn't possible.
-    func askAtOnce(_ question: Question, _ body: JSONObject) -> JSONObject?
+    func sendAtOnce(_ kind: RequestKind, _ body: JSONObject) -> JSONObject?
 }
 
-/// The questions of a device: `DeviceQuestion` of the local App Store, which this module can't import in every build.
-enum Question: String, CaseIterable, Sendable {
+/// The requests of a device: `DeviceRequestKind` of the local App Store, which this module can't import in every build.
+enum RequestKind: String, CaseIterable, Sendable {
     case contents, changes, appTransaction, receipt, products, purchase, finish, roots, now, operations
 }
 
@@ -33,6 +32,6 @@ enum ConnectionFailure: Error, Sendable {
 }
 
 extension LocalStore {
-    /// The names of the questions, for comparing them with the store's.
-    package static var questions: [String] { Question.allCases.map(\.rawValue) }
+    /// The names of the requests, for comparing them with the store's.
+    package static var requestKinds: [String] { RequestKind.allCases.map(\.rawValue) }
 }

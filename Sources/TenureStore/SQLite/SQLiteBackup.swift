@@ -18,7 +18,7 @@ package struct SQLiteBackup: Sendable {
         /// Another process has the target open.
         case inUse(path: String)
         case cannotWrite(path: String, detail: String)
-        case record(StoreError)
+        case database(StoreError)
     }
 
     /// Makes a complete copy, flushed and read back, or none.
@@ -34,13 +34,13 @@ package struct SQLiteBackup: Sendable {
         }
         do throws(StoreError) {
             switch try SQLiteFile.contents(at: source) {
-            case .record, .unknown: break
+            case .database, .unknown: break
             case .nothing, .noTables: throw .unusable(database: source, detail: "it has no data")
             }
         } catch .newerDatabase {
             // Copied as it is.
         } catch {
-            throw .record(error)
+            throw .database(error)
         }
         return try copy(replacing: replacing)
     }
@@ -51,7 +51,7 @@ package struct SQLiteBackup: Sendable {
             // For writing, so that no log is left beside a database that nothing else has open.
             connection = try SQLiteConnection(path: SQLiteFile.resolved(source), for: .writing)
         } catch {
-            throw .record(error)
+            throw .database(error)
         }
         do throws(SQLiteCopy.Failure) {
             return try SQLiteCopy(target: target).write(from: connection, replacing: replacing)
@@ -59,7 +59,7 @@ package struct SQLiteBackup: Sendable {
             switch error {
             case .exists: throw .exists(path: target)
             case .cannotWrite(let detail): throw .cannotWrite(path: target, detail: detail)
-            case .store(let error): throw .record(error)
+            case .store(let error): throw .database(error)
             }
         }
     }
@@ -75,7 +75,7 @@ extension SQLiteBackup.Failure: CustomStringConvertible {
             "`\(path)` is a database that another process has open; stop the process, or choose another name"
         case .cannotWrite(let path, let detail):
             "`\(path)` can't be written (\(detail)); check the folder's owner and mode"
-        case .record(let error): error.description
+        case .database(let error): error.description
         }
     }
 }

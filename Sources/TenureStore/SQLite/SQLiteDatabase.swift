@@ -16,7 +16,7 @@ package struct SQLiteDatabase: Database {
     /// Opens the database. Throws `unusable` if the path leads to something else, which stays unchanged.
     package init(path: String, _ opening: DatabaseOpening = DatabaseOpening()) throws(StoreError) {
         switch try SQLiteFile.contents(at: path, knowing: opening.migrations) {
-        case .record, .unknown: break
+        case .database, .unknown: break
         case .nothing, .noTables:
             guard opening.creates else {
                 throw .unusable(

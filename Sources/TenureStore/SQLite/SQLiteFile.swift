@@ -8,7 +8,7 @@ enum SQLiteFile {
         case nothing
         /// A database without tables, such as a file that was just made.
         case noTables
-        case record
+        case database
         /// Another process may have it open, or had it open when it was killed. It is checked again when it is opened.
         case unknown
     }
@@ -36,7 +36,7 @@ enum SQLiteFile {
                     database: path, detail: "it is another program's database; use the path of your database")
             }
             _ = try connection.pendingMigrations(of: migrations)
-            return .record
+            return .database
         } catch {
             switch error {
             case .damaged(let detail): throw .damaged("`\(path)`: \(detail)")
@@ -123,7 +123,7 @@ extension SQLiteDatabase {
         do {
             return switch try SQLiteFile.contents(at: path, leavingNoTrace: true) {
             case .nothing, .noTables: false
-            case .record, .unknown: true
+            case .database, .unknown: true
             }
         } catch {
             return true

@@ -67,7 +67,7 @@ package struct SQLiteRestore: Sendable {
         let source: SQLiteConnection
         do throws(StoreError) {
             switch try SQLiteFile.contents(at: backup) {
-            case .record, .unknown: break
+            case .database, .unknown: break
             case .nothing, .noTables:
                 throw .unusable(database: backup, detail: "it contains no Tenure database; choose another backup")
             }

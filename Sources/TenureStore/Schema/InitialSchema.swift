@@ -87,8 +87,8 @@ extension Migration {
     private static let customers = """
         -- `facts` is derived from the customer's other rows and stored here, so that one look-up answers a request.
         -- `merged_into` is the customer with whom this one was merged, or the customer itself while it is erased.
-        -- `sent_entitlements` is what webhooks last reported (JSON). `next_end` is when to compare again: when an entitlement
-        -- ends, or now, because something changed. No number is given twice: access tokens contain it.
+        -- `sent_entitlements` is what webhooks last reported (JSON). `next_comparison` is when to compare again: when an
+        -- entitlement ends, or now, because something changed. No number is given twice: access tokens contain it.
         CREATE TABLE customers (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             realm INTEGER NOT NULL,
@@ -97,10 +97,10 @@ extension Migration {
             facts BLOB NOT NULL,
             merged_into INTEGER REFERENCES customers (id),
             sent_entitlements TEXT,
-            next_end INTEGER
+            next_comparison INTEGER
         ) STRICT;
         CREATE INDEX customers_by_merge ON customers (merged_into) WHERE merged_into IS NOT NULL;
-        CREATE INDEX customers_by_end ON customers (next_end) WHERE next_end IS NOT NULL;
+        CREATE INDEX customers_by_comparison ON customers (next_comparison) WHERE next_comparison IS NOT NULL;
 
         CREATE TABLE identities (
             realm INTEGER NOT NULL,

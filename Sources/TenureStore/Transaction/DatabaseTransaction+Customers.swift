@@ -83,21 +83,22 @@ extension DatabaseTransaction {
     // Complete statements, so that no string is built for every customer. Without an endpoint, no customer is due for a
     // comparison, and no entitlements count as sent.
     private static let insertCompared = """
-        INSERT INTO customers (realm, public_id, created_at, facts, sent_entitlements, next_end)
+        INSERT INTO customers (realm, public_id, created_at, facts, sent_entitlements, next_comparison)
         VALUES ($1, $2, $3, $4, CAST($5 AS TEXT), CAST($6 AS BIGINT))
         """
     private static let insertUncompared = """
-        INSERT INTO customers (realm, public_id, created_at, facts, sent_entitlements, next_end)
+        INSERT INTO customers (realm, public_id, created_at, facts, sent_entitlements, next_comparison)
         VALUES ($1, $2, $3, $4, CASE WHEN EXISTS (SELECT 1 FROM endpoints) THEN CAST($5 AS TEXT) END,
             CASE WHEN EXISTS (SELECT 1 FROM endpoints) THEN CAST($6 AS BIGINT) END)
         """
     private static let updateCompared = """
-        UPDATE customers SET facts = $1, sent_entitlements = coalesce($2, sent_entitlements), next_end = CAST($3 AS BIGINT)
+        UPDATE customers SET facts = $1, sent_entitlements = coalesce($2, sent_entitlements),
+            next_comparison = CAST($3 AS BIGINT)
         WHERE id = $4
         """
     private static let updateUncompared = """
-        UPDATE customers SET facts = $1, sent_entitlements = coalesce($2, sent_entitlements), next_end =
-            CASE WHEN EXISTS (SELECT 1 FROM endpoints) THEN CAST($3 AS BIGINT) ELSE next_end END
+        UPDATE customers SET facts = $1, sent_entitlements = coalesce($2, sent_entitlements), next_comparison =
+            CASE WHEN EXISTS (SELECT 1 FROM endpoints) THEN CAST($3 AS BIGINT) ELSE next_comparison END
         WHERE id = $4
         """
 
@@ -135,7 +136,7 @@ extension DatabaseTransaction {
         guard !isSame || !isSent else { return customer }
         if isSame {
             try session.execute(
-                "UPDATE customers SET sent_entitlements = $1, next_end = $2 WHERE id = $3",
+                "UPDATE customers SET sent_entitlements = $1, next_comparison = $2 WHERE id = $3",
                 [SQLValue(change.sentEntitlements?.json), change.nextComparison(at: now), .integer(customer.id)])
             return customer.with(customer.facts, change.sentEntitlements)
         }

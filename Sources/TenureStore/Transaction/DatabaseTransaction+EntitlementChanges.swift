@@ -30,7 +30,7 @@ extension DatabaseTransaction {
     /// Returns customers with entitlements that may have changed by now.
     func customersDue(limit: Int) throws(StoreError) -> [SizedCustomer] {
         try session.rows(
-            "SELECT id, length(facts) FROM customers WHERE next_end <= $1 ORDER BY next_end LIMIT $2",
+            "SELECT id, length(facts) FROM customers WHERE next_comparison <= $1 ORDER BY next_comparison LIMIT $2",
             [milliseconds, SQLValue(limit)]
         ).map { row throws(StoreError) in try SizedCustomer(row) }
     }
@@ -75,19 +75,19 @@ extension DatabaseTransaction {
     ) throws(StoreError) {
         guard let customer = try customer(id, forUpdate: true) else { return }
         guard customer.id == id else {
-            try session.execute("UPDATE customers SET next_end = NULL WHERE id = $1", [.integer(id)])
+            try session.execute("UPDATE customers SET next_comparison = NULL WHERE id = $1", [.integer(id)])
             return
         }
         guard let change = evaluate(customer) else {
             let later = now.addingTimeInterval(Self.postponement).millisecondsSince1970
             try session.execute(
-                "UPDATE customers SET next_end = $1 WHERE id = $2", [.integer(later), .integer(id)])
+                "UPDATE customers SET next_comparison = $1 WHERE id = $2", [.integer(later), .integer(id)])
             return
         }
         if change.sentEntitlements == customer.sentEntitlements {
             // Nothing changed, except when to compare again.
             let look = change.nextComparison(at: now)
-            try session.execute("UPDATE customers SET next_end = $1 WHERE id = $2", [look, .integer(id)])
+            try session.execute("UPDATE customers SET next_comparison = $1 WHERE id = $2", [look, .integer(id)])
             return
         }
         let updated = try update(customer, to: customer.facts, change)

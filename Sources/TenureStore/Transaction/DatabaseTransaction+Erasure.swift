@@ -38,7 +38,7 @@ extension DatabaseTransaction {
         for chunk in ids.chunks(of: DatabaseTable.batchSize) {
             try session.execute(
                 """
-                UPDATE customers SET facts = $1, merged_into = id, sent_entitlements = NULL, next_end = NULL
+                UPDATE customers SET facts = $1, merged_into = id, sent_entitlements = NULL, next_comparison = NULL
                 WHERE id IN (\(Self.places(DatabaseTable.batchSize, from: 2)))
                 """, [nothing] + DatabaseTable.batch(Array(chunk)))
         }

@@ -32,7 +32,7 @@ extension DatabaseTransaction {
         actor: String?, reason: String? = nil
     ) throws(StoreError) {
         try session.execute(
-            "UPDATE customers SET merged_into = $1, next_end = NULL WHERE id = $2",
+            "UPDATE customers SET merged_into = $1, next_comparison = NULL WHERE id = $2",
             [.integer(customer.id), .integer(other.id)])
         var detail = ["customer": other.publicID, "because": cause.rawValue]
         // Stores the member that the signed data named. It is one account of a customer with several.

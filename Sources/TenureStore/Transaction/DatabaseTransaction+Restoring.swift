@@ -33,7 +33,7 @@ extension DatabaseTransaction {
         return try parts.map { part throws(StoreError) in
             let customer = try update(part.customer, to: part.facts)
             try session.execute(
-                "UPDATE customers SET next_end = $1 WHERE id = $2 AND EXISTS (SELECT 1 FROM endpoints)",
+                "UPDATE customers SET next_comparison = $1 WHERE id = $2 AND EXISTS (SELECT 1 FROM endpoints)",
                 [milliseconds, .integer(customer.id)])
             return customer
         }

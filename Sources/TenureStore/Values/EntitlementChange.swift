@@ -18,7 +18,7 @@ package enum EntitlementChange: Sendable, Hashable {
         if case .reported(_, let sent, _) = self { sent } else { nil }
     }
 
-    /// The value of the column `next_end`, if there are endpoints.
+    /// The value of the column `next_comparison`, if there are endpoints.
     func nextComparison(at now: Date) -> SQLValue {
         switch self {
         case .later: SQLValue(now.millisecondsSince1970)

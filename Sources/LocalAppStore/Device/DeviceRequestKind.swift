@@ -2,7 +2,7 @@
 /// (`POST /control/device/NAME`).
 /// Each request has the `customer` (by default the only one) and the `app` (by default the only one). Artifacts in the
 /// response are signed for the `device`, a UUID.
-package enum DeviceQuestion: String, CaseIterable, Sendable, Hashable {
+package enum DeviceRequestKind: String, CaseIterable, Sendable, Hashable {
     /// Everything that the App Store knows about the customer in this app: transactions, subscriptions, storefront.
     case contents
     /// Whether anything has happened since the change number `after`. Over HTTP, the response waits for it, at most

@@ -31,20 +31,20 @@ extension LocalStore {
         }
     }
 
-    func ask(_ question: Question, _ parameters: JSONObject = JSONObject()) async throws(StoreKitError) -> JSONObject {
+    func send(_ kind: RequestKind, _ parameters: JSONObject = JSONObject()) async throws(StoreKitError) -> JSONObject {
         do throws(ConnectionFailure) {
-            return try await askPlainly(question, parameters)
+            return try await sendKeepingFailure(kind, parameters)
         } catch {
             throw error.storeKitError
         }
     }
 
-    func askPlainly(
-        _ question: Question, _ parameters: JSONObject = JSONObject()
+    func sendKeepingFailure(
+        _ kind: RequestKind, _ parameters: JSONObject = JSONObject()
     ) async throws(ConnectionFailure) -> JSONObject {
         let (isOffline, body) = state.withLock { ($0.behavior.isOffline, self.body(parameters, $0.place)) }
         if isOffline { throw .network(URLError(.notConnectedToInternet)) }
-        return try await connection.ask(question, body)
+        return try await connection.send(kind, body)
     }
 
     func body(_ parameters: JSONObject, _ place: Place) -> JSONObject {
@@ -67,13 +67,13 @@ extension LocalStore {
     @discardableResult
     func contact(isFresh: Bool = false) async throws(StoreKitError) -> DeviceContents {
         for id in state.withLock({ $0.finishedHere }) {
-            var question = JSONObject()
-            question["transaction"] = .string(String(id))
-            _ = try await ask(.finish, question)
+            var parameters = JSONObject()
+            parameters["transaction"] = .string(String(id))
+            _ = try await send(.finish, parameters)
             state.withLock { _ = $0.finishedHere.remove(id) }
         }
         let before = state.withLock { $0.place.customer }
-        guard let contents = DeviceContents(try await ask(.contents)) else { throw .unknown }
+        guard let contents = DeviceContents(try await send(.contents)) else { throw .unknown }
         try await trust(contents)
         let isNews: Bool? = state.withLock { state in
             // Another customer may have signed in during the request.
@@ -94,7 +94,7 @@ extension LocalStore {
             } else {
                 let roots: [[UInt8]]
                 do throws(StoreKitError) {
-                    roots = try await ask(.roots).texts("roots").compactMap {
+                    roots = try await send(.roots).texts("roots").compactMap {
                         Base64.standard.decode(Array($0.utf8)[...])
                     }
                 } catch {
@@ -124,7 +124,7 @@ extension LocalStore {
     /// The device's clock. It shows the local App Store's time, and also runs while the device is offline.
     func deviceTime(_ contents: DeviceContents) async -> Date {
         let body = state.withLock { self.body(JSONObject(), $0.place) }
-        guard let answer = try? await connection.ask(.now, body),
+        guard let answer = try? await connection.send(.now, body),
             let now = answer.text("now").flatMap({ Date(rfc3339: $0) })
         else { return contents.now }
         return max(now, contents.now)
