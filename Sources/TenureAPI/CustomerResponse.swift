@@ -73,14 +73,14 @@ public struct AccessTokenResponse: Sendable, Hashable, Decodable {
 /// The service's response about a customer.
 package struct CustomerAnswer {
     package let id: String
-    package let bound: Bool
-    package let environment: AppStoreEnvironment
+    let bound: Bool
+    let environment: AppStoreEnvironment
     package let isTest: Bool
     /// The name of the persona that replaced the customer.
-    package let persona: String?
+    let persona: String?
     package let decisions: [Decision]
     package let purchases: [Purchase]
-    package let purchasesAreComplete: Bool
+    let purchasesAreComplete: Bool
     package var entitlementToken: String?
     package var signingKey: SigningKeyResponse?
     package var accessToken: AccessTokenResponse?

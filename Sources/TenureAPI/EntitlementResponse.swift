@@ -48,8 +48,6 @@ public struct ReasonResponse: Sendable, Hashable, Decodable {
     private struct Name: CodingKey {
         let stringValue: String
         var intValue: Int? { nil }
-
-        init(stringValue: String) { self.stringValue = stringValue }
         init?(intValue: Int) { nil }
     }
 

@@ -28,7 +28,7 @@ package struct EmbeddedContent: Sendable, Hashable {
     package struct Pack: Sendable, Hashable {
         package let name: String
         package let unlock: ContentCatalog.Unlock
-        package let isPurgeable: Bool
+        let isPurgeable: Bool
         package let minimumAppVersion: AppVersion?
         /// The digest of the manifest: the same as that of the published version with the same files.
         package let version: ContentDigest
@@ -37,7 +37,7 @@ package struct EmbeddedContent: Sendable, Hashable {
         /// In bytes, of all files.
         package var installedSize: Int64 { files.reduce(0) { $0 + $1.size } }
 
-        package init(
+        init(
             name: String, unlock: ContentCatalog.Unlock, isPurgeable: Bool, minimumAppVersion: AppVersion?,
             version: ContentDigest, files: [File]
         ) {

@@ -53,7 +53,7 @@ package struct PackManifest: Sendable, Hashable {
     /// In bytes, of all files of a pack together.
     package static let largestPack: Int64 = 64_000_000_000
     /// In bytes: the largest pack of the most files, with a header and padding for each.
-    package static let largestArchive = largestPack + Int64(mostFiles) * 1024 + 1024
+    static let largestArchive = largestPack + Int64(mostFiles) * 1024 + 1024
     /// In bytes. ustar's size field has eleven octal digits.
     package static let largestFile: Int64 = (8 << 30) - 1
     /// In bytes. 10,000 files with the longest paths and 16,000 chunks need less.

@@ -10,7 +10,7 @@ extension AppStoreOperation {
         case transaction, request, deliveryStatus, refundPreference
 
         /// What to write, for help texts.
-        package var example: String {
+        var example: String {
             switch self {
             case .app: "com.example.calculator"
             case .customer: "Ada"

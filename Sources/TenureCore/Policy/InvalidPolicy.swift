@@ -2,10 +2,6 @@
 public struct InvalidPolicy: Error, Sendable, Hashable {
     /// Not empty; in the order of the checks.
     public let mistakes: [PolicyMistake]
-
-    public init(mistakes: [PolicyMistake]) {
-        self.mistakes = mistakes
-    }
 }
 
 /// One mistake, with its place and how to correct it.

@@ -13,7 +13,7 @@ extension RehearsalReport {
         return Array(String(decoding: writer.bytes, as: UTF8.self).escapedJSONForDisplay.utf8)
     }
 
-    package func write(to writer: inout JSONWriter) {
+    func write(to writer: inout JSONWriter) {
         let names = names
         writer.object { writer in
             writer.member("policy", policyName)
@@ -230,11 +230,11 @@ extension RehearsalReport {
 
 extension ExampleClass {
     /// All classes, the most important first.
-    package static let all: [ExampleClass] =
+    static let all: [ExampleClass] =
         Change.allCases.sorted { $0.order < $1.order }.filter { $0 != .same }.map(ExampleClass.change)
         + [Decision.Outcome.denied, .undetermined, .granted].map(ExampleClass.outcome)
 
-    package var name: String {
+    var name: String {
         switch self {
         case .outcome(let outcome): outcome.rawValue
         case .change(let change): change.rawValue

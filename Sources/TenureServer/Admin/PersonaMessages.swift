@@ -55,7 +55,7 @@ package struct PersonaAnswer: Sendable, Hashable, Decodable {
     package let state: State
     package let set: [String: String]
     /// The date in RFC 3339, like the two below.
-    package let createdAt: String
+    let createdAt: String
     package let expiresAt: String
     package let revokedAt: String?
     /// The outcomes that the current policy has for the persona without purchases, by entitlement.
