@@ -149,8 +149,7 @@ extension EmbeddedContent {
         var json = JSONWriter()
         json.object { json in
             json.field("format", 1)
-            json.key("packs")
-            json.array(packs) { json, pack in
+            json.field("packs", packs) { json, pack in
                 json.object { json in
                     json.field("name", pack.name)
                     pack.unlock.write(to: &json)
@@ -158,8 +157,7 @@ extension EmbeddedContent {
                     if let minimum = pack.minimumAppVersion { json.field("minimumAppVersion", minimum.description) }
                     json.field("version", pack.version)
                     json.field("installedSize", pack.installedSize)
-                    json.key("files")
-                    json.array(pack.files) { json, file in
+                    json.field("files", pack.files) { json, file in
                         json.object { json in
                             json.field("path", file.path)
                             json.field("size", file.size)

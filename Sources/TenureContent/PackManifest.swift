@@ -151,21 +151,18 @@ extension PackManifest {
         var json = JSONWriter(capacity: 1024 + files.count * 256)
         json.object { json in
             json.field("format", 1)
-            json.key("archive")
-            json.object { json in
+            json.object("archive") { json in
                 json.field("sha256", archive)
                 json.field("size", archiveSize)
             }
-            json.key("files")
-            json.array(files) { json, file in
+            json.field("files", files) { json, file in
                 json.object { json in
                     json.field("path", file.path)
                     json.field("offset", file.offset)
                     json.field("size", file.size)
                     json.field("sha256", file.digest)
                     guard file.chunks.count > 1 else { return }
-                    json.key("chunks")
-                    json.array(file.chunks) { $0.value($1.description) }
+                    json.field("chunks", file.chunks) { $0.value($1.description) }
                 }
             }
         }

@@ -98,8 +98,7 @@ extension JSONWriter {
         object { json in
             json.field("personas", answer.personas) { $0.value($1) }
             if let left = answer.left {
-                json.key("left")
-                json.array(left) { json, left in
+                json.field("left", left) { json, left in
                     json.object { json in
                         json.field("name", left.name)
                         json.field("why", left.why)

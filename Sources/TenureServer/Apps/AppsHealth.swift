@@ -23,19 +23,14 @@ struct AppsHealth: Sendable {
         }
         var writer = JSONWriter()
         writer.beginObject()
-        writer.key("status")
-        writer.value("ok")
+        writer.field("status", "ok")
         writer.key("apps")
         writer.beginObject()
         for (name, reason) in states {
             writer.key(name)
             writer.beginObject()
-            writer.key("status")
-            writer.value(reason == nil ? "ok" : "failing")
-            if let reason {
-                writer.key("reason")
-                writer.value(reason)
-            }
+            writer.field("status", reason == nil ? "ok" : "failing")
+            writer.field("reason", ifPresent: reason)
             writer.endObject()
         }
         writer.endObject()
