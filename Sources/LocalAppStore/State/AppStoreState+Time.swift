@@ -11,9 +11,6 @@ extension AppStoreState {
     /// In production, the waits between attempts to deliver.
     static let deliveryPauses: [TimeInterval] = [1, 12, 24, 48, 72].map { $0 * 3600 }
 
-    /// The instant of the next scheduled event.
-    var nextDate: Date? { scheduledEvents.nextDate }
-
     /// Sets the clock to `instant`, or to the next scheduled event if that is earlier, which then happens.
     /// Returns whether an event happened. Then its notifications can be delivered before time continues.
     mutating func step(to instant: Date) -> Bool {

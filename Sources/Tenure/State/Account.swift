@@ -167,12 +167,6 @@ package struct Account: Sendable, Hashable {
 
     package var acquisition: Acquisition? { proofs.isEmpty ? nil : acquisitions(in: proofs).first }
 
-    /// The newest signing date.
-    var newestSigning: Date? {
-        let dates = proofs.compactMap(\.signedDate) + purchases.compactMap(\.signedDate)
-        return (dates + renewals.compactMap(\.signedDate)).max()
-    }
-
     /// The purchases to store if there are too many: the oldest consumables are dropped first, then the oldest periods
     /// of subscriptions.
     private static func essential(_ purchases: [Purchase]) -> ArraySlice<Purchase> {
