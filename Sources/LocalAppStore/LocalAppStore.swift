@@ -21,7 +21,7 @@ package actor LocalAppStore {
     private let journal: Journal?
     private var unwritten: [Journal.Entry] = []
     /// Grows with everything that happens, except time that only passes.
-    package private(set) var changeCount = 0
+    private(set) var changeCount = 0
     private var watchers: [AsyncStream<Int>.Continuation] = []
     private var isBusy = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -62,7 +62,7 @@ package actor LocalAppStore {
 
     /// Performs several, saved together. If one isn't possible, those before it have happened.
     @discardableResult
-    package func perform(_ operations: [AppStoreOperation]) async throws -> [StoreNotification] {
+    func perform(_ operations: [AppStoreOperation]) async throws -> [StoreNotification] {
         await enter()
         defer { leave() }
         defer { notifyWatchers() }
@@ -180,10 +180,10 @@ package actor LocalAppStore {
     // MARK: Watching
 
     /// The state, and the number of changes.
-    package var changedState: (change: Int, state: AppStoreState) { (changeCount, state) }
+    var changedState: (change: Int, state: AppStoreState) { (changeCount, state) }
 
     /// Waits for more than `count` changes, or until the caller is canceled. Returns the number of changes.
-    package func change(after count: Int) async -> Int {
+    func change(after count: Int) async -> Int {
         let (changes, watcher) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
         watchers.append(watcher)
         watcher.yield(changeCount)

@@ -38,7 +38,6 @@ extension Tenure {
             static let standard = silent
         #endif
 
-        func debug(_ line: String) { write(.debug, line) }
         func info(_ line: String) { write(.info, line) }
         func error(_ line: String) { write(.error, line) }
     }

@@ -8,10 +8,6 @@ extension Tenure {
         /// Reads the policy from the device, without the network.
         let load: @Sendable (Options) throws(Tenure.Error) -> LoadedPolicy
 
-        init(load: @escaping @Sendable (Options) throws(Tenure.Error) -> LoadedPolicy) {
-            self.load = load
-        }
-
         /// A resource of the app, as `tenure policy compile` writes it.
         public static func bundled(_ name: String, in bundle: Bundle = .main) -> PolicySource {
             let folders = Self.folders(of: bundle)

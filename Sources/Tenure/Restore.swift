@@ -88,6 +88,6 @@ extension Engine {
 }
 
 /// The customer closed the sign-in.
-package struct SignInCanceled: Error {
-    package init() {}
+struct SignInCanceled: Error {
+    init() {}
 }

@@ -39,12 +39,9 @@ public struct ArtifactProblem: Sendable, Hashable, Decodable {
 extension JSONWriter {
     package mutating func value(_ problem: ArtifactProblem) {
         beginObject()
-        key(ArtifactProblem.CodingKeys.artifact)
-        value(problem.artifact)
-        key(ArtifactProblem.CodingKeys.code)
-        value(problem.code)
-        key(ArtifactProblem.CodingKeys.detail)
-        value(problem.detail)
+        field(ArtifactProblem.CodingKeys.artifact, problem.artifact)
+        field(ArtifactProblem.CodingKeys.code, problem.code)
+        field(ArtifactProblem.CodingKeys.detail, problem.detail)
         endObject()
     }
 }

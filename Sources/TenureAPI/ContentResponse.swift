@@ -43,19 +43,13 @@ public struct ContentResponse: Sendable, Hashable, Decodable {
 extension JSONWriter {
     package mutating func value(_ content: ContentResponse) {
         object { json in
-            json.key("catalog")
-            json.value(content.catalog)
-            json.key("packs")
-            json.object { json in
+            json.field("catalog", content.catalog)
+            json.object("packs") { json in
                 for (name, links) in content.packs.sorted(by: { $0.key < $1.key }) {
-                    json.key(name)
-                    json.object { json in
-                        json.key(ContentResponse.Links.CodingKeys.manifest)
-                        json.value(links.manifest)
-                        json.key(ContentResponse.Links.CodingKeys.archive)
-                        json.value(links.archive)
-                        json.key(ContentResponse.Links.CodingKeys.expiresAt)
-                        json.value(links.expiresAt)
+                    json.object(name) { json in
+                        json.field(ContentResponse.Links.CodingKeys.manifest, links.manifest)
+                        json.field(ContentResponse.Links.CodingKeys.archive, links.archive)
+                        json.field(ContentResponse.Links.CodingKeys.expiresAt, links.expiresAt)
                     }
                 }
             }

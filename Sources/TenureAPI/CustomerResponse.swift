@@ -73,14 +73,14 @@ public struct AccessTokenResponse: Sendable, Hashable, Decodable {
 /// The service's response about a customer.
 package struct CustomerAnswer {
     package let id: String
-    package let bound: Bool
-    package let environment: AppStoreEnvironment
+    let bound: Bool
+    let environment: AppStoreEnvironment
     package let isTest: Bool
     /// The name of the persona that replaced the customer.
-    package let persona: String?
+    let persona: String?
     package let decisions: [Decision]
     package let purchases: [Purchase]
-    package let purchasesAreComplete: Bool
+    let purchasesAreComplete: Bool
     package var entitlementToken: String?
     package var signingKey: SigningKeyResponse?
     package var accessToken: AccessTokenResponse?
@@ -107,20 +107,13 @@ extension JSONWriter {
     package mutating func value(_ customer: CustomerAnswer) {
         typealias Key = CustomerResponse.CodingKeys
         beginObject()
-        key(Key.id)
-        value(customer.id)
-        key(Key.bound)
-        value(customer.bound)
-        key(Key.environment)
-        value(customer.environment.rawValue)
+        field(Key.id, customer.id)
+        field(Key.bound, customer.bound)
+        field(Key.environment, customer.environment.rawValue)
         if customer.isTest {
-            key(Key.isTest)
-            value(true)
+            field(Key.isTest, true)
         }
-        if let persona = customer.persona {
-            key(Key.persona)
-            value(persona)
-        }
+        field(Key.persona, ifPresent: customer.persona)
         key(Key.entitlements)
         beginObject()
         // Most entitlements have the same reasons from the proofs.
@@ -131,14 +124,9 @@ extension JSONWriter {
                 customer.decisions[index], namesEntitlement: false, in: customer.languages, told: &told)
         }
         endObject()
-        key(Key.purchases)
-        array(customer.purchases) { $0.value($1) }
-        key(Key.purchasesAreComplete)
-        value(customer.purchasesAreComplete)
-        if let entitlementToken = customer.entitlementToken {
-            key(Key.entitlementToken)
-            value(entitlementToken)
-        }
+        field(Key.purchases, customer.purchases) { $0.value($1) }
+        field(Key.purchasesAreComplete, customer.purchasesAreComplete)
+        field(Key.entitlementToken, ifPresent: customer.entitlementToken)
         if let keys = customer.signingKey {
             key(Key.signingKey)
             value(keys)
@@ -148,18 +136,15 @@ extension JSONWriter {
             value(token)
         }
         if !customer.problems.isEmpty {
-            key(Key.problems)
-            array(customer.problems) { $0.value($1) }
+            field(Key.problems, customer.problems) { $0.value($1) }
         }
         endObject()
     }
 
     private mutating func value(_ token: AccessTokenResponse) {
         beginObject()
-        key(AccessTokenResponse.CodingKeys.value)
-        value(token.value)
-        key(AccessTokenResponse.CodingKeys.expiresAt)
-        value(token.expiresAt)
+        field(AccessTokenResponse.CodingKeys.value, token.value)
+        field(AccessTokenResponse.CodingKeys.expiresAt, token.expiresAt)
         endObject()
     }
 }

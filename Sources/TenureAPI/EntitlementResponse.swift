@@ -48,9 +48,9 @@ public struct ReasonResponse: Sendable, Hashable, Decodable {
     private struct Name: CodingKey {
         let stringValue: String
         var intValue: Int? { nil }
+        init?(intValue: Int) { nil }
 
         init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
     }
 
     public init(from decoder: any Decoder) throws {
@@ -86,13 +86,10 @@ extension JSONWriter {
         typealias Key = EntitlementResponse.CodingKeys
         beginObject()
         if namesEntitlement {
-            key(Key.entitlement)
-            value(decision.entitlement)
+            field(Key.entitlement, decision.entitlement)
         }
-        key(Key.outcome)
-        value(decision.outcome.rawValue)
-        key(Key.until)
-        value(decision.until)
+        field(Key.outcome, decision.outcome.rawValue)
+        field(Key.until, decision.until)
         key(Key.reasons)
         beginArray()
         decision.forEachReason { value($0, &told) }
@@ -117,8 +114,7 @@ extension JSONWriter {
 
     package mutating func value(_ reason: Reason) {
         beginObject()
-        key(ReasonResponse.codeKey)
-        value(reason.code)
+        field(ReasonResponse.codeKey, reason.code)
         reason.forEachFact { name, fact in
             key(name)
             switch fact {

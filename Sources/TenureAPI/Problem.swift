@@ -52,30 +52,19 @@ extension JSONWriter {
     package mutating func value(_ problem: Problem) {
         typealias Key = Problem.CodingKeys
         beginObject()
-        key(Key.title)
-        value(problem.code.title)
-        key(Key.status)
-        value(problem.code.status)
-        key(Key.code)
-        value(problem.code.rawValue)
-        key(Key.detail)
-        value(problem.detail)
-        if let reason = problem.reason {
-            key(Key.reason)
-            value(reason)
-        }
+        field(Key.title, problem.code.title)
+        field(Key.status, problem.code.status)
+        field(Key.code, problem.code.rawValue)
+        field(Key.detail, problem.detail)
+        field(Key.reason, ifPresent: problem.reason)
         if !problem.problems.isEmpty {
-            key(Key.problems)
-            array(problem.problems) { $0.value($1) }
+            field(Key.problems, problem.problems) { $0.value($1) }
         }
         if let trial = problem.trial {
             key(Key.trial)
             value(trial)
         }
-        if let rehearsal = problem.rehearsal {
-            key(Key.rehearsal)
-            value(rehearsal)
-        }
+        field(Key.rehearsal, ifPresent: problem.rehearsal)
         endObject()
     }
 }

@@ -63,48 +63,31 @@ public struct ProductsResponse: Sendable, Hashable, Decodable {
 extension JSONWriter {
     package mutating func value(_ answer: ProductsResponse) {
         object { json in
-            json.key("products")
-            json.array(answer.products) { json, product in
+            json.field("products", answer.products) { json, product in
                 json.object { json in
-                    json.key("id")
-                    json.value(product.id)
-                    json.key("grants")
-                    json.array(product.grants) { $0.value($1) }
+                    json.field("id", product.id)
+                    json.field("grants", product.grants) { $0.value($1) }
                 }
             }
-            json.key("entitlements")
-            json.array(answer.entitlements) { $0.value($1) }
+            json.field("entitlements", answer.entitlements) { $0.value($1) }
         }
     }
 
     private mutating func value(_ grant: ProductsResponse.Grant) {
         object { json in
-            json.key(ProductsResponse.Grant.CodingKeys.entitlement)
-            json.value(grant.entitlement)
-            if let length = grant.length {
-                json.key(ProductsResponse.Grant.CodingKeys.length)
-                json.value(length)
-            }
+            json.field(ProductsResponse.Grant.CodingKeys.entitlement, grant.entitlement)
+            json.field(ProductsResponse.Grant.CodingKeys.length, ifPresent: grant.length)
         }
     }
 
     private mutating func value(_ entitlement: ProductsResponse.Entitlement) {
         object { json in
-            json.key("name")
-            json.value(entitlement.name)
-            json.key("products")
-            json.value(entitlement.products)
+            json.field("name", entitlement.name)
+            json.field("products", entitlement.products)
             if let trial = entitlement.trial {
-                json.key("trial")
-                json.object { json in
-                    if let sessions = trial.sessions {
-                        json.key("sessions")
-                        json.value(sessions)
-                    }
-                    if let days = trial.days {
-                        json.key("days")
-                        json.value(days)
-                    }
+                json.object("trial") { json in
+                    json.field("sessions", ifPresent: trial.sessions)
+                    json.field("days", ifPresent: trial.days)
                 }
             }
         }

@@ -43,16 +43,10 @@ extension JSONWriter {
     package mutating func value(_ purchase: Purchase) {
         typealias Key = PurchaseResponse.CodingKeys
         beginObject()
-        key(Key.transactionID)
-        value(purchase.transactionID)
-        key(Key.originalTransactionID)
-        value(purchase.originalTransactionID)
-        key(Key.productID)
-        value(purchase.productID)
-        if let type = purchase.type {
-            key(Key.type)
-            value(type.wireName)
-        }
+        field(Key.transactionID, purchase.transactionID)
+        field(Key.originalTransactionID, purchase.originalTransactionID)
+        field(Key.productID, purchase.productID)
+        field(Key.type, ifPresent: purchase.type?.wireName)
         optional(Key.purchaseDate, purchase.purchaseDate)
         optional(Key.expiresDate, purchase.expiresDate)
         optional(Key.revocationDate, purchase.revocationDate)

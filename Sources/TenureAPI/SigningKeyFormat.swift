@@ -46,17 +46,10 @@ extension JSONWriter {
     package mutating func value(_ keys: SigningKeyResponse) {
         object { json in
             if let chain = keys.chain {
-                json.key("chain")
-                json.value(chain)
+                json.field("chain", chain)
             }
-            if let root = keys.root {
-                json.key("root")
-                json.value(root)
-            }
-            if let revocations = keys.revocations {
-                json.key("revocations")
-                json.value(revocations)
-            }
+            json.field("root", ifPresent: keys.root)
+            json.field("revocations", ifPresent: keys.revocations)
         }
     }
 }

@@ -4,7 +4,7 @@ import TenureJSON
 
 /// Reads instants from JSON, written as in RFC 3339.
 extension KeyedDecodingContainer {
-    package func instant(_ key: Key) throws -> Date {
+    func instant(_ key: Key) throws -> Date {
         let text = try decode(String.self, forKey: key)
         guard let date = Date(rfc3339: text) else {
             throw DecodingError.dataCorruptedError(

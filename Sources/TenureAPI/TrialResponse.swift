@@ -50,21 +50,12 @@ extension JSONWriter {
     package mutating func value(_ trial: TrialResponse) {
         typealias Key = TrialResponse.CodingKeys
         beginObject()
-        key(Key.entitlement)
-        value(trial.entitlement)
-        key(Key.isOwner)
-        value(trial.isOwner)
-        if let sessions = trial.sessions {
-            key(Key.sessions)
-            value(sessions)
-        }
-        if let left = trial.sessionsLeft {
-            key(Key.sessionsLeft)
-            value(left)
-        }
+        field(Key.entitlement, trial.entitlement)
+        field(Key.isOwner, trial.isOwner)
+        field(Key.sessions, ifPresent: trial.sessions)
+        field(Key.sessionsLeft, ifPresent: trial.sessionsLeft)
         if let ends = trial.ends {
-            key(Key.ends)
-            value(ends)
+            field(Key.ends, ends)
         }
         endObject()
     }

@@ -131,19 +131,14 @@ package struct ContentCatalog: Sendable, Hashable {
 extension ContentCatalog {
     func write(to json: inout JSONWriter) {
         json.field("bundleID", bundleID)
-        json.key("packs")
-        json.object { json in
+        json.object("packs") { json in
             for pack in packs {
-                json.key(pack.name)
-                json.object { json in
+                json.object(pack.name) { json in
                     pack.unlock.write(to: &json)
                     if pack.isPurgeable { json.field("storage", Text.purgeable) }
-                    json.key("versions")
-                    json.array(pack.versions) { json, version in
+                    json.field("versions", pack.versions) { json, version in
                         json.object { json in
-                            if let minimum = version.minimumAppVersion {
-                                json.field("minimumAppVersion", minimum.description)
-                            }
+                            json.field("minimumAppVersion", ifPresent: version.minimumAppVersion?.description)
                             json.field("manifest", version.manifest)
                             json.field("manifestSize", version.manifestSize)
                             json.field("archive", version.archive)

@@ -28,7 +28,7 @@ package struct EmbeddedContent: Sendable, Hashable {
     package struct Pack: Sendable, Hashable {
         package let name: String
         package let unlock: ContentCatalog.Unlock
-        package let isPurgeable: Bool
+        let isPurgeable: Bool
         package let minimumAppVersion: AppVersion?
         /// The digest of the manifest: the same as that of the published version with the same files.
         package let version: ContentDigest
@@ -37,7 +37,7 @@ package struct EmbeddedContent: Sendable, Hashable {
         /// In bytes, of all files.
         package var installedSize: Int64 { files.reduce(0) { $0 + $1.size } }
 
-        package init(
+        init(
             name: String, unlock: ContentCatalog.Unlock, isPurgeable: Bool, minimumAppVersion: AppVersion?,
             version: ContentDigest, files: [File]
         ) {
@@ -149,8 +149,7 @@ extension EmbeddedContent {
         var json = JSONWriter()
         json.object { json in
             json.field("format", 1)
-            json.key("packs")
-            json.array(packs) { json, pack in
+            json.field("packs", packs) { json, pack in
                 json.object { json in
                     json.field("name", pack.name)
                     pack.unlock.write(to: &json)
@@ -158,8 +157,7 @@ extension EmbeddedContent {
                     if let minimum = pack.minimumAppVersion { json.field("minimumAppVersion", minimum.description) }
                     json.field("version", pack.version)
                     json.field("installedSize", pack.installedSize)
-                    json.key("files")
-                    json.array(pack.files) { json, file in
+                    json.field("files", pack.files) { json, file in
                         json.object { json in
                             json.field("path", file.path)
                             json.field("size", file.size)

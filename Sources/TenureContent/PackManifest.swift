@@ -53,7 +53,7 @@ package struct PackManifest: Sendable, Hashable {
     /// In bytes, of all files of a pack together.
     package static let largestPack: Int64 = 64_000_000_000
     /// In bytes: the largest pack of the most files, with a header and padding for each.
-    package static let largestArchive = largestPack + Int64(mostFiles) * 1024 + 1024
+    static let largestArchive = largestPack + Int64(mostFiles) * 1024 + 1024
     /// In bytes. ustar's size field has eleven octal digits.
     package static let largestFile: Int64 = (8 << 30) - 1
     /// In bytes. 10,000 files with the longest paths and 16,000 chunks need less.
@@ -151,21 +151,18 @@ extension PackManifest {
         var json = JSONWriter(capacity: 1024 + files.count * 256)
         json.object { json in
             json.field("format", 1)
-            json.key("archive")
-            json.object { json in
+            json.object("archive") { json in
                 json.field("sha256", archive)
                 json.field("size", archiveSize)
             }
-            json.key("files")
-            json.array(files) { json, file in
+            json.field("files", files) { json, file in
                 json.object { json in
                     json.field("path", file.path)
                     json.field("offset", file.offset)
                     json.field("size", file.size)
                     json.field("sha256", file.digest)
                     guard file.chunks.count > 1 else { return }
-                    json.key("chunks")
-                    json.array(file.chunks) { $0.value($1.description) }
+                    json.field("chunks", file.chunks) { $0.value($1.description) }
                 }
             }
         }

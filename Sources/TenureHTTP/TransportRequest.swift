@@ -4,13 +4,13 @@ package import Foundation
 package struct TransportRequest: Sendable, Hashable {
     /// An `http` or `https` URL.
     package var url: URL
-    package var method = "GET"
+    var method = "GET"
     package var headers: [String: String] = [:]
     package var body: Data?
     /// Seconds until the whole response has to be here. For `Transport.receive`, seconds without a byte of it.
-    package var timeout: Double
+    var timeout: Double
     /// The most bytes that the body of the response may have, after decompression.
-    package var bodyLimit: Int
+    var bodyLimit: Int
     /// Whether cellular networks and personal hotspots may carry it. Linux doesn't know which networks these are.
     package var allowsExpensiveNetwork = true
     /// Whether networks in Low Data Mode may carry it.

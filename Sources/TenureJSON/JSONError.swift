@@ -5,11 +5,6 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong, such as ``expected `:` after the name``.
     public let reason: String
 
-    package init(offset: Int, reason: String) {
-        self.offset = offset
-        self.reason = reason
-    }
-
     public var description: String { "invalid JSON at byte \(offset): \(reason)" }
 
     static let unterminatedString = "a string isn't closed; write `\"` where it ends"

@@ -5,7 +5,7 @@ import Foundation
 /// Stricter than RFC 8259: no duplicate names in an object (two readers could disagree on which counts), no NUL, no
 /// invalid UTF-8, no unpaired surrogates, nothing before or after, at most 64 levels.
 package struct JSONTape: Sendable, Hashable {
-    package static let maximumDepth = 64
+    static let maximumDepth = 64
 
     package enum Kind: UInt8, Sendable {
         case object, array, string, escapedString, number, `true`, `false`, null

@@ -14,10 +14,10 @@ package enum JSONWord {
     }
 
     /// Tests one byte.
-    @inlinable package static func isEscaped(_ byte: UInt8) -> Bool {
+    @inlinable static func isEscaped(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
     /// Like `escaped`, and also marks each byte that isn't ASCII.
-    @inlinable package static func special(_ word: UInt64) -> UInt64 { escaped(word) | (word & highBits) }
+    @inlinable static func special(_ word: UInt64) -> UInt64 { escaped(word) | (word & highBits) }
 }

@@ -12,6 +12,21 @@ extension JSONWriter {
         if let text { field(name, text) }
     }
 
+    package mutating func field(_ name: String, ifPresent number: (some BinaryInteger)?) {
+        if let number { field(name, number) }
+    }
+
+    /// Writes null if there is no text.
+    package mutating func field(_ name: String, orNull text: String?) {
+        key(name)
+        if let text { value(text) } else { null() }
+    }
+
+    package mutating func field(_ name: String, orNull number: (some BinaryInteger)?) {
+        key(name)
+        if let number { value(number) } else { null() }
+    }
+
     package mutating func field(_ name: String, _ number: some BinaryInteger) {
         key(name)
         value(number)
@@ -26,6 +41,16 @@ extension JSONWriter {
     package mutating func field(_ name: String, _ flag: Bool) {
         key(name)
         value(flag)
+    }
+
+    package mutating func field(_ name: String, _ number: Double) {
+        key(name)
+        value(number)
+    }
+
+    package mutating func field(_ name: String, _ texts: [String]) {
+        key(name)
+        value(texts)
     }
 
     package mutating func field(_ name: String, _ texts: [String: String]) {
@@ -45,5 +70,37 @@ extension JSONWriter {
     ) {
         key(name)
         array(elements, body)
+    }
+
+    package mutating func object(_ name: String, _ body: (inout JSONWriter) -> Void) {
+        key(name)
+        object(body)
+    }
+}
+
+/// The same for the names of `Codable` types.
+extension JSONWriter {
+    package mutating func field(_ key: some CodingKey, _ text: String) { field(key.stringValue, text) }
+
+    package mutating func field(_ key: some CodingKey, _ number: some BinaryInteger) { field(key.stringValue, number) }
+
+    package mutating func field(_ key: some CodingKey, ifPresent text: String?) {
+        field(key.stringValue, ifPresent: text)
+    }
+
+    package mutating func field(_ key: some CodingKey, ifPresent number: (some BinaryInteger)?) {
+        field(key.stringValue, ifPresent: number)
+    }
+
+    package mutating func field(_ key: some CodingKey, _ date: Date?) { field(key.stringValue, date) }
+
+    package mutating func field(_ key: some CodingKey, _ flag: Bool) { field(key.stringValue, flag) }
+
+    package mutating func field(_ key: some CodingKey, _ texts: [String]) { field(key.stringValue, texts) }
+
+    package mutating func field<Element>(
+        _ key: some CodingKey, _ elements: some Collection<Element>, _ body: (inout JSONWriter, Element) -> Void
+    ) {
+        field(key.stringValue, elements, body)
     }
 }

@@ -2,10 +2,6 @@
 public struct PolicyFileError: Error, Sendable, Hashable, CustomStringConvertible {
     public let mistakes: [PolicyFileMistake]
 
-    public init(mistakes: [PolicyFileMistake]) {
-        self.mistakes = mistakes
-    }
-
     /// One line for each mistake.
     public var description: String {
         mistakes.map(\.description).joined(separator: "\n")

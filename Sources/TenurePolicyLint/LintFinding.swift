@@ -36,7 +36,7 @@ package struct LintFinding: Sendable, Hashable, CustomStringConvertible {
     package internal(set) var fix: String?
     /// The edits that `fix` describes. With them the finding disappears and no new one appears. Empty if `fix` is
     /// advice.
-    package internal(set) var edits: [PolicyEdit] = []
+    var edits: [PolicyEdit] = []
     /// Why the policy's author intends it; nil if the policy doesn't acknowledge it.
     package internal(set) var acknowledgment: String?
     /// Whether it is a mistake of the file, which can't be acknowledged.

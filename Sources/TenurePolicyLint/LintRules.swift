@@ -22,5 +22,5 @@ extension LintRule {
         .acknowledgmentWithoutFinding, .mistake,
     ]
 
-    package static func named(_ code: String) -> LintRule? { all.first { $0.code == code } }
+    static func named(_ code: String) -> LintRule? { all.first { $0.code == code } }
 }

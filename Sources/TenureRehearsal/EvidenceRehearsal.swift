@@ -10,13 +10,8 @@ import TenureCore
 package struct EvidenceRehearsal: Sendable {
     /// An `id` with so many accounts that it must be a placeholder, such as `anonymous`.
     package struct AnonymousID: Sendable, Hashable {
-        package let id: String
-        package let accounts: Int
-
-        package init(id: String, accounts: Int) {
-            self.id = id
-            self.accounts = accounts
-        }
+        let id: String
+        let accounts: Int
     }
 
     private let comparison: Comparison
@@ -112,7 +107,7 @@ package struct EvidenceRehearsal: Sendable {
     }
 
     /// Reads and verifies lines on all cores without keeping them. Most of a rehearsal's time goes there.
-    package func verify(_ lines: [UInt8]) async throws -> InputCounts {
+    func verify(_ lines: [UInt8]) async throws -> InputCounts {
         var splitter = LineSplitter()
         var position = 0
         var waiting: [LineBatch] = []

@@ -1,12 +1,13 @@
 import CalculatorSeller
 import Foundation
 import HTTPTypes
-import LocalAppStore
 import TenureAppStore
 import TenureCore
 import TenureJSON
 import TenureMint
 import Testing
+
+@testable import LocalAppStore
 
 private func subscribed(_ environment: AppStoreEnvironment = .production, url: String? = nil) throws -> AppStoreState {
     var state = try Shop.state(of: "Ada", environment, at: "2026-01-10T12:00:00Z", url: url)

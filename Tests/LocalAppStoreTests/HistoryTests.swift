@@ -2,12 +2,13 @@ import CalculatorSeller
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
-import LocalAppStore
 import TenureAppStore
 import TenureCore
 import TenureJSON
 import TenureMint
 import Testing
+
+@testable import LocalAppStore
 
 /// Ada, with 45 purchases of coins and a monthly plan.
 private func busy(_ environment: AppStoreEnvironment = .production) throws -> AppStoreState {

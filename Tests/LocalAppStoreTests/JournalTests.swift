@@ -3,13 +3,14 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
-import LocalAppStore
 import NIOCore
 import TenureAppStore
 import TenureCore
 import TenureJSON
 import TenureStore
 import Testing
+
+@testable import LocalAppStore
 
 private func withFile(_ body: (String) async throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tenure-" + UUID().uuidString)

@@ -2,13 +2,14 @@ import AsyncHTTPClient
 import CalculatorSeller
 import Foundation
 import Hummingbird
-import LocalAppStore
 import NIOCore
 import TenureAppStore
 import TenureCore
 import TenureJSON
 import TenureMint
 import Testing
+
+@testable import LocalAppStore
 
 @Test func `a notification is posted to the app's URL, and verifies there`() async throws {
     let (bodies, continuation) = AsyncStream.makeStream(of: [UInt8].self)

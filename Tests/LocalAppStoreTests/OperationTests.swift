@@ -1,9 +1,10 @@
 import CalculatorSeller
 import Foundation
-import LocalAppStore
 import TenureAppStore
 import TenureCore
 import Testing
+
+@testable import LocalAppStore
 
 @Test func `one-time purchases of all types are charged once`() throws {
     var state = try Shop.state(of: "Ada")

@@ -1,10 +1,11 @@
 import CalculatorSeller
 import Foundation
-import LocalAppStore
 import TenureCore
 import TenureMint
 import TenurePolicyFile
 import Testing
+
+@testable import LocalAppStore
 
 private let examples = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().appendingPathComponent("../../Examples/scenarios").standardizedFileURL

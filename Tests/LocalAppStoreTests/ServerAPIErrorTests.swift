@@ -1,12 +1,13 @@
 import CalculatorSeller
 import Foundation
 import HTTPTypes
-import LocalAppStore
 import TenureAppStore
 import TenureCore
 import TenureJSON
 import TenureMint
 import Testing
+
+@testable import LocalAppStore
 
 /// Every error code that Apple documents for the requests that this store supports.
 private let documented: Set<Int> = Set(

@@ -2,12 +2,13 @@ import CalculatorSeller
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
-import LocalAppStore
 import TenureAppStore
 import TenureCore
 import TenureJSON
 import TenureMint
 import Testing
+
+@testable import LocalAppStore
 
 @Test func `HTTP requests get a transaction, its history and its subscription's status`() async throws {
     var state = try Shop.state(of: "Ada")

@@ -4,12 +4,13 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
-import LocalAppStore
 import NIOCore
 import TenureAppStore
 import TenureCore
 import TenureJSON
 import TenureMint
+
+@testable import LocalAppStore
 
 /// An invented app in a separate local store.
 enum Shop: CalculatorSeller {

@@ -1,11 +1,12 @@
 import CalculatorSeller
 import Foundation
-import LocalAppStore
 import TenureAppStore
 import TenureCore
 import TenureJSON
 import TenureMint
 import Testing
+
+@testable import LocalAppStore
 
 @Test func `an app transaction has the original version, and only its device recognizes it`() throws {
     var state = try Shop.state(of: "Ada")

@@ -1,9 +1,10 @@
 import CalculatorSeller
 import Foundation
-import LocalAppStore
 import TenureAppStore
 import TenureCore
 import Testing
+
+@testable import LocalAppStore
 
 /// Ada has had the app and a monthly plan since noon on January 10, 2026. Its trial ended on January 17.
 private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {

@@ -1,10 +1,11 @@
 import CalculatorSeller
 import Foundation
-import LocalAppStore
 import TenureCore
 import TenureJSON
 import TenureMint
 import Testing
+
+@testable import LocalAppStore
 
 extension SeededRandom {
     fileprivate mutating func pick<Element>(_ elements: [Element]) -> Element { elements[roll(elements.count)] }

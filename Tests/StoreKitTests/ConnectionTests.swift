@@ -1,10 +1,11 @@
 import CalculatorSeller
 import Foundation
 import LocalAppStore
-import StoreKit
 import TenureHTTP
 import TenureMint
 import Testing
+
+@testable import StoreKit
 
 @Suite(.timeLimit(.minutes(2))) struct ConnectionTests {
     /// Runs the store on a free port of this machine for the length of the closure.

@@ -1,6 +1,7 @@
 import Foundation
-import TenureHTTP
 import Testing
+
+@testable import TenureHTTP
 
 /// FoundationNetworking crashes or deadlocks when a task is canceled around its response, unless certain rules are kept.
 @Suite(.timeLimit(.minutes(10))) struct CancellationTests {

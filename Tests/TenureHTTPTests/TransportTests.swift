@@ -1,6 +1,7 @@
 import Foundation
-import TenureHTTP
 import Testing
+
+@testable import TenureHTTP
 
 @Suite(.timeLimit(.minutes(5))) struct TransportTests {
     private func serving(

@@ -1,6 +1,7 @@
-import TenureJSON
 import TenureMint
 import Testing
+
+@testable import TenureJSON
 
 @Suite struct JSONWordTests {
     /// The place of the first marked byte; nil if no byte is marked.

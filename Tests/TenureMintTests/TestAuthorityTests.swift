@@ -1,8 +1,9 @@
 import Foundation
 import TenureAppStore
 import TenureCore
-import TenureMint
 import Testing
+
+@testable import TenureMint
 
 @Suite struct TestAuthorityTests {
     private static let instant = Date(timeIntervalSince1970: 1_795_176_000)

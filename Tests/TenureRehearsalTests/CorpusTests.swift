@@ -1,8 +1,9 @@
 import Foundation
 import TenureCore
 import TenureMint
-import TenureRehearsal
 import Testing
+
+@testable import TenureRehearsal
 
 struct CorpusTests {
     private func expect(_ outcome: EvidenceRehearsal.Outcome, toBe truth: CorpusTruth) {

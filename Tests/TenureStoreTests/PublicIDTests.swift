@@ -1,6 +1,7 @@
 import Foundation
-import TenureStore
 import Testing
+
+@testable import TenureStore
 
 @Suite struct PublicIDTests {
     @Test func `ids of customers sort as the instants at which they were recorded`() {

@@ -4,13 +4,13 @@ package import TenureCore
 /// An app in the catalog, with all releases and prices.
 package struct StoreApp: Codable, Sendable, Hashable {
     package var bundleID: String
-    package var appAppleID: Int64
+    var appAppleID: Int64
     /// In the order in which they went on sale.
-    package var releases: [StoreRelease]
-    package var prices: [AppPrice]
-    package var products: [StoreProduct]
+    var releases: [StoreRelease]
+    var prices: [AppPrice]
+    var products: [StoreProduct]
     /// How long a customer keeps a subscription that can't be charged; nil: not switched on.
-    package var gracePeriodDays: Int?
+    var gracePeriodDays: Int?
     /// Where notifications are posted; nil: they aren't.
     package var notificationURL: String?
 
@@ -28,7 +28,7 @@ package struct StoreApp: Codable, Sendable, Hashable {
     }
 
     /// The releases for that platform. tvOS, watchOS and visionOS use iOS's if they have none.
-    package func release(for platform: Platform, at date: Date) -> StoreRelease? {
+    func release(for platform: Platform, at date: Date) -> StoreRelease? {
         func latest(_ platform: Platform) -> StoreRelease? {
             releases.last { $0.platform == platform && $0.releasedAt <= date }
         }
@@ -37,16 +37,16 @@ package struct StoreApp: Codable, Sendable, Hashable {
     }
 
     /// In milliunits; free without any price.
-    package func price(at date: Date) -> Int64 { prices.last { $0.from <= date }?.price ?? 0 }
+    func price(at date: Date) -> Int64 { prices.last { $0.from <= date }?.price ?? 0 }
 }
 
 /// One build that customers could get.
 package struct StoreRelease: Codable, Sendable, Hashable {
-    package var platform: Platform
+    var platform: Platform
     /// CFBundleVersion.
-    package var build: String
+    var build: String
     /// CFBundleShortVersionString.
-    package var version: String
+    var version: String
     package var releasedAt: Date
 
     package init(platform: Platform, build: String, version: String, releasedAt: Date) {
@@ -57,16 +57,16 @@ package struct StoreRelease: Codable, Sendable, Hashable {
     }
 
     /// The number that the App Store reports: the build, on macOS the marketing version.
-    package func name(on platform: Platform) -> String {
+    func name(on platform: Platform) -> String {
         platform.versionKey == .shortVersionString ? version : build
     }
 }
 
 /// The app's price from an instant on.
 package struct AppPrice: Codable, Sendable, Hashable {
-    package var from: Date
+    var from: Date
     /// In milliunits of the storefront's currency; 0 is free.
-    package var price: Int64
+    var price: Int64
 
     package init(from: Date, price: Int64) {
         self.from = from

@@ -4,20 +4,20 @@ package import TenureCore
 /// An in-app purchase in the catalog.
 package struct StoreProduct: Codable, Sendable, Hashable {
     package var id: String
-    package var type: ProductType
+    var type: ProductType
     /// In milliunits, in every storefront without a separate price.
-    package var price: Int64
+    var price: Int64
     /// In milliunits, by storefront code.
-    package var prices: [String: Int64]
+    var prices: [String: Int64]
     /// Of a subscription: a customer has one product of a group at a time.
-    package var group: String?
+    var group: String?
     /// 1 is the highest; changing to a smaller number is an upgrade.
-    package var level: Int
+    var level: Int
     /// How long one payment for a subscription lasts, in ISO 8601.
-    package var period: CalendarPeriod?
-    package var isFamilyShareable: Bool
-    package var offers: [SubscriptionOffer]
-    package var isOnSale = true
+    var period: CalendarPeriod?
+    var isFamilyShareable: Bool
+    var offers: [SubscriptionOffer]
+    var isOnSale = true
 
     package init(
         id: String, type: ProductType, price: Int64, prices: [String: Int64] = [:], group: String? = nil,
@@ -35,22 +35,22 @@ package struct StoreProduct: Codable, Sendable, Hashable {
         self.offers = offers
     }
 
-    package func price(in storefront: Storefront) -> Int64 { prices[storefront.code] ?? price }
-    package var introductoryOffer: SubscriptionOffer? { offers.first { $0.type == .introductory } }
+    func price(in storefront: Storefront) -> Int64 { prices[storefront.code] ?? price }
+    var introductoryOffer: SubscriptionOffer? { offers.first { $0.type == .introductory } }
 }
 
 /// Better terms for the beginning of a subscription.
 package struct SubscriptionOffer: Codable, Sendable, Hashable {
     /// Nil for an introductory offer, which has no name.
-    package var id: String?
-    package var type: OfferType
-    package var discount: OfferDiscountType
+    var id: String?
+    var type: OfferType
+    var discount: OfferDiscountType
     /// The whole length of a free trial or of an offer that is paid up front.
-    package var period: CalendarPeriod
+    var period: CalendarPeriod
     /// The number of periods of an offer that is paid as you go.
-    package var count: Int
+    var count: Int
     /// In milliunits, for each payment.
-    package var price: Int64
+    var price: Int64
 
     package init(
         id: String? = nil, type: OfferType, discount: OfferDiscountType, period: CalendarPeriod, count: Int = 1,

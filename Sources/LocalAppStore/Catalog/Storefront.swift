@@ -1,8 +1,8 @@
 /// A country's App Store: its code (ISO 3166-1 alpha-3), Apple's number for it, and its currency (ISO 4217).
-package struct Storefront: Sendable, Hashable {
-    package let code: String
-    package let id: String
-    package let currency: String
+struct Storefront: Sendable, Hashable {
+    let code: String
+    let id: String
+    let currency: String
 
     private init(_ code: String, _ id: Int, _ currency: String) {
         self.code = code
@@ -11,7 +11,7 @@ package struct Storefront: Sendable, Hashable {
     }
 
     /// The storefronts of this store.
-    package static let all: [Storefront] = [
+    static let all: [Storefront] = [
         Storefront("USA", 143441, "USD"), Storefront("FRA", 143442, "EUR"), Storefront("DEU", 143443, "EUR"),
         Storefront("GBR", 143444, "GBP"), Storefront("AUT", 143445, "EUR"), Storefront("ITA", 143450, "EUR"),
         Storefront("NLD", 143452, "EUR"), Storefront("ESP", 143454, "EUR"), Storefront("CAN", 143455, "CAD"),
@@ -21,9 +21,9 @@ package struct Storefront: Sendable, Hashable {
         Storefront("TUR", 143480, "TRY"), Storefront("BRA", 143503, "BRL"),
     ]
 
-    package static let usa = Storefront("USA", 143441, "USD")
+    static let usa = Storefront("USA", 143441, "USD")
 
-    package init?(code: String) {
+    init?(code: String) {
         guard let found = Self.all.first(where: { $0.code == code }) else { return nil }
         self = found
     }

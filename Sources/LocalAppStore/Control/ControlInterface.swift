@@ -1,6 +1,6 @@
 import Foundation
 import HTTPTypes
-package import Hummingbird
+import Hummingbird
 import TenureAppStore
 import TenureCore
 import TenureJSON
@@ -10,16 +10,16 @@ import TenureMint
 /// `GET /control/state`, `POST /control/operations` with one operation or a list, `GET /control/customers/{name}` with the
 /// artifacts of the customer's device, `POST /control/device/{kind}` for StoreKit on Linux, and
 /// `POST /control/fault` with a code and the number of requests that fail.
-package struct ControlInterface: Sendable {
+struct ControlInterface: Sendable {
     private let store: LocalAppStore
     private let fault: Fault
 
-    package init(store: LocalAppStore, fault: Fault) {
+    init(store: LocalAppStore, fault: Fault) {
         self.store = store
         self.fault = fault
     }
 
-    package func add(to router: Router<BasicRequestContext>) {
+    func add(to router: Router<BasicRequestContext>) {
         let control = router.group("control")
         control.get("state") { _, _ in Response.json(await state()) }
         control.post("operations") { request, _ in try await operation(request) }
@@ -162,10 +162,10 @@ package struct ControlInterface: Sendable {
 }
 
 /// Accepts only requests to a name of this machine: a page on another origin could point its own name here.
-package struct LoopbackOnly<Context: RequestContext>: RouterMiddleware {
-    package init() {}
+struct LoopbackOnly<Context: RequestContext>: RouterMiddleware {
+    init() {}
 
-    package func handle(
+    func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         let name = request.head.authority ?? ""

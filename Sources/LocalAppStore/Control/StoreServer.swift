@@ -1,5 +1,5 @@
 import Foundation
-package import Hummingbird
+import Hummingbird
 import Logging
 import NIOCore
 import ServiceLifecycle
@@ -37,10 +37,10 @@ package struct StoreServer: Sendable {
     }
 
     /// Another process listens on the port.
-    package struct PortInUse: Error, Sendable, CustomStringConvertible {
+    struct PortInUse: Error, Sendable, CustomStringConvertible {
         let port: Int
 
-        package var description: String {
+        var description: String {
             "the port \(port) of this machine is in use; stop what listens there, or choose another port"
         }
     }
@@ -65,7 +65,7 @@ package struct StoreServer: Sendable {
         return logger
     }
 
-    package func application(
+    func application(
         onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
     ) async -> some ApplicationProtocol {
         let router = Router(context: BasicRequestContext.self)

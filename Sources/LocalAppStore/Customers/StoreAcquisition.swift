@@ -1,5 +1,5 @@
-package import Foundation
-package import TenureCore
+import Foundation
+import TenureCore
 
 /// One account's acquisition of an app. There is one for each app, however often the app is downloaded or bought again.
 package struct StoreAcquisition: Sendable, Hashable {
@@ -8,24 +8,24 @@ package struct StoreAcquisition: Sendable, Hashable {
     }
 
     package let index: Int
-    package let account: Int
-    package let app: Int
+    let account: Int
+    let app: Int
     /// The platform and release when the account first got the app.
-    package let platform: Platform
-    package let release: StoreRelease
-    package let date: Date
-    package var way: Way
+    let platform: Platform
+    let release: StoreRelease
+    let date: Date
+    var way: Way
     /// In milliunits. No artifact from the App Store has it.
-    package var price: Int64
-    package let preorderDate: Date?
+    var price: Int64
+    let preorderDate: Date?
     /// When a license of a volume purchase ends.
-    package let licenseEnds: Date?
+    let licenseEnds: Date?
     /// Set while the app is refunded.
-    package var refundedAt: Date?
+    var refundedAt: Date?
     /// When the app was acquired again after the last refund.
-    package var gotAgainAt: Date?
+    var gotAgainAt: Date?
     /// The platform and release that the device runs.
-    package var installed: (platform: Platform, release: StoreRelease) {
+    var installed: (platform: Platform, release: StoreRelease) {
         get { (installedPlatform, installedRelease) }
         set { (installedPlatform, installedRelease) = newValue }
     }

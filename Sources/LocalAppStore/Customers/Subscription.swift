@@ -1,9 +1,9 @@
-package import Foundation
-package import TenureAppStore
+import Foundation
+import TenureAppStore
 
 /// One account's subscription in one group, over all its periods and changes of plan.
-package struct Subscription: Sendable, Hashable {
-    package enum State: Sendable, Hashable {
+struct Subscription: Sendable, Hashable {
+    enum State: Sendable, Hashable {
         case active
         /// The renewal couldn't be charged, and the customer keeps access until then.
         case gracePeriod(until: Date)
@@ -14,40 +14,40 @@ package struct Subscription: Sendable, Hashable {
         case revoked
     }
 
-    package struct PriceIncrease: Sendable, Hashable {
-        package var price: Int64
-        package var status: PriceIncreaseStatus
+    struct PriceIncrease: Sendable, Hashable {
+        var price: Int64
+        var status: PriceIncreaseStatus
     }
 
-    package let index: Int
-    package let account: Int
-    package let app: Int
-    package let group: String
+    let index: Int
+    let account: Int
+    let app: Int
+    let group: String
     /// Indexes of transactions.
-    package let original: Int
-    package var current: Int
+    let original: Int
+    var current: Int
     /// Indexes of products: the current one, and the one that it renews as.
-    package var product: Int
-    package var renewsAs: Int
-    package var autoRenews = true
-    package var state = State.active
+    var product: Int
+    var renewsAs: Int
+    var autoRenews = true
+    var state = State.active
     /// In milliunits, of the next renewal.
-    package var renewalPrice: Int64
-    package var priceIncrease: PriceIncrease?
+    var renewalPrice: Int64
+    var priceIncrease: PriceIncrease?
     /// The offer of the next payments, and how many payments have it.
-    package var nextOffer: SubscriptionOffer?
-    package var offerPaymentsLeft = 0
-    package var streakBegan: Date
+    var nextOffer: SubscriptionOffer?
+    var offerPaymentsLeft = 0
+    var streakBegan: Date
     /// When it was last bought.
-    package var renewals = 0
+    var renewals = 0
     /// When the developer extended the renewal date.
-    package var extensions: [Date] = []
+    var extensions: [Date] = []
     /// For a family member's subscription, the purchaser's one; for the purchaser's, those of the members.
-    package let sharedFrom: Int?
-    package var sharedWith: [Int] = []
-    package var isShared = false
+    let sharedFrom: Int?
+    var sharedWith: [Int] = []
+    var isShared = false
 
-    package var status: SubscriptionStatus {
+    var status: SubscriptionStatus {
         switch state {
         case .active: .active
         case .gracePeriod: .gracePeriod
@@ -58,12 +58,12 @@ package struct Subscription: Sendable, Hashable {
     }
 
     /// Whether it can still renew.
-    package var isRunning: Bool {
+    var isRunning: Bool {
         switch state {
         case .active, .gracePeriod, .billingRetry: true
         case .expired, .revoked: false
         }
     }
 
-    package var gracePeriodEnd: Date? { if case .gracePeriod(let end) = state { end } else { nil } }
+    var gracePeriodEnd: Date? { if case .gracePeriod(let end) = state { end } else { nil } }
 }

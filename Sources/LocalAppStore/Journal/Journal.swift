@@ -1,6 +1,6 @@
 package import Foundation
 import TenureAppStore
-package import TenureCore
+import TenureCore
 import TenureJSON
 import TenureStore
 
@@ -82,7 +82,7 @@ package struct Journal: Sendable {
     }
 
     /// The number of entries, including the header.
-    package var count: Int {
+    var count: Int {
         get throws {
             try use { connection throws(StoreError) in
                 Int(try connection.row("SELECT count(*) FROM journal")?.integer(0) ?? 0)
@@ -108,14 +108,14 @@ package struct Journal: Sendable {
 
 /// The header: how a state begins.
 package struct JournalHeader: Codable, Sendable {
-    package var seed: String
-    package var environment: AppStoreEnvironment
+    var seed: String
+    var environment: AppStoreEnvironment
     package var now: Date
     package var apps: [StoreApp]
     /// Nil: Apple's.
-    package var sandboxPeriods: SandboxPeriods?
+    var sandboxPeriods: SandboxPeriods?
 
-    package init(
+    init(
         seed: String, environment: AppStoreEnvironment = .production, now: Date, apps: [StoreApp],
         sandboxPeriods: SandboxPeriods? = nil
     ) {
@@ -133,8 +133,8 @@ package struct JournalHeader: Codable, Sendable {
     }
 }
 
-package struct JournalError: Error, Sendable, CustomStringConvertible {
-    package let description: String
+struct JournalError: Error, Sendable, CustomStringConvertible {
+    let description: String
 
     init(_ description: String) {
         self.description = "the journal can't be used: \(description)"

@@ -1,21 +1,21 @@
-package import Foundation
+import Foundation
 package import TenureAppStore
 
 /// One App Store Server Notification: its content at that moment, and the outcomes of its delivery.
 /// It is signed when it is read; most never are.
 package struct StoreNotification: Sendable, Hashable {
-    package let index: Int
-    package let uuid: UUID
+    let index: Int
+    let uuid: UUID
     package let type: NotificationType
-    package let subtype: NotificationSubtype?
-    package let date: Date
+    let subtype: NotificationSubtype?
+    let date: Date
     /// How many earlier notifications are about the same purchase at that instant.
-    package let rank: Int
-    package let app: Int
-    package let subject: Subject
+    let rank: Int
+    let app: Int
+    let subject: Subject
     package var attempts: [SendAttempt] = []
 
-    package enum Subject: Sendable, Hashable {
+    enum Subject: Sendable, Hashable {
         case transaction(StoreTransaction, Subscription?, ConsumptionRequestReason?)
         case extensionSummary(ExtensionSummary)
         /// About this acquisition.
@@ -26,26 +26,26 @@ package struct StoreNotification: Sendable, Hashable {
 
     /// A millisecond after the one before it. Two notifications about one purchase never have the same instant, so a
     /// reader can order them.
-    package var signingDate: Date { date.addingTimeInterval(Double(rank) / 1000) }
+    var signingDate: Date { date.addingTimeInterval(Double(rank) / 1000) }
 
-    package var transaction: StoreTransaction? {
+    var transaction: StoreTransaction? {
         if case .transaction(let transaction, _, _) = subject { transaction } else { nil }
     }
 }
 
 /// A mass extension of renewal dates.
-package struct ExtensionSummary: Sendable, Hashable {
-    package let requestIdentifier: String
-    package let product: Int
-    package let storefronts: [String]
-    package let completedAt: Date
-    package let succeeded: Int
-    package let failed: Int
+struct ExtensionSummary: Sendable, Hashable {
+    let requestIdentifier: String
+    let product: Int
+    let storefronts: [String]
+    let completedAt: Date
+    let succeeded: Int
+    let failed: Int
 }
 
 package struct SendAttempt: Sendable, Hashable {
-    package let date: Date
-    package let result: SendAttemptResult
+    let date: Date
+    let result: SendAttemptResult
 }
 
 /// The outcome of a delivery, in Apple's terms.

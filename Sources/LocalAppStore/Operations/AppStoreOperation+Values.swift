@@ -91,9 +91,9 @@ extension AppStoreOperation {
 }
 
 /// Amounts as people write them.
-package enum Money {
+enum Money {
     /// Thousandths; nil unless the text is an amount: `4.99`, `5`, `free`.
-    package static func milliunits(_ text: String) -> Int64? {
+    static func milliunits(_ text: String) -> Int64? {
         if text == "free" { return 0 }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), let whole = digits(parts[0], upTo: 9) else { return nil }

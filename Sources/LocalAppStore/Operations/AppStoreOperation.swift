@@ -5,15 +5,15 @@ package import TenureJSON
 /// The command line, the control interface, scenario files and the journal all use this form. One table has the
 /// parameters of each operation.
 package struct AppStoreOperation: Sendable, Hashable {
-    package let kind: Kind
-    package var parameters: [Parameter: String]
+    let kind: Kind
+    var parameters: [Parameter: String]
 
     package init(_ kind: Kind, _ parameters: [Parameter: String] = [:]) {
         self.kind = kind
         self.parameters = parameters
     }
 
-    package subscript(_ parameter: Parameter) -> String? { parameters[parameter] }
+    subscript(_ parameter: Parameter) -> String? { parameters[parameter] }
 
     /// Reads `{"operation": "refund", "customer": "Ada", ...}`. Throws an `OperationMistake`.
     package init(_ object: JSONObject) throws(OperationMistake) {
@@ -63,7 +63,7 @@ package struct AppStoreOperation: Sendable, Hashable {
 package struct OperationMistake: Error, Sendable, Hashable, CustomStringConvertible {
     package let description: String
 
-    package init(_ description: String) {
+    init(_ description: String) {
         self.description = description
     }
 

@@ -4,7 +4,7 @@ import TenureCore
 
 extension AppStoreState {
     /// Performs an operation. Throws an `AppStoreStateError` or an `OperationMistake`; then nothing has changed.
-    package mutating func perform(_ operation: AppStoreOperation) throws {
+    mutating func perform(_ operation: AppStoreOperation) throws {
         try operation.checkCompleteness()
         let app = operation[.app]
         let customer = operation[.customer] ?? ""

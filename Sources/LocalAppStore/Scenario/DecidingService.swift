@@ -1,9 +1,9 @@
-package import Foundation
-package import TenureAppStore
-package import TenureCore
+import Foundation
+import TenureAppStore
+import TenureCore
 
 /// A small service: it stores what it verified, and decides from that. For playing scenarios in process.
-package actor DecidingService: EntitlementService {
+actor DecidingService: EntitlementService {
     private let policy: Policy
     private let verifier: AppStoreVerifier
     private let environment: AppStoreEnvironment
@@ -16,7 +16,7 @@ package actor DecidingService: EntitlementService {
         var purchasesAreComplete = false
     }
 
-    package init(policy: Policy, anchors: TrustAnchors, environment: AppStoreEnvironment) throws {
+    init(policy: Policy, anchors: TrustAnchors, environment: AppStoreEnvironment) throws {
         self.policy = policy
         self.environment = environment
         verifier = AppStoreVerifier(
@@ -24,7 +24,7 @@ package actor DecidingService: EntitlementService {
             trust: try TrustConfiguration(anchors: [environment: anchors]))
     }
 
-    package func open(_ device: DeviceArtifacts, at now: Date) throws -> [String: Decision.Outcome] {
+    func open(_ device: DeviceArtifacts, at now: Date) throws -> [String: Decision.Outcome] {
         if let id = device.appTransactionID { names[id] = device.customer }
         var known = customers[device.customer] ?? KnownEvidence()
         if let id = device.appTransactionID, let early = customers.removeValue(forKey: id) {
@@ -46,12 +46,12 @@ package actor DecidingService: EntitlementService {
         return try decisions(on: known, at: now)
     }
 
-    package func known(_ customer: KnownCustomer, at now: Date) throws -> [String: Decision.Outcome]? {
+    func known(_ customer: KnownCustomer, at now: Date) throws -> [String: Decision.Outcome]? {
         try (customers[customer.name] ?? customer.appTransactionID.flatMap { customers[$0] })
             .map { try decisions(on: $0, at: now) }
     }
 
-    package nonisolated func accompany(
+    nonisolated func accompany(
         _ header: JournalHeader, signer: StoreSigner,
         _ story: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
     ) async throws -> [ScenarioRun.Outcome] {
@@ -67,14 +67,14 @@ package actor DecidingService: EntitlementService {
     }
 
     /// Everything that the App Store still has, the oldest first.
-    package func catchUp(from store: LocalAppStore) async throws {
+    func catchUp(from store: LocalAppStore) async throws {
         let state = await store.state
         for notification in state.notifications {
             _ = receive(try store.signer.notification(notification, in: state), at: state.now)
         }
     }
 
-    package func receive(_ signedPayload: String, at now: Date) -> SendAttemptResult {
+    func receive(_ signedPayload: String, at now: Date) -> SendAttemptResult {
         guard let notification = try? verifier.verifyNotification(Array(signedPayload.utf8), now: now) else {
             return .unsuccessfulStatus
         }

@@ -23,21 +23,16 @@ package protocol EntitlementService: Sendable {
 
 /// A customer, by the scenario's name and by Apple's ID.
 package struct KnownCustomer: Sendable, Hashable {
-    package let name: String
+    let name: String
     /// Where they have the app.
     package let appTransactionID: String?
-
-    package init(name: String, appTransactionID: String?) {
-        self.name = name
-        self.appTransactionID = appTransactionID
-    }
 }
 
 /// What a customer's app sends.
 package struct DeviceArtifacts: Sendable {
     package let customer: String
     /// Apple's ID of the customer in the app, if they have it.
-    package let appTransactionID: String?
+    let appTransactionID: String?
     package let deviceVerificationID: UUID
     package let appTransaction: String?
     /// In DER.
@@ -50,7 +45,7 @@ package struct DeviceArtifacts: Sendable {
 }
 
 extension LocalAppStore {
-    package func customer(_ name: String, app bundleID: String? = nil) throws -> KnownCustomer {
+    func customer(_ name: String, app bundleID: String? = nil) throws -> KnownCustomer {
         let acquisition = state.acquisition(of: try state.accountPlace(name), app: try state.appPlace(bundleID))
         return KnownCustomer(name: name, appTransactionID: acquisition.map { state.id(of: $0) })
     }

@@ -4,7 +4,7 @@ package import TenureCore
 /// A scenario: an app, its customers, what happens to them, and what they must be able to use.
 package struct Scenario: Sendable {
     package let name: String
-    package let story: String?
+    let story: String?
     /// The policy file, relative to the scenario's own; nil if the command names one.
     package let policy: String?
     package let header: JournalHeader
@@ -38,7 +38,7 @@ package struct Scenario: Sendable {
         package let time: Time
         /// In the order of the file.
         package let events: [Event]
-        package let place: String
+        let place: String
     }
 
     package enum Event: Sendable {

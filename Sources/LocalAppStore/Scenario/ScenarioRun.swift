@@ -5,9 +5,9 @@ import TenureJSON
 
 /// Plays a scenario: its operations happen, the service learns about them, and its answers are compared.
 package struct ScenarioRun: Sendable {
-    package let scenario: Scenario
-    package let signer: StoreSigner
-    package let service: any EntitlementService
+    let scenario: Scenario
+    let signer: StoreSigner
+    let service: any EntitlementService
 
     package init(_ scenario: Scenario, signer: StoreSigner, service: any EntitlementService) {
         self.scenario = scenario
@@ -118,9 +118,9 @@ extension AppStoreOperation {
 }
 
 /// An operation that isn't possible, or an artifact that can't be verified.
-package struct ScenarioFailure: Error, Sendable, CustomStringConvertible {
-    package let place: String
-    package let detail: String
+struct ScenarioFailure: Error, Sendable, CustomStringConvertible {
+    let place: String
+    let detail: String
 
-    package var description: String { "\(place): \(detail)" }
+    var description: String { "\(place): \(detail)" }
 }

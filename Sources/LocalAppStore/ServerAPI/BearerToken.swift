@@ -1,11 +1,11 @@
 import Crypto
-package import Foundation
+import Foundation
 import TenureAppStore
 import TenureCore
 import TenureJSON
 
 /// A developer's token for the App Store Server API: a JWT that names the app.
-package struct BearerToken {
+struct BearerToken {
     /// The app that the request is about.
     let bundleID: String
 
@@ -52,7 +52,7 @@ package struct BearerToken {
     }
 
     /// A token as a developer's server makes it, valid for `lifetime` seconds from `now`.
-    package static func make(key: ServerAPIKey, bundleID: String, now: Date, lifetime: Int = 300) throws -> String {
+    static func make(key: ServerAPIKey, bundleID: String, now: Date, lifetime: Int = 300) throws -> String {
         func segment(_ members: [(String, JSONValue)]) -> String {
             let object = JSONObject(members: members.map { .init(name: $0.0, value: $0.1) })
             return String(decoding: Base64.urlSafe.encode(JSONValue.object(object).bytes), as: UTF8.self)

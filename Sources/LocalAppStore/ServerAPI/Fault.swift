@@ -1,10 +1,10 @@
 /// Injected errors of the App Store Server API, for testing a server. A rate limit allows the next request in a second.
-package actor Fault {
+actor Fault {
     private var error: ServerAPIError?
     private var requests = 0
 
     /// The number of requests that fail from now on; 0: none anymore.
-    package func inject(_ error: ServerAPIError, requests: Int) {
+    func inject(_ error: ServerAPIError, requests: Int) {
         self.error = error
         self.requests = requests
     }

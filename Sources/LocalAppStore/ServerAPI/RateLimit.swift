@@ -1,7 +1,7 @@
 import Foundation
 
 /// How many requests of a kind are answered. Apple counts by the hour; the sandbox allows a tenth.
-package enum RequestClass: Int, Sendable, Hashable, CaseIterable {
+enum RequestClass: Int, Sendable, Hashable, CaseIterable {
     case reading = 50
     case changing = 20
     case lookingBack = 10

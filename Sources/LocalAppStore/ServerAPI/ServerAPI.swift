@@ -11,7 +11,7 @@ package struct ServerAPI: Sendable {
     let store: LocalAppStore
     let key: ServerAPIKey
     let limit: RateLimit
-    package let fault = Fault()
+    let fault = Fault()
     /// Real time. Tokens and rate limits use it, or the local clock if the developer's server uses that.
     let now: @Sendable () -> Date
 

@@ -66,7 +66,7 @@ package enum ServerAPIError: Int, Error, Sendable, CaseIterable {
     package var status: Int { rawValue / 10_000 }
 
     /// The message that Apple documents for the error, or one in Apple's style for errors without a documented message.
-    package var message: String { Self.messages[self] ?? words }
+    var message: String { Self.messages[self] ?? words }
 
     /// The allowed values of `errorMessage` in Apple's documentation of each error. Some end without a period there.
     private static let messages: [ServerAPIError: String] = [

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import TenureAppStore
 import TenureCore
 import TenureMint
@@ -11,7 +11,7 @@ extension StoreSigner {
 
     /// The app receipt on a device of the account, signed now, in DER.
     /// It lists purchases, but consumables only until they are finished, and nothing that the family shares.
-    package func receipt(of it: StoreAcquisition, in state: AppStoreState, device: UUID) throws -> [UInt8] {
+    func receipt(of it: StoreAcquisition, in state: AppStoreState, device: UUID) throws -> [UInt8] {
         let app = state.apps[it.app]
         let minter = ReceiptMinter(
             authority: authority,

@@ -6,7 +6,7 @@ package import TenureMint
 
 /// Signs artifacts as the App Store would at that moment, with the keys of a test authority.
 package struct StoreSigner: Sendable {
-    package let authority: TestAuthority
+    let authority: TestAuthority
 
     package init(authority: TestAuthority) {
         self.authority = authority
@@ -24,13 +24,13 @@ package struct StoreSigner: Sendable {
         try sign(state.appTransaction(acquisition, for: reader), in: state)
     }
 
-    package func transaction(
+    func transaction(
         _ transaction: StoreTransaction, in state: AppStoreState, for reader: Reader = .server, at date: Date? = nil
     ) throws -> String {
         try sign(state.payload(of: transaction, for: reader, signedAt: date ?? state.now), in: state)
     }
 
-    package func renewalInfo(
+    func renewalInfo(
         _ subscription: Subscription, in state: AppStoreState, for reader: Reader = .server, at date: Date? = nil
     ) throws -> String {
         try sign(state.renewalInfo(of: subscription, for: reader, signedAt: date ?? state.now), in: state)

@@ -57,7 +57,7 @@ extension AppStoreState {
     }
 
     /// The device gets the release on sale.
-    package mutating func update(
+    mutating func update(
         _ customer: String, app bundleID: String? = nil, on platform: Platform? = nil
     ) throws(AppStoreStateError) {
         let acquisition = try held(by: customer, app: bundleID)
@@ -67,7 +67,7 @@ extension AppStoreState {
     }
 
     /// The App Store refunds the app. It sends no notification.
-    package mutating func refundApp(_ customer: String, app bundleID: String? = nil) throws(AppStoreStateError) {
+    mutating func refundApp(_ customer: String, app bundleID: String? = nil) throws(AppStoreStateError) {
         let acquisition = try held(by: customer, app: bundleID)
         guard acquisition.refundedAt == nil, acquisition.price > 0 else {
             throw .appNotBought(customer: customer, app: apps[acquisition.app].bundleID)
@@ -76,7 +76,7 @@ extension AppStoreState {
     }
 
     /// A parent withdraws the consent for a child's app.
-    package mutating func rescindConsent(_ customer: String, app bundleID: String? = nil) throws(AppStoreStateError) {
+    mutating func rescindConsent(_ customer: String, app bundleID: String? = nil) throws(AppStoreStateError) {
         let acquisition = try held(by: customer, app: bundleID)
         notify(.rescindConsent, app: acquisition.app, about: .app(acquisition.index))
     }

@@ -7,7 +7,7 @@ extension AppStoreState {
     /// Changes to another product of the group: at once if its level is higher, at the next renewal if it is lower.
     /// Changing to the current product cancels such a change.
     /// A change of plan switches renewal on again, without a notification.
-    package mutating func changePlan(
+    mutating func changePlan(
         _ customer: String, to id: String, offer name: String? = nil, as wanted: PlanChange
     ) throws(AppStoreStateError) {
         let product = try productPlace(id)
@@ -72,7 +72,7 @@ extension AppStoreState {
     }
 
     /// The developer raises a price. Subscribers are notified, and asked if `needsConsent`.
-    package mutating func raisePrice(
+    mutating func raisePrice(
         of id: String, to price: Int64, needsConsent: Bool = true
     ) throws(AppStoreStateError) {
         let product = try productPlace(id)
@@ -90,7 +90,7 @@ extension AppStoreState {
     }
 
     /// The customer agrees to a higher price.
-    package mutating func consent(_ customer: String, _ product: String) throws(AppStoreStateError) {
+    mutating func consent(_ customer: String, _ product: String) throws(AppStoreStateError) {
         let place = try subscription(customer, product)
         guard subscriptions[place].state == .active, subscriptions[place].priceIncrease?.status == .notYetAnswered
         else { throw .unfit(customer: customer, product: product, must: "wait for consent to a higher price") }
@@ -99,7 +99,7 @@ extension AppStoreState {
     }
 }
 
-package enum PlanChange: Sendable, Hashable {
+enum PlanChange: Sendable, Hashable {
     case upgrade, downgrade, stay
 
     fileprivate var phrase: String {

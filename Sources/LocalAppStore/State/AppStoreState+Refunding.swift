@@ -17,7 +17,7 @@ extension AppStoreState {
     }
 
     /// The customer asks for a refund, and the developer is asked about consumption.
-    package mutating func requestRefund(
+    mutating func requestRefund(
         _ customer: String, _ product: String, reason: ConsumptionRequestReason = .unintendedPurchase,
         periodsAgo: Int = 0
     ) throws(AppStoreStateError) {
@@ -25,7 +25,7 @@ extension AppStoreState {
         tell(.consumptionRequest, of: transaction, reason: reason)
     }
 
-    package mutating func declineRefund(
+    mutating func declineRefund(
         _ customer: String, _ product: String, periodsAgo: Int = 0
     ) throws(AppStoreStateError) {
         let transaction = try transaction(customer, product, periodsAgo: periodsAgo)
@@ -71,7 +71,7 @@ extension AppStoreState {
     }
 
     /// Reverses the refund: what was revoked is valid again, until its original end.
-    package mutating func reverseRefund(
+    mutating func reverseRefund(
         _ customer: String, _ product: String, periodsAgo: Int = 0
     ) throws(AppStoreStateError) {
         let transaction = try transaction(customer, product, periodsAgo: periodsAgo)

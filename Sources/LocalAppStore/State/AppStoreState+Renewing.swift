@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import TenureAppStore
 import TenureCore
 
@@ -89,7 +89,7 @@ extension AppStoreState {
     // MARK: Operations
 
     /// The customer switches automatic renewal off, or on again.
-    package mutating func setAutoRenew(_ isOn: Bool, _ customer: String, _ product: String) throws(AppStoreStateError) {
+    mutating func setAutoRenew(_ isOn: Bool, _ customer: String, _ product: String) throws(AppStoreStateError) {
         let place = try subscription(customer, product)
         guard subscriptions[place].isRunning, subscriptions[place].autoRenews != isOn else {
             throw .unfit(
@@ -100,7 +100,7 @@ extension AppStoreState {
     }
 
     /// The customer's payment works again, and due amounts are charged.
-    package mutating func recover(_ customer: String, _ product: String) throws(AppStoreStateError) {
+    mutating func recover(_ customer: String, _ product: String) throws(AppStoreStateError) {
         let place = try subscription(customer, product)
         switch subscriptions[place].state {
         case .gracePeriod, .billingRetry: break
@@ -112,7 +112,7 @@ extension AppStoreState {
     }
 
     /// The developer extends the next renewal date.
-    package mutating func extend(_ transaction: StoreTransaction, by days: Int) -> Date? {
+    mutating func extend(_ transaction: StoreTransaction, by days: Int) -> Date? {
         guard let subscription = subscription(of: transaction), subscription.state == .active,
             let end = transactions[subscription.current].expiresDate
         else { return nil }
@@ -130,7 +130,7 @@ extension AppStoreState {
 
     /// Extends the renewal dates of all subscribers of a product, in some storefronts or all. Sends one notification
     /// for each subscription, and one with the numbers.
-    package mutating func extendAll(
+    mutating func extendAll(
         _ id: String, by days: Int, request: String, in storefronts: [String]
     ) throws(AppStoreStateError) {
         let product = try productPlace(id)

@@ -5,7 +5,7 @@ import TenureCore
 /// Family Sharing: each member has separate transactions, which follow the purchaser's.
 extension AppStoreState {
     /// The purchaser lets the family use a product.
-    package mutating func share(_ customer: String, _ id: String) throws(AppStoreStateError) {
+    mutating func share(_ customer: String, _ id: String) throws(AppStoreStateError) {
         let transaction = try transaction(customer, id)
         guard accounts[transaction.account].family != nil else { throw .noFamily(customer: customer) }
         guard products[transaction.product].isFamilyShareable, !transaction.isFamilyShared,
@@ -24,7 +24,7 @@ extension AppStoreState {
     }
 
     /// The purchaser stops sharing.
-    package mutating func unshare(_ customer: String, _ id: String) throws(AppStoreStateError) {
+    mutating func unshare(_ customer: String, _ id: String) throws(AppStoreStateError) {
         let transaction = try transaction(customer, id)
         if let subscription = subscription(of: transaction), subscription.isShared {
             subscriptions[subscription.index].isShared = false
@@ -38,7 +38,7 @@ extension AppStoreState {
     }
 
     /// A member leaves the family, and loses what it shared.
-    package mutating func leaveFamily(_ customer: String) throws(AppStoreStateError) {
+    mutating func leaveFamily(_ customer: String) throws(AppStoreStateError) {
         let account = try accountPlace(customer)
         guard accounts[account].family != nil else { throw .noFamily(customer: customer) }
         for place in accounts[account].subscriptions {

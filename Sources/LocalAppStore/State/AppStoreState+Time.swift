@@ -11,12 +11,9 @@ extension AppStoreState {
     /// In production, the waits between attempts to deliver.
     static let deliveryPauses: [TimeInterval] = [1, 12, 24, 48, 72].map { $0 * 3600 }
 
-    /// The instant of the next scheduled event.
-    package var nextDate: Date? { scheduledEvents.nextDate }
-
     /// Sets the clock to `instant`, or to the next scheduled event if that is earlier, which then happens.
     /// Returns whether an event happened. Then its notifications can be delivered before time continues.
-    package mutating func step(to instant: Date) -> Bool {
+    mutating func step(to instant: Date) -> Bool {
         guard let (date, event) = scheduledEvents.next(by: instant) else {
             clock.advance(to: instant)
             return false
@@ -60,13 +57,13 @@ extension AppStoreState {
 
     // MARK: Deliveries
 
-    package mutating func takeOutbox() -> [Int] {
+    mutating func takeOutbox() -> [Int] {
         defer { outbox = [] }
         return outbox
     }
 
     /// Records the outcome of a delivery. Production tries again 1, 12, 24, 48 and 72 hours after the attempt before.
-    package mutating func recordAttempt(_ result: SendAttemptResult, of notification: Int) {
+    mutating func recordAttempt(_ result: SendAttemptResult, of notification: Int) {
         guard notifications.indices.contains(notification) else { return }
         outbox.removeAll { $0 == notification }
         notifications[notification].attempts.append(SendAttempt(date: now, result: result))

@@ -7,7 +7,7 @@ extension AppStoreState {
     /// The products that the customer may use now, by Apple's rules for `currentEntitlements`: permanent purchases, and
     /// the plan that runs or is in its grace period. Non-renewing purchases aren't among them, because the developer
     /// decides their length.
-    package func entitledProducts(of customer: String) throws(AppStoreStateError) -> Set<String> {
+    func entitledProducts(of customer: String) throws(AppStoreStateError) -> Set<String> {
         let account = accounts[try accountPlace(customer)]
         var result: Set<String> = []
         for place in account.transactions {

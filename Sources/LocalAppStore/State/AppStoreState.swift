@@ -14,14 +14,14 @@ package struct AppStoreState: Sendable {
     package internal(set) var accounts: [StoreAccount] = []
     package internal(set) var acquisitions: [StoreAcquisition] = []
     package internal(set) var transactions: [StoreTransaction] = []
-    package internal(set) var subscriptions: [Subscription] = []
+    var subscriptions: [Subscription] = []
     package internal(set) var notifications: [StoreNotification] = []
     /// Numbers of the notifications to deliver now.
-    package internal(set) var outbox: [Int] = []
+    var outbox: [Int] = []
     /// What developers sent about purchases, by index of the transaction.
-    package internal(set) var consumption: [Int: ConsumptionAnswer] = [:]
-    package internal(set) var massExtensions: [ExtensionSummary] = []
-    package internal(set) var network = Network.up
+    var consumption: [Int: ConsumptionAnswer] = [:]
+    var massExtensions: [ExtensionSummary] = []
+    var network = Network.up
 
     let sandboxPeriods: SandboxPeriods
     let ids: StoreIDs
@@ -53,7 +53,7 @@ package struct AppStoreState: Sendable {
 
     // MARK: Catalog
 
-    package mutating func add(_ app: StoreApp) {
+    mutating func add(_ app: StoreApp) {
         let place = apps.count
         for product in app.products where productPlaces[product.id] == nil {
             productPlaces[product.id] = products.count
@@ -63,24 +63,24 @@ package struct AppStoreState: Sendable {
         apps.append(app)
     }
 
-    package mutating func release(_ release: StoreRelease, of bundleID: String?) throws(AppStoreStateError) {
+    mutating func release(_ release: StoreRelease, of bundleID: String?) throws(AppStoreStateError) {
         let app = try appPlace(bundleID)
         apps[app].releases.append(release)
         apps[app].releases.sort { $0.releasedAt < $1.releasedAt }
     }
 
-    package mutating func setPrice(_ price: AppPrice, of bundleID: String?) throws(AppStoreStateError) {
+    mutating func setPrice(_ price: AppPrice, of bundleID: String?) throws(AppStoreStateError) {
         let app = try appPlace(bundleID)
         apps[app].prices.append(price)
         apps[app].prices.sort { $0.from < $1.from }
     }
 
     /// Whether a product can be bought, and renews.
-    package mutating func setOnSale(_ isOnSale: Bool, product id: String) throws(AppStoreStateError) {
+    mutating func setOnSale(_ isOnSale: Bool, product id: String) throws(AppStoreStateError) {
         products[try productPlace(id)].isOnSale = isOnSale
     }
 
-    package mutating func setNotificationURL(_ url: String?, of bundleID: String?) throws(AppStoreStateError) {
+    mutating func setNotificationURL(_ url: String?, of bundleID: String?) throws(AppStoreStateError) {
         apps[try appPlace(bundleID)].notificationURL = url
     }
 
@@ -98,13 +98,13 @@ package struct AppStoreState: Sendable {
         if let family { families[family, default: []].append(place) }
     }
 
-    package mutating func move(_ customer: String, to code: String) throws(AppStoreStateError) {
+    mutating func move(_ customer: String, to code: String) throws(AppStoreStateError) {
         let account = try accountPlace(customer)
         guard let storefront = Storefront(code: code) else { throw .noStorefront(code) }
         accounts[account].storefront = storefront
     }
 
-    package mutating func setBillingWorks(_ works: Bool, of customer: String) throws(AppStoreStateError) {
+    mutating func setBillingWorks(_ works: Bool, of customer: String) throws(AppStoreStateError) {
         accounts[try accountPlace(customer)].billingWorks = works
     }
 
@@ -121,13 +121,13 @@ package struct AppStoreState: Sendable {
         return place
     }
 
-    package func productPlace(_ id: String) throws(AppStoreStateError) -> Int {
+    func productPlace(_ id: String) throws(AppStoreStateError) -> Int {
         guard let place = productPlaces[id] else { throw .noProduct(id) }
         return place
     }
 
     /// The app with that bundle ID; without one, the only app.
-    package func appPlace(_ bundleID: String?) throws(AppStoreStateError) -> Int {
+    func appPlace(_ bundleID: String?) throws(AppStoreStateError) -> Int {
         guard let bundleID else {
             guard apps.count == 1 else { throw .whichApp }
             return 0
@@ -136,26 +136,26 @@ package struct AppStoreState: Sendable {
         return place
     }
 
-    package func app(ofProduct place: Int) -> Int { appOfProduct[place] }
+    func app(ofProduct place: Int) -> Int { appOfProduct[place] }
 
     package func acquisition(of account: Int, app: Int) -> StoreAcquisition? {
         accounts[account].acquisitions.lazy.map { acquisitions[$0] }.first { $0.app == app }
     }
 
     /// By `transactionId`.
-    package func transaction(_ id: some StringProtocol) -> StoreTransaction? {
+    func transaction(_ id: some StringProtocol) -> StoreTransaction? {
         guard let place = ids.transactionIndex(id), transactions.indices.contains(place) else { return nil }
         return transactions[place]
     }
 
     /// By `appTransactionId`.
-    package func acquisition(_ id: some StringProtocol) -> StoreAcquisition? {
+    func acquisition(_ id: some StringProtocol) -> StoreAcquisition? {
         guard let place = ids.appTransactionIndex(id), acquisitions.indices.contains(place) else { return nil }
         return acquisitions[place]
     }
 
     /// By the order ID in the purchaser's e-mail. A shared purchase has none.
-    package func transaction(order id: String) -> StoreTransaction? {
+    func transaction(order id: String) -> StoreTransaction? {
         guard let place = ids.transactionIndex(order: id), transactions.indices.contains(place),
             !transactions[place].isFamilyShared
         else { return nil }
@@ -168,19 +168,19 @@ package struct AppStoreState: Sendable {
 
     /// The ID of a subscription group: a number, as App Store Connect makes it. A group that is named by a number has that
     /// ID, so that an app can use its real one. Empty for a group without products.
-    package func groupID(_ name: String, of app: Int) -> String {
+    func groupID(_ name: String, of app: Int) -> String {
         if name.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) { return name }
         let first = products.indices.first { self.app(ofProduct: $0) == app && products[$0].group == name }
         return first.map(ids.group) ?? ""
     }
 
     /// The ID of a product's subscription group; nil if it isn't a subscription.
-    package func groupID(ofProduct place: Int) -> String? {
+    func groupID(ofProduct place: Int) -> String? {
         products[place].group.map { groupID($0, of: app(ofProduct: place)) }
     }
 
     /// The subscription that a transaction belongs to.
-    package func subscription(of transaction: StoreTransaction) -> Subscription? {
+    func subscription(of transaction: StoreTransaction) -> Subscription? {
         accounts[transaction.account].subscriptions.lazy.map { subscriptions[$0] }
             .first { $0.original == transaction.original }
     }
@@ -225,8 +225,8 @@ package struct AppStoreState: Sendable {
 }
 
 /// What a developer reported about a purchase after a request for a refund.
-package struct ConsumptionAnswer: Sendable, Hashable {
-    package let date: Date
-    package let deliveryStatus: String
-    package let refundPreference: String?
+struct ConsumptionAnswer: Sendable, Hashable {
+    let date: Date
+    let deliveryStatus: String
+    let refundPreference: String?
 }

@@ -26,8 +26,6 @@ struct ScheduledEvents: Sendable {
     private var entries: [Entry] = []
     private var count = 0
 
-    var nextDate: Date? { entries.first?.date }
-
     mutating func schedule(_ event: Event, at date: Date) {
         entries.append(Entry(date: date, number: count, event: event))
         count += 1

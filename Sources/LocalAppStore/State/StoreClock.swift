@@ -5,11 +5,11 @@ package import Foundation
 package struct StoreClock: Sendable, Hashable {
     package private(set) var now: Date
 
-    package init(startingAt now: Date) { self.now = now.inMilliseconds }
+    init(startingAt now: Date) { self.now = now.inMilliseconds }
 
-    package mutating func advance(by seconds: TimeInterval) { advance(to: now.addingTimeInterval(seconds)) }
+    mutating func advance(by seconds: TimeInterval) { advance(to: now.addingTimeInterval(seconds)) }
 
-    package mutating func advance(to instant: Date) { now = max(now, instant.inMilliseconds) }
+    mutating func advance(to instant: Date) { now = max(now, instant.inMilliseconds) }
 }
 
 extension Date {

@@ -42,8 +42,6 @@ struct HeldTransaction: Sendable {
     var value: Transaction
     var isFinished: Bool
 
-    var jws: String { value.signed.jws }
-
     init?(_ json: JSONObject) {
         guard let value = json.text("jws").flatMap(SignedText.init).flatMap(Transaction.init) else { return nil }
         self.value = value

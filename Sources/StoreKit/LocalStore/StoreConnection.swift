@@ -33,5 +33,5 @@ enum ConnectionFailure: Error, Sendable {
 
 extension LocalStore {
     /// The names of the requests, for comparing them with the store's.
-    package static var requestKinds: [String] { RequestKind.allCases.map(\.rawValue) }
+    static var requestKinds: [String] { RequestKind.allCases.map(\.rawValue) }
 }

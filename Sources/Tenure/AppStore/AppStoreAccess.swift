@@ -76,10 +76,10 @@ package struct StoreTransaction: Sendable, Hashable {
     package let environment: AppStoreEnvironment
     /// The app transaction that the purchase belongs to, if the artifact names it.
     package let appTransactionID: String?
-    package let subscriptionGroupID: String?
-    package let purchase: Purchase
+    let subscriptionGroupID: String?
+    let purchase: Purchase
 
-    package init(
+    init(
         jws: String, environment: AppStoreEnvironment, appTransactionID: String?, subscriptionGroupID: String? = nil,
         purchase: Purchase
     ) {
@@ -94,7 +94,7 @@ package struct StoreTransaction: Sendable, Hashable {
 /// A verified renewal info.
 package struct StoreRenewal: Sendable, Hashable {
     package let jws: String
-    package let renewal: Renewal
+    let renewal: Renewal
 
     package init(jws: String, renewal: Renewal) {
         self.jws = jws

@@ -13,7 +13,7 @@ extension Tenure {
         case development
 
         /// Whether `AppTransaction.shared` can answer without asking for a sign-in.
-        package var hasAppTransaction: Bool {
+        var hasAppTransaction: Bool {
             switch self {
             case .appStore, .testFlight: true
             case .setapp, .direct, .development: false
@@ -21,7 +21,7 @@ extension Tenure {
         }
 
         /// Whether purchases can be listed. In development they come from Xcode's StoreKit testing or the sandbox.
-        package var hasPurchases: Bool {
+        var hasPurchases: Bool {
             switch self {
             case .appStore, .testFlight, .development: true
             case .setapp, .direct: false

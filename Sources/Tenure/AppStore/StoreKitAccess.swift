@@ -5,7 +5,7 @@ import TenureCore
 /// StoreKit itself: Apple's, and on Linux this package's. Nothing else in the client touches it, and here alone what
 /// StoreKit verified becomes evidence.
 package struct StoreKitAccess: AppStoreAccess {
-    package init() {}
+    init() {}
 
     /// Read from the app's files once, at first use.
     package var distribution: Tenure.Distribution { Self.distributionOfThisApp }

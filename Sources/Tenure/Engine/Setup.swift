@@ -1,49 +1,49 @@
 package import Foundation
-package import TenureCore
+import TenureCore
 package import TenureHTTP
 
 /// Everything the client depends on, so that tests can replace each part.
 package struct Setup: Sendable {
     package var access: any AppStoreAccess
     /// Where the state is stored.
-    package var location: StateLocation
+    var location: StateLocation
     /// What kind of process this is.
-    package var host: HostProcess
+    var host: HostProcess
     /// The policy with which the device decides by itself; nil if it only asks the service.
     package var policy: Tenure.PolicySource?
     package var service: ServiceConnection?
     package var keys: [Tenure.ServiceKey] = []
     /// The offline root, which is trusted instead of the keys.
-    package var root: Tenure.ServiceKey?
+    var root: Tenure.ServiceKey?
     package var options = Tenure.Options()
     /// Reports proofs to the service, and gates nothing.
-    package var isListening = false
+    var isListening = false
     package var clock: @Sendable () -> Date = { Date() }
     /// Waits between attempts and between days. Ends early only if its task is canceled.
     package var sleep: @Sendable (_ seconds: Double) async throws -> Void = { seconds in
         try await Task.sleep(nanoseconds: UInt64(min(max(seconds, 0), 1e9) * 1e9))
     }
     /// Waits until the clock shows a date.
-    package var waitUntil: @Sendable (Date) async throws -> Void = { date in
+    var waitUntil: @Sendable (Date) async throws -> Void = { date in
         // In short steps: a sleep doesn't count the time in which the device itself sleeps.
         while case let seconds = date.timeIntervalSinceNow, seconds > 0 {
             try await Task.sleep(nanoseconds: UInt64(min(seconds, 60) * 1e9))
         }
     }
     /// Spreads the attempts of many devices. In 0..<1.
-    package var chance: @Sendable () -> Double = { Double.random(in: 0..<1) }
+    var chance: @Sendable () -> Double = { Double.random(in: 0..<1) }
     /// Events of the device while the app runs.
     package var events: @Sendable () -> AsyncStream<DeviceEvent> = { AsyncStream { $0.finish() } }
     /// Where asset packs are stored; nil: where the options say.
     package var contentLocation: ContentLocation?
     /// The `CFBundleShortVersionString`.
-    package var appVersion = (Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String)
+    var appVersion = (Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String)
         .flatMap { AppVersion($0) }
     /// What downloads asset packs.
     package var contentTransport: any Transport = URLSessionTransport.shared
     /// Seconds without a byte after which a download waits for the network.
     package var stallTimeout: Double = 10
-    package var network: @Sendable () -> AsyncStream<NetworkCondition> = NetworkCondition.ofThisDevice
+    var network: @Sendable () -> AsyncStream<NetworkCondition> = NetworkCondition.ofThisDevice
     /// Bytes that can be written to a folder; nil if that isn't known.
     package var freeSpace: @Sendable (_ folder: String) -> Int64? = { Disk.freeSpace(in: $0) }
     /// What downloads while the app isn't in the foreground. Nil: nothing does.
@@ -51,11 +51,11 @@ package struct Setup: Sendable {
     /// Why the options can't be used.
     var optionsError: Tenure.Error?
     /// How long the first search may keep callers waiting, in seconds.
-    package var resolvingTimeout: Double = 15
+    var resolvingTimeout: Double = 15
     /// How long `allows(_:)` waits while a denial is checked again, in seconds.
-    package var recheckTimeout: Double = 2
+    var recheckTimeout: Double = 2
     /// How long a purchase waits for the service, in seconds. The request goes on.
-    package var purchaseTimeout: Double = 5
+    var purchaseTimeout: Double = 5
 
     /// Storage that no other process locks.
     package var storage: any StateStorage {

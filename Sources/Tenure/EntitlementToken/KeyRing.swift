@@ -136,7 +136,7 @@ struct KeyRing: Sendable {
 }
 
 /// The keys that an offline root has revoked, as the device keeps them.
-package struct KeyRevocations: Sendable, Hashable, Codable {
+struct KeyRevocations: Sendable, Hashable, Codable {
     /// The root's ID. Lists of other roots don't count.
     let root: String
     /// A list with a higher counter replaces one with a lower counter.

@@ -5,14 +5,14 @@ package struct BundleDescription: Sendable, Hashable {
     package var path: String
     package var bundleID: String?
     /// Whether Info.plist has `NSAppClip`.
-    package var isAppClip: Bool
+    var isAppClip: Bool
     /// `WKCompanionAppBundleIdentifier` in the Info.plist of a watch app, for its extensions too: the app on the
     /// iPhone.
-    package var companionBundleID: String?
+    var companionBundleID: String?
     /// The bundle ID of the app that contains this bundle.
-    package var containingBundleID: String?
+    var containingBundleID: String?
 
-    package init(
+    init(
         path: String, bundleID: String?, isAppClip: Bool = false, companionBundleID: String? = nil,
         containingBundleID: String? = nil
     ) {
@@ -26,9 +26,9 @@ package struct BundleDescription: Sendable, Hashable {
 
 extension HostProcess {
     /// This process.
-    package static let current = HostProcess(BundleDescription(.main))
+    static let current = HostProcess(BundleDescription(.main))
 
-    package init(_ bundle: BundleDescription) {
+    init(_ bundle: BundleDescription) {
         if bundle.path.hasSuffix(".appex") {
             self.init(
                 .appExtension, bundleID: bundle.bundleID, containingBundleID: bundle.containingBundleID,

@@ -13,11 +13,11 @@ package struct HostProcess: Sendable, Hashable {
     /// `CFBundleIdentifier`; nil if there is no bundle, as on Linux.
     package let bundleID: String?
     /// The bundle ID of the app that this process is part of: its own, if it is the app.
-    package let containingBundleID: String?
+    let containingBundleID: String?
     /// The bundle ID of the app on the iPhone, for a watch app and its extensions.
-    package let companionBundleID: String?
+    let companionBundleID: String?
 
-    package init(
+    init(
         _ kind: Kind, bundleID: String?, containingBundleID: String? = nil, companionBundleID: String? = nil
     ) {
         self.kind = kind
@@ -38,7 +38,7 @@ package struct HostProcess: Sendable, Hashable {
     ///
     /// StoreKit names the containing app to its extensions. Their bundle IDs extend its own, which decides if the
     /// containing app is unknown, as in an App Clip. For an app, a bundle ID that its own extends is another app's.
-    package func accepts(bundleID other: String) -> Bool {
+    func accepts(bundleID other: String) -> Bool {
         guard let bundleID, bundleID != other else { return true }
         if kind == .appExtension || kind == .watchApp {
             let apps = [containingBundleID, companionBundleID].compactMap(\.self).filter { $0 != bundleID }
@@ -48,35 +48,35 @@ package struct HostProcess: Sendable, Hashable {
     }
 
     /// Only the app finishes transactions: it delivers what they bought.
-    package var mayFinishTransactions: Bool { kind == .app }
+    var mayFinishTransactions: Bool { kind == .app }
 
     /// Whether this process may show a sign-in. Only the app may: a widget isn't in front of a person.
-    package var mayPrompt: Bool { kind == .app }
+    var mayPrompt: Bool { kind == .app }
 
-    package var mayBuy: Bool { kind == .app }
+    var mayBuy: Bool { kind == .app }
 
-    package var mayShareKeychain: Bool { kind != .appClip }
+    var mayShareKeychain: Bool { kind != .appClip }
 
     /// Throws the reason if this process cannot buy.
-    package func checkMayBuy() throws(HostLimit) {
+    func checkMayBuy() throws(HostLimit) {
         guard mayBuy else { throw HostLimit(kind: kind, action: .buy) }
     }
 
     /// Throws the reason if this process cannot restore purchases.
-    package func checkMayPrompt() throws(HostLimit) {
+    func checkMayPrompt() throws(HostLimit) {
         guard mayPrompt else { throw HostLimit(kind: kind, action: .restore) }
     }
 }
 
 /// An operation that only the app may do.
 package struct HostLimit: Error, Sendable, Hashable, CustomStringConvertible {
-    package enum Action: String, Sendable, Hashable {
+    enum Action: String, Sendable, Hashable {
         case buy = "buy"
         case restore = "restore purchases"
     }
 
     package let kind: HostProcess.Kind
-    package let action: Action
+    let action: Action
 
     package var description: String { "\(problem); \(kind.advice)" }
 

@@ -12,7 +12,7 @@ package struct CurrentPolicy: Sendable {
     /// The newest signed policy; nil while the bundled policy applies.
     private var newest: SignedPolicy?
     /// The state to store for the next start.
-    package private(set) var kept: KeptPolicy?
+    private(set) var kept: KeptPolicy?
 
     /// The bundled policy: a compiled one, or a signed one, which has a counter.
     private enum Bundled: Sendable {
@@ -52,7 +52,7 @@ package struct CurrentPolicy: Sendable {
     }
 
     /// Takes what an earlier start stored, if it can be verified and is newer than the bundled policy.
-    package mutating func restore(_ kept: KeptPolicy) {
+    mutating func restore(_ kept: KeptPolicy) {
         self.kept = kept
         guard
             let signed = try? SignedPolicy.verify(kept.text.utf8, keys: keys, bundleID: bundled.policy.app.bundleID),
@@ -64,7 +64,7 @@ package struct CurrentPolicy: Sendable {
     package var policy: Policy { newest?.policy ?? bundled.policy }
 
     /// Nil while the policy is a bundled one without a counter.
-    package var counter: Int64? { newest?.counter }
+    var counter: Int64? { newest?.counter }
 
     /// The `ETag` of the stored text; nil to fetch the whole policy, because the text is lost or invalid.
     package var tag: String? {
@@ -96,7 +96,7 @@ package struct KeptPolicy: Sendable, Hashable, Codable {
     /// The server's `ETag`.
     package let tag: String?
     /// The highest counter that this device has accepted, even if the text is lost.
-    package let highestCounter: Int64
+    let highestCounter: Int64
 
     package init(text: String, tag: String?, highestCounter: Int64) {
         self.text = text

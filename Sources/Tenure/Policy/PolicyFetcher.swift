@@ -22,7 +22,7 @@ package enum PolicyFetchError: Error, Sendable, Hashable {
     case tooLarge(limit: Int)
     case canceled
 
-    package var isRetryable: Bool {
+    var isRetryable: Bool {
         switch self {
         case .unreachable, .canceled: true
         case .status(let code): code == 408 || code == 429 || code >= 500

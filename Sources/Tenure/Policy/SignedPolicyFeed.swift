@@ -1,6 +1,6 @@
-package import Foundation
+import Foundation
 package import TenureCore
-package import TenurePolicyFile
+import TenurePolicyFile
 
 /// The newest signed policy, refreshed from a web server and stored for the next start.
 package actor SignedPolicyFeed {
@@ -10,10 +10,10 @@ package actor SignedPolicyFeed {
     private var hand: CurrentPolicy
 
     /// The bundled policy, which holds until `restore()` or `refresh()` finds a newer one.
-    package nonisolated let initial: Policy
+    nonisolated let initial: Policy
 
     /// - Throws: if the bundled policy can't be read; see `CurrentPolicy`.
-    package init(
+    init(
         url: URL, keys: [PinnedKey], bundled: Data, cache: any PolicyCache,
         fetcher: any PolicyFetcher = HTTPPolicyFetcher()
     ) throws(SignedPolicyError) {
@@ -25,13 +25,13 @@ package actor SignedPolicyFeed {
     }
 
     /// Reads what an earlier start stored. Blocks, unlike `init`.
-    package func restore() -> Policy {
+    func restore() -> Policy {
         if hand.kept == nil, let kept = cache.read() { hand.restore(kept) }
         return hand.policy
     }
 
     package var policy: Policy { hand.policy }
-    package var counter: Int64? { hand.counter }
+    var counter: Int64? { hand.counter }
 
     /// Asks the server once. Afterward `policy` is as before, or newer.
     package func refresh() async -> PolicyRefresh {

@@ -1,4 +1,4 @@
-package import TenureAPI
+import TenureAPI
 public import TenureCore
 
 extension Tenure {
@@ -25,7 +25,7 @@ extension Tenure {
         }
 
         /// Creates a catalog from a response of the service. Ignores a length that can't be read.
-        package init(_ response: ProductsResponse) {
+        init(_ response: ProductsResponse) {
             var seen: Set<String> = []
             ids = response.products.map(\.id).filter { seen.insert($0).inserted }
             gifts = Dictionary(

@@ -8,39 +8,39 @@ package struct Account: Sendable, Hashable {
     package private(set) var environment: AppStoreEnvironment?
     package private(set) var bundleID: String?
     package private(set) var proofs: [AppProof] = []
-    package private(set) var purchases: [Purchase] = []
+    private(set) var purchases: [Purchase] = []
     package private(set) var renewals: [Renewal] = []
     /// The service's entitlement token, and when it was received.
     package var entitlementToken: String?
     /// The statements that vouch for the key that signed the token.
-    package var keyStatements: [String] = []
+    var keyStatements: [String] = []
     /// The service's last response.
-    package var told: [String: Tenure.Answer] = [:]
+    var told: [String: Tenure.Answer] = [:]
     /// When the service was last asked, with success.
     package var askedAt: Date?
     /// Entitlements that were denied when everything was last known, if there is no new evidence since.
-    package var denials: Set<String> = []
+    var denials: Set<String> = []
 
     /// Whether the app has sent everything that could grant something to the service.
-    package var toldAll = false
+    var toldAll = false
     /// Transactions about which the service hasn't answered yet.
-    package var unanswered: Set<String> = []
+    var unanswered: Set<String> = []
     /// Transactions that the service rejected. They stay unfinished.
-    package var refused: Set<String> = []
+    var refused: Set<String> = []
     /// Transactions that the app has delivered and that aren't finished yet.
-    package var delivered: Set<String> = []
+    var delivered: Set<String> = []
     /// The rights that the device granted under the last readable policy.
     package var granted: [String: Tenure.Answer] = [:]
 
     /// The hashed token of the persona that replaced the customer in the last request to the service.
-    package var persona: String?
+    var persona: String?
 
     /// The maximum number of stored purchases of one account, thousands of renewals.
     private static let mostPurchases = 5000
     private static let mostProofs = 400
 
     /// An app transaction of the device's previous account, which StoreKit still returns.
-    package var stale: String?
+    var stale: String?
 
     package init() {}
 
@@ -157,7 +157,7 @@ package struct Account: Sendable, Hashable {
         return !changed.isEmpty
     }
 
-    package func evidence(
+    func evidence(
         in environment: AppStoreEnvironment, purchasesAreComplete: Bool, persona: Persona? = nil
     ) -> Evidence {
         Evidence(
@@ -173,12 +173,6 @@ package struct Account: Sendable, Hashable {
     }
 
     package var acquisition: Acquisition? { proofs.isEmpty ? nil : acquisitions(in: proofs).first }
-
-    /// The newest signing date.
-    package var newestSigning: Date? {
-        let dates = proofs.compactMap(\.signedDate) + purchases.compactMap(\.signedDate)
-        return (dates + renewals.compactMap(\.signedDate)).max()
-    }
 
     /// The purchases to store if there are too many: the oldest consumables are dropped first, then the oldest periods
     /// of subscriptions.

@@ -117,7 +117,7 @@ package struct DeviceTime: Sendable, Hashable, Codable {
     }
 
     /// Whether no sequence of readings leads to this state, so that it must have been manipulated.
-    package var isImpossible: Bool {
+    var isImpossible: Bool {
         lastClock > floor.addingTimeInterval(Self.tolerance) && newestSigning == nil || firstSeen > lastClock
             || ![floor, lastClock, firstSeen].allSatisfy { $0.timeIntervalSinceReferenceDate.isFinite }
     }

@@ -11,7 +11,7 @@ package struct FallbackStateStorage: StateStorage {
     private let log: @Sendable (String) -> Void
     private let isRefused = Locked(false)
 
-    package init(
+    init(
         _ keychain: any StateStorage, file: any StateStorage, log: @escaping @Sendable (String) -> Void
     ) {
         self.keychain = keychain
@@ -28,7 +28,7 @@ package struct FallbackStateStorage: StateStorage {
     package func remove() throws { try attempt { try $0.remove() } }
 
     /// Returns a log that writes its first line only, for all storages of a process: the keychain refuses them alike.
-    package static func once(_ log: @escaping @Sendable (String) -> Void) -> @Sendable (String) -> Void {
+    static func once(_ log: @escaping @Sendable (String) -> Void) -> @Sendable (String) -> Void {
         let isWritten = Locked(false)
         return { line in
             let isFirst = isWritten.withLock { isWritten in

@@ -65,7 +65,7 @@ extension FileStateStorage {
     }
 
     /// `$XDG_DATA_HOME/tenure/groups/GROUP`: shared by the processes that name the group.
-    package static func shared(group: String) -> FileStateStorage {
+    static func shared(group: String) -> FileStateStorage {
         FileStateStorage(folder: root.appendingPathComponent("groups/" + safe(group), isDirectory: true))
     }
 

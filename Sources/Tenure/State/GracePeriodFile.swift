@@ -24,7 +24,7 @@ package struct GracePeriodFile: Sendable {
     }
 
     /// The state was read: the next time that it is unreadable counts for itself.
-    package func end() {
+    func end() {
         _ = unlink(url.path)
     }
 

@@ -4,11 +4,11 @@ import Foundation
 package struct StateLocation: Sendable {
     package let storage: any StateStorage
     /// The private place, from before the state was shared; it is moved from there.
-    package var former: (any StateStorage)?
+    var former: (any StateStorage)?
     /// Nil on platforms without device locks.
-    package var gracePeriod: GracePeriodFile?
+    var gracePeriod: GracePeriodFile?
 
-    package init(
+    init(
         _ storage: any StateStorage, former: (any StateStorage)? = nil, gracePeriod: GracePeriodFile? = nil
     ) {
         self.storage = storage

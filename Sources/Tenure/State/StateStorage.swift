@@ -19,7 +19,7 @@ package protocol StateStorage: Sendable {
 }
 
 /// The reason why the state can't be read or written.
-package enum StateStorageError: Error, Sendable, Hashable {
+enum StateStorageError: Error, Sendable, Hashable {
     /// The keychain is locked until the first unlock after a restart.
     case locked(operation: String)
     /// The keychain does not serve this process at all: it lacks the entitlement.

@@ -7,16 +7,16 @@ package struct StoredState: Sendable, Hashable, Codable {
     package var device: String?
     /// How the copy of the app that wrote it was installed. A tester's state doesn't count after a purchase.
     package var distribution: String?
-    package var time: DeviceTime
+    var time: DeviceTime
     package var account = Account()
     /// The use of trials by acquisition. An account that returns still has its used sessions.
-    package var trials: [String: [String: TrialUse]] = [:]
+    var trials: [String: [String: TrialUse]] = [:]
     /// The service's list of products; nil until it was asked for.
     package var catalog: CachedCatalog?
     /// The signing keys that the offline root has revoked: for every account, and only ever replaced by a newer list.
-    package var revocations: KeyRevocations?
+    var revocations: KeyRevocations?
     /// Digests of the private states that were moved here, so that none is added twice; nil: none was.
-    package var moved: [String]?
+    var moved: [String]?
 
     package init(clock: Date) {
         time = DeviceTime(clock: clock)
@@ -41,7 +41,7 @@ package struct StoredState: Sendable, Hashable, Codable {
     }
 
     /// Replaces the account with another one. A persona that replaces the customer stays in use.
-    package mutating func discardAccount() {
+    mutating func discardAccount() {
         let persona = account.persona
         account = Account()
         account.persona = persona

@@ -18,15 +18,15 @@ package struct WorkingState: Sendable {
     private let initial: StoredState
 
     /// The state of this process.
-    package var current: StoredState
+    var current: StoredState
     /// What was stored when this process last read or wrote it; nil: nothing that it could read.
     package private(set) var stored: StoredState?
     /// Whether there may be a state that could not be read.
-    package private(set) var isUnreadable = false
+    private(set) var isUnreadable = false
     /// Why the private state could not be moved yet. Nil: it was moved, or none exists.
-    package private(set) var moveFailure: String?
+    private(set) var moveFailure: String?
 
-    package init(
+    init(
         _ location: StateLocation, device: String?, distribution: Tenure.Distribution, ownsState: Bool = true,
         persona: String?, clock: Date
     ) {

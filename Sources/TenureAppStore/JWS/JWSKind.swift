@@ -31,7 +31,7 @@ public enum JWSKind: String, CaseIterable, Sendable, Hashable {
     }
 
     /// The name with its article.
-    package var phrase: String {
+    var phrase: String {
         switch self {
         case .appTransaction: "an app transaction"
         case .transaction: "a transaction"

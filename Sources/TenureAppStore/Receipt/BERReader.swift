@@ -14,7 +14,6 @@ struct BERElement {
 
 /// The tags that receipts, CMS and certificates use. ITU-T X.690, section 8.1.2.
 enum BERTag {
-    static let boolean: UInt8 = 0x01
     static let integer: UInt8 = 0x02
     static let octetString: UInt8 = 0x04
     static let null: UInt8 = 0x05

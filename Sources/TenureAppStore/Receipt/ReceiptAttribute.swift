@@ -92,7 +92,7 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
         /// The JSON key in `verifyReceipt`; if that has none, ours in the same style.
         package let name: String
         /// The name in Apple's documentation or field lists.
-        package let appleName: String
+        let appleName: String
         package let encoding: Encoding
         package let reading: Reading
 

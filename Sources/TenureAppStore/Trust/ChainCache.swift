@@ -18,8 +18,8 @@ package final class ChainCache: Sendable {
     /// How many bad signatures are computed: `burst` at once, and `perSecond` in the long run. Intermediates and
     /// signers have the same numbers.
     package struct Budget: Sendable {
-        package let burst: Double
-        package let perSecond: Double
+        let burst: Double
+        let perSecond: Double
 
         package init(burst: Double, perSecond: Double) {
             self.burst = burst
@@ -36,7 +36,7 @@ package final class ChainCache: Sendable {
     }
 
     /// The chain of signer, intermediate and a root of Production or Sandbox. Certificates in DER.
-    package func chain(
+    func chain(
         leaf: [UInt8],
         intermediate: [UInt8],
         purpose: ChainPurpose
@@ -62,7 +62,7 @@ package final class ChainCache: Sendable {
     }
 
     /// The chain of the one certificate that Xcode signs with.
-    package func localChain(certificate: [UInt8], purpose: ChainPurpose) throws(Rejection) -> TrustedChain {
+    func localChain(certificate: [UInt8], purpose: ChainPurpose) throws(Rejection) -> TrustedChain {
         guard let signers = trust.localSigners else {
             throw Rejection(
                 .untrustedChain, "it has one certificate, as artifacts of Xcode do, and Xcode isn't accepted here")

@@ -10,7 +10,7 @@ package struct ParsedCertificate: Sendable {
     package let x509: Certificate
     /// The encoded names. A chain is built by their bytes, so two spellings of one name are two names.
     package let issuer: [UInt8]
-    package let subject: [UInt8]
+    let subject: [UInt8]
     /// The contents octets of the serial number.
     package let serialNumber: [UInt8]
 
@@ -71,7 +71,7 @@ package struct ParsedCertificate: Sendable {
         }
     }
 
-    package var fingerprint: [UInt8] { Array(SHA256.hash(data: der)) }
+    var fingerprint: [UInt8] { Array(SHA256.hash(data: der)) }
 
     package var summary: CertificateSummary {
         CertificateSummary(

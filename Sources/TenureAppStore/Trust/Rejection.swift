@@ -48,7 +48,7 @@ public struct Rejection: Error, Sendable, Hashable {
     public var isRetryable: Bool { code == .tooManyUnknownSigners }
 
     /// The same reason, for a part of a larger artifact.
-    package func inside(_ part: String) -> Rejection {
+    func inside(_ part: String) -> Rejection {
         Rejection(code, "`\(part)`: \(detail)")
     }
 }

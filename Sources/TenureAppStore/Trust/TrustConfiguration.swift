@@ -29,10 +29,10 @@ public struct TrustConfiguration: Sendable {
 
     /// All roots of Production and Sandbox; nil if neither is accepted. A chain is built first, and then compared with
     /// the environment in the signed bytes.
-    package let roots: TrustAnchors?
+    let roots: TrustAnchors?
 
     /// Certificates with which Xcode signs directly; nil if Xcode isn't accepted.
-    package var localSigners: TrustAnchors? { anchors[.xcode] }
+    var localSigners: TrustAnchors? { anchors[.xcode] }
 
     /// Checks that `chain` may sign for the environment `name` of the signed bytes.
     package func environment(named name: String?, signedBy chain: TrustedChain) throws(Rejection) -> AppStoreEnvironment

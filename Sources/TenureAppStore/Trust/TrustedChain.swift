@@ -16,14 +16,14 @@ package final class TrustedChain: Sendable {
     package let key: Key
     /// The period in which all certificates were valid, including the root. Empty if their periods don't overlap: then
     /// `notBefore` is later than `notAfter`.
-    package let notBefore: Date
-    package let notAfter: Date
+    let notBefore: Date
+    let notAfter: Date
     /// The signer first; one for a local chain, otherwise three.
-    package let certificates: [CertificateSummary]
+    let certificates: [CertificateSummary]
     /// The DER bytes of its anchor.
-    package let anchor: [UInt8]
+    let anchor: [UInt8]
     /// Signed directly by a configured certificate, as Xcode does.
-    package let isLocal: Bool
+    let isLocal: Bool
 
     fileprivate init(key: Key, certificates: [ParsedCertificate], isLocal: Bool) {
         self.key = key
@@ -55,7 +55,7 @@ package final class TrustedChain: Sendable {
 
 /// Builds and checks exactly Apple's shape: signer, intermediate, pinned root.
 /// Throws `malformed`, `untrustedChain`, `wrongPurpose` or `unsupportedAlgorithm`. Doesn't check the time.
-package func trustedChain(
+func trustedChain(
     leaf: [UInt8],
     intermediate: [UInt8],
     anchors: TrustAnchors,
@@ -84,7 +84,7 @@ func trustedChain(
 /// A chain of the one certificate with which Xcode signs. It must be, byte by byte, a configured one.
 ///
 /// Throws `untrustedChain` or `unsupportedAlgorithm`.
-package func locallyTrusted(
+func locallyTrusted(
     certificate: [UInt8],
     anchors: TrustAnchors,
     purpose: ChainPurpose

@@ -38,17 +38,12 @@ struct AdminKeyListCommand: AsyncParsableCommand {
             }
             var writer = JSONWriter(.readable)
             writer.object { writer in
-                writer.key("keys")
-                writer.array(keys) { writer, key in
+                writer.field("keys", keys) { writer, key in
                     writer.object { writer in
-                        writer.key("name")
-                        writer.value(key.name)
-                        writer.key("scope")
-                        writer.value(key.scope.rawValue)
-                        writer.key("createdAt")
-                        writer.value(key.createdAt)
-                        writer.key("revokedAt")
-                        writer.value(key.revokedAt)
+                        writer.field("name", key.name)
+                        writer.field("scope", key.scope.rawValue)
+                        writer.field("createdAt", key.createdAt)
+                        writer.field("revokedAt", key.revokedAt)
                     }
                 }
             }

@@ -81,45 +81,27 @@ struct ContentListCommand: AsyncParsableCommand {
 
     private static func json(_ contents: UnverifiedCatalog, isVerified: Bool) -> [UInt8] {
         var writer = JSONWriter()
-        func field(_ name: String, _ text: String, _ json: inout JSONWriter) {
-            json.key(name)
-            json.value(text)
-        }
-        func field(_ name: String, _ number: some BinaryInteger, _ json: inout JSONWriter) {
-            json.key(name)
-            json.value(number)
-        }
         writer.object { json in
-            field("bundleID", contents.catalog.bundleID, &json)
-            field("counter", contents.counter, &json)
-            json.key("issuedAt")
-            json.value(contents.issuedAt)
-            json.key("verified")
-            json.value(isVerified)
-            json.key("packs")
-            json.array(contents.catalog.packs) { json, pack in
+            json.field("bundleID", contents.catalog.bundleID)
+            json.field("counter", contents.counter)
+            json.field("issuedAt", contents.issuedAt)
+            json.field("verified", isVerified)
+            json.field("packs", contents.catalog.packs) { json, pack in
                 json.object { json in
-                    field("name", pack.name, &json)
+                    json.field("name", pack.name)
                     switch pack.unlock {
-                    case .entitlement(let name): field("entitlement", name, &json)
-                    case .product(let id): field("product", id, &json)
+                    case .entitlement(let name): json.field("entitlement", name)
+                    case .product(let id): json.field("product", id)
                     }
-                    json.key("purgeable")
-                    json.value(pack.isPurgeable)
-                    json.key("versions")
-                    json.array(pack.versions) { json, version in
+                    json.field("purgeable", pack.isPurgeable)
+                    json.field("versions", pack.versions) { json, version in
                         json.object { json in
-                            json.key("minimumAppVersion")
-                            if let minimum = version.minimumAppVersion {
-                                json.value(minimum.description)
-                            } else {
-                                json.null()
-                            }
-                            field("manifest", version.manifest.description, &json)
-                            field("manifestSize", version.manifestSize, &json)
-                            field("archive", version.archive.description, &json)
-                            field("archiveSize", version.archiveSize, &json)
-                            field("installedSize", version.installedSize, &json)
+                            json.field("minimumAppVersion", orNull: version.minimumAppVersion?.description)
+                            json.field("manifest", version.manifest.description)
+                            json.field("manifestSize", version.manifestSize)
+                            json.field("archive", version.archive.description)
+                            json.field("archiveSize", version.archiveSize)
+                            json.field("installedSize", version.installedSize)
                         }
                     }
                 }

@@ -93,19 +93,13 @@ struct DecideCommand: AsyncParsableCommand {
     private func write(_ decisions: [Decision], of customer: CustomerFiles) {
         var writer = JSONWriter()
         writer.beginObject()
-        writer.key("environment")
-        writer.value(customer.environment.rawValue)
-        writer.key("decisions")
-        writer.array(decisions) { $0.value($1, namesEntitlement: true, in: language) }
-        writer.key("rejected")
-        writer.array(customer.rejected) { writer, file in
+        writer.field("environment", customer.environment.rawValue)
+        writer.field("decisions", decisions) { $0.value($1, namesEntitlement: true, in: language) }
+        writer.field("rejected", customer.rejected) { writer, file in
             writer.object {
-                $0.key("file")
-                $0.value(file.name)
-                $0.key("code")
-                $0.value(file.code)
-                $0.key("detail")
-                $0.value(file.detail)
+                $0.field("file", file.name)
+                $0.field("code", file.code)
+                $0.field("detail", file.detail)
             }
         }
         writer.endObject()

@@ -56,19 +56,15 @@ struct DemoClient {
     private func body(of customer: DemoCustomer) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
-            writer.key("deviceVerificationID")
-            writer.value(customer.deviceVerificationID.uuidString)
+            writer.field("deviceVerificationID", customer.deviceVerificationID.uuidString)
             if let appTransaction = customer.appTransaction {
-                writer.key("appTransaction")
-                writer.value(String(decoding: appTransaction, as: UTF8.self))
+                writer.field("appTransaction", String(decoding: appTransaction, as: UTF8.self))
             }
             if let receipt = customer.receipt {
-                writer.key("receipt")
-                writer.value(Data(receipt).base64EncodedString())
+                writer.field("receipt", Data(receipt).base64EncodedString())
             }
             if let transactions = customer.transactions {
-                writer.key("transactions")
-                writer.value(transactions.map { String(decoding: $0, as: UTF8.self) })
+                writer.field("transactions", transactions.map { String(decoding: $0, as: UTF8.self) })
             }
         }
         return writer.bytes

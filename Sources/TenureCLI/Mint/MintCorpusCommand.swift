@@ -109,31 +109,25 @@ extension CorpusTruth {
     fileprivate var json: [UInt8] {
         var writer = JSONWriter(.readable)
         func write(_ numbers: [String: Int], as name: String, to writer: inout JSONWriter) {
-            writer.key(name)
-            writer.object { writer in
+            writer.object(name) { writer in
                 for (name, count) in numbers.sorted(by: { $0.key < $1.key }) {
-                    writer.key(name)
-                    writer.value(count)
+                    writer.field(name, count)
                 }
             }
         }
         writer.object { writer in
-            writer.key("at")
-            writer.value(Corpus.instant.rfc3339)
+            writer.field("at", Corpus.instant.rfc3339)
             for (name, count) in [
                 ("lines", lines), ("blankLines", blankLines), ("usableLines", usableLines), ("customers", customers),
                 ("losing", losing), ("gaining", gaining),
             ] {
-                writer.key(name)
-                writer.value(count)
+                writer.field(name, count)
             }
             write(rejectedLines, as: "rejectedLinesByReason", to: &writer)
             write(rejectedArtifacts, as: "rejectedArtifactsByReason", to: &writer)
-            writer.key("entitlements")
-            writer.object { writer in
+            writer.object("entitlements") { writer in
                 for (name, truth) in [("everything", everything), ("cloud", cloud)] {
-                    writer.key(name)
-                    writer.object { writer in
+                    writer.object(name) { writer in
                         write(truth.outcomes, as: "outcomes", to: &writer)
                         write(truth.reasons, as: "reasons", to: &writer)
                         write(truth.changes, as: "changes", to: &writer)

@@ -32,12 +32,10 @@ struct PersonaTerms: ParsableArguments {
 
     func write(into json: inout JSONWriter) {
         if let expires {
-            json.key("expires")
-            json.value(expires.date)
+            json.field("expires", expires.date)
         }
         if replace {
-            json.key("replace")
-            json.value(true)
+            json.field("replace", true)
         }
     }
 }
@@ -98,10 +96,8 @@ struct PersonaCreateCommand: AsyncParsableCommand {
         try await reportingErrors {
             let settings = try parsed()
             let answer: PersonasAnswer = try await service.client().post("/v1/admin/personas") { body in
-                body.key("name")
-                body.value(name)
-                body.key("set")
-                body.value(settings)
+                body.field("name", name)
+                body.field("set", settings)
                 terms.write(into: &body)
             }
             guard let persona = answer.personas.first, let token = persona.token else {
@@ -139,10 +135,7 @@ struct PersonaReadyMadeCommand: AsyncParsableCommand {
     func run() async throws {
         try await reportingErrors {
             let answer: PersonasAnswer = try await service.client().post("/v1/admin/personas/ready-made") { body in
-                if let platform = terms.platform {
-                    body.key("platform")
-                    body.value(platform)
-                }
+                body.field("platform", ifPresent: terms.platform)
                 terms.write(into: &body)
             }
             if json { return answer.print() }

@@ -72,30 +72,21 @@ struct PolicyCheckReport {
     var json: [UInt8] {
         var writer = JSONWriter()
         writer.object {
-            $0.key("valid")
-            $0.value(isPolicy)
-            $0.key("passed")
-            $0.value(!fails(strict: false))
-            $0.key("mistakes")
-            $0.array(findings.filter(\.isMistake)) { writer, finding in
+            $0.field("valid", isPolicy)
+            $0.field("passed", !fails(strict: false))
+            $0.field("mistakes", findings.filter(\.isMistake)) { writer, finding in
                 writer.object {
                     Self.write(finding.position, to: &$0)
-                    $0.key("message")
-                    $0.value(finding.message)
-                    $0.key("code")
-                    $0.value(finding.code)
+                    $0.field("message", finding.message)
+                    $0.field("code", finding.code)
                 }
             }
-            $0.key("findings")
-            $0.array(findings) { writer, finding in
+            $0.field("findings", findings) { writer, finding in
                 writer.object {
-                    $0.key("code")
-                    $0.value(finding.code)
-                    $0.key("severity")
-                    $0.value(finding.severity.rawValue)
+                    $0.field("code", finding.code)
+                    $0.field("severity", finding.severity.rawValue)
                     Self.write(finding.position, to: &$0)
-                    $0.key("message")
-                    $0.value(finding.message)
+                    $0.field("message", finding.message)
                     $0.key("fix")
                     if let fix = finding.fix { $0.value(fix) } else { $0.null() }
                     $0.key("at")
@@ -109,12 +100,9 @@ struct PolicyCheckReport {
     }
 
     private static func write(_ position: SourcePosition, to writer: inout JSONWriter) {
-        writer.key("file")
-        writer.value(position.file)
-        writer.key("line")
-        writer.value(position.line)
-        writer.key("column")
-        writer.value(position.column)
+        writer.field("file", position.file)
+        writer.field("line", position.line)
+        writer.field("column", position.column)
     }
 }
 

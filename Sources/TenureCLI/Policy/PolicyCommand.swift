@@ -55,21 +55,14 @@ struct PolicyTestCommand: AsyncParsableCommand {
         if json {
             var writer = JSONWriter()
             writer.object {
-                $0.key("passed")
-                $0.value(results.count - failed.count)
-                $0.key("failed")
-                $0.value(failed.count)
-                $0.key("cases")
-                $0.array(results) { writer, result in
+                $0.field("passed", results.count - failed.count)
+                $0.field("failed", failed.count)
+                $0.field("cases", results) { writer, result in
                     writer.object {
-                        $0.key("name")
-                        $0.value(result.name)
-                        $0.key("place")
-                        $0.value(result.place)
-                        $0.key("passed")
-                        $0.value(result.passed)
-                        $0.key("differences")
-                        $0.value(result.differences)
+                        $0.field("name", result.name)
+                        $0.field("place", result.place)
+                        $0.field("passed", result.passed)
+                        $0.field("differences", result.differences)
                     }
                 }
             }

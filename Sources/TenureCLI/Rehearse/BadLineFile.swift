@@ -36,18 +36,11 @@ final class BadLineFile {
         if handle == nil { try make() }
         var writer = JSONWriter()
         writer.object {
-            $0.key("line")
-            $0.value(line.line)
-            $0.key("code")
-            $0.value(line.fault.code.name)
-            if let part = line.fault.part {
-                $0.key("part")
-                $0.value(part)
-            }
-            $0.key("rest")
-            $0.value(line.isWholeLine ? "nothing of the line counts" : "the rest of the line counts")
-            $0.key("detail")
-            $0.value(line.fault.detail)
+            $0.field("line", line.line)
+            $0.field("code", line.fault.code.name)
+            $0.field("part", ifPresent: line.fault.part)
+            $0.field("rest", line.isWholeLine ? "nothing of the line counts" : "the rest of the line counts")
+            $0.field("detail", line.fault.detail)
         }
         let entry = Self.line(writer)
         guard written.bytes + entry.count <= Self.mostBytes - Self.lastLineSize else { return omitted += 1 }
@@ -60,10 +53,8 @@ final class BadLineFile {
         if omitted > 0 {
             var writer = JSONWriter()
             writer.object {
-                $0.key("omitted")
-                $0.value(omitted)
-                $0.key("detail")
-                $0.value("the file lists only the first bad lines; the report counts all of them by reason")
+                $0.field("omitted", omitted)
+                $0.field("detail", "the file lists only the first bad lines; the report counts all of them by reason")
             }
             append(Self.line(writer))
         }

@@ -71,9 +71,6 @@ struct Terminal {
     /// Escapes untrusted text for one line.
     static func clean(_ text: String) -> String { text.escapedForDisplay }
 
-    /// Escapes untrusted text and keeps its line breaks.
-    static func cleanLines(_ text: String) -> String { text.escapedLinesForDisplay }
-
     func styled(_ text: String, _ style: Style) -> String {
         hasColor ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
     }

@@ -19,7 +19,7 @@ package struct ContentPruning: Sendable {
     package var removedSize: Int64 { removed.reduce(0) { $0 + $1.size } }
 
     /// How long a manifest or an archive stays after the last catalog that named it.
-    package static let time: TimeInterval = 30 * 86_400
+    static let time: TimeInterval = 30 * 86_400
 }
 
 extension ContentFolder {

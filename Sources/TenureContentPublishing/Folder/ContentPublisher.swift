@@ -13,11 +13,11 @@ package import TenurePolicyFile
 package struct PackSource: Sendable {
     package let name: String
     package let unlock: ContentCatalog.Unlock
-    package let isPurgeable: Bool
-    package let minimumAppVersion: AppVersion?
+    let isPurgeable: Bool
+    let minimumAppVersion: AppVersion?
     package let files: PackFiles
 
-    package init(
+    init(
         name: String, unlock: ContentCatalog.Unlock, isPurgeable: Bool = false, minimumAppVersion: AppVersion? = nil,
         files: PackFiles
     ) {

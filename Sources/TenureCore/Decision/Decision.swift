@@ -31,7 +31,7 @@ public struct Decision: Sendable, Hashable {
     /// The rights that eras give in production, which the service stores as promises.
     public let eraRights: [EraRight]
     /// Whether a promise holds at least as long as this right, so that a later version of the policy can't end it.
-    package private(set) var isPromised: Bool
+    private(set) var isPromised: Bool
     /// What customers call the entitlement. Without one, sentences use its name.
     let title: Title?
 

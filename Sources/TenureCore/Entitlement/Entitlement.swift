@@ -34,9 +34,9 @@ public struct Entitlement: Sendable, Hashable {
     public let trial: Trial?
 
     /// The eras of all honors.
-    package private(set) var honoredEras = EraSet()
+    private(set) var honoredEras = EraSet()
     /// The eras with an honor that has no limit.
-    package private(set) var unlimitedEras = EraSet()
+    private(set) var unlimitedEras = EraSet()
 
     /// - Parameters:
     ///   - name: not empty, and unique in the policy.

@@ -124,7 +124,7 @@ public struct AcquisitionKey: Sendable, Hashable {
     }
 
     /// Whether it has an ID or a date that tells it from others. Without one, no promise can name it.
-    package var isKnown: Bool { appTransactionID != nil || downloadID != nil || originalPurchaseDate != nil }
+    var isKnown: Bool { appTransactionID != nil || downloadID != nil || originalPurchaseDate != nil }
 
     /// Whether both are about one acquisition: they have the same ID, or matching dates and no contradicting IDs.
     package func matches(_ other: AcquisitionKey) -> Bool {

@@ -10,7 +10,7 @@ public struct AppProof: Sendable, Hashable {
         case receipt
 
         /// Whether an artifact of this kind reports a refund of the app. Only the device's app transaction does.
-        package var canCarryRevocation: Bool { self == .appTransaction }
+        var canCarryRevocation: Bool { self == .appTransaction }
 
         /// Whether an artifact of this kind carries the end of a volume-purchase license. Only receipts do.
         package var canCarryExpiration: Bool { self == .receipt }

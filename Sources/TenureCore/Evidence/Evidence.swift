@@ -39,7 +39,7 @@ public struct Evidence: Sendable, Hashable {
     }
 
     /// The acquisition that the persona describes.
-    package var personaAcquisition: Acquisition? {
+    var personaAcquisition: Acquisition? {
         persona.map { Acquisition(of: [$0.proof]) }
     }
 }

@@ -36,7 +36,6 @@ package struct EraSet: Sendable, Hashable {
     package func union(_ other: EraSet) -> EraSet { EraSet(bits: bits | other.bits) }
     package func intersection(_ other: EraSet) -> EraSet { EraSet(bits: bits & other.bits) }
     package func subtracting(_ other: EraSet) -> EraSet { EraSet(bits: bits & ~other.bits) }
-    package func isSubset(of other: EraSet) -> Bool { bits & ~other.bits == 0 }
     package func isDisjoint(with other: EraSet) -> Bool { bits & other.bits == 0 }
 
     /// Whether every era of this set is earlier than every era of the other set. Neither is empty.

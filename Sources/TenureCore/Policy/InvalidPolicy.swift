@@ -2,10 +2,6 @@
 public struct InvalidPolicy: Error, Sendable, Hashable {
     /// The mistakes, at least one, in the order in which they were found.
     public let mistakes: [PolicyMistake]
-
-    public init(mistakes: [PolicyMistake]) {
-        self.mistakes = mistakes
-    }
 }
 
 /// One mistake, with its place and how to correct it.

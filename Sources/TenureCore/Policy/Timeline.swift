@@ -24,8 +24,8 @@ package final class Timeline: Sendable {
 
     /// The first era in which the app was available on the platform.
     package var firstEra: Int { eras.first ?? 0 }
-    package var hasVersionBoundary: Bool { !versionBoundaries.isEmpty }
-    package var hasDateBoundary: Bool { !dateBoundaries.isEmpty }
+    var hasVersionBoundary: Bool { !versionBoundaries.isEmpty }
+    var hasDateBoundary: Bool { !dateBoundaries.isEmpty }
 
     init(platform: Platform?, eras: [Era], releases: [Release], buildNumbers: Policy.BuildNumbers?) {
         self.platform = platform

@@ -17,7 +17,7 @@ public struct Title: Sendable, Hashable {
     public let translations: [Translation]
 
     /// Characters that a text may have, so that a sentence with it stays readable.
-    public static let longestText = 60
+    static let longestText = 60
 
     public init(_ translations: [Translation]) {
         self.translations = translations

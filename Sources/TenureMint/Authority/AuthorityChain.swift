@@ -9,7 +9,7 @@ package struct AuthorityChain: Sendable {
     package let leaf: IssuedCertificate
 
     /// The signer comes first, as in `x5c` and in a receipt.
-    package var certificates: [[UInt8]] { [leaf.der, intermediate.der, root.der] }
+    var certificates: [[UInt8]] { [leaf.der, intermediate.der, root.der] }
 }
 
 /// What can be wrong with a chain. The root stays the authority's own unless the defect is in it.

@@ -18,7 +18,7 @@ package enum AuthorityKey: Sendable {
     }
 
     /// The key as an issuer of certificates.
-    package var issuer: Certificate.PrivateKey {
+    var issuer: Certificate.PrivateKey {
         switch self {
         case .p256(let key): Certificate.PrivateKey(key)
         case .p384(let key): Certificate.PrivateKey(key)
@@ -34,7 +34,7 @@ package enum AuthorityKey: Sendable {
         }
     }
 
-    package init(pem: String) throws(MintingError) {
+    init(pem: String) throws(MintingError) {
         if let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) {
             self = .p256(key)
         } else if let key = try? P384.Signing.PrivateKey(pemRepresentation: pem) {

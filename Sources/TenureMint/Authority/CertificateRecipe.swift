@@ -1,24 +1,24 @@
 import Crypto
-package import Foundation
-package import SwiftASN1
+import Foundation
+import SwiftASN1
 package import TenureAppStore
 package import X509
 
 /// The contents of a certificate of a test authority. Every part can be set wrongly on purpose.
 package struct CertificateRecipe: Sendable {
-    package var commonName: String
-    package var organization: String
-    package var notBefore: Date
-    package var notAfter: Date
+    var commonName: String
+    var organization: String
+    var notBefore: Date
+    var notAfter: Date
     /// Nil: no basic constraints.
     package var basicConstraints: BasicConstraints?
     package var signsCertificates: Bool
     /// Non-critical, with the value NULL, as in Apple's certificates.
-    package var markers: [ASN1ObjectIdentifier] = []
-    package var markersAreCritical = false
-    package var hasUnknownCriticalExtension = false
-    package var signatureAlgorithm: Certificate.SignatureAlgorithm?
-    package var serialNumber: [UInt8]
+    var markers: [ASN1ObjectIdentifier] = []
+    var markersAreCritical = false
+    var hasUnknownCriticalExtension = false
+    var signatureAlgorithm: Certificate.SignatureAlgorithm?
+    var serialNumber: [UInt8]
 
     package func issue(
         for key: AuthorityKey,

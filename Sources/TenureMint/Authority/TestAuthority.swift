@@ -15,9 +15,9 @@ public struct TestAuthority: Sendable {
     /// P-256, self-signed, as Xcode signs JWS.
     package let xcodeJWS: IssuedCertificate
     /// RSA-2048, self-signed, as Xcode signs receipts.
-    package let xcodeReceipts: IssuedCertificate
+    let xcodeReceipts: IssuedCertificate
 
-    package init(
+    init(
         jws: AuthorityChain,
         receipts: AuthorityChain,
         xcodeJWS: IssuedCertificate,

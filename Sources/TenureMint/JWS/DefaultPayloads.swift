@@ -122,7 +122,7 @@ extension JWSMinter {
     }
 
     /// The transaction in the default notification, to be changed.
-    package var nestedTransaction: JSONObject { subscription }
+    var nestedTransaction: JSONObject { subscription }
 
     private func bind(_ payload: inout JSONObject) {
         let nonce = Self.nonce

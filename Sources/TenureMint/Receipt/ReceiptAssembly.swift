@@ -21,9 +21,9 @@ public struct ReceiptStyle: Sendable, Hashable {
     public var form: Form
     public var digest: Digest
     /// Apple's receipts have none; OpenSSL and BouncyCastle write them by default.
-    public var hasSignedAttributes: Bool
+    var hasSignedAttributes: Bool
     /// Names the digest in the signature's algorithm too, instead of plain `rsaEncryption`.
-    public var namesDigestInSignature: Bool
+    var namesDigestInSignature: Bool
 
     public init(
         form: Form = .der,

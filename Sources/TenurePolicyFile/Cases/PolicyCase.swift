@@ -5,11 +5,11 @@ public import TenureCore
 public struct PolicyCase: Sendable {
     public let name: String
     /// The case's position: `cases.yaml:12:5`.
-    public let place: String
+    let place: String
     public let policy: Policy
     public let promises: [Promise]
     public let now: Date
-    public let expectations: [Expectation]
+    let expectations: [Expectation]
     let artifacts: Artifacts
 
     public var evidence: Evidence { artifacts.evidence }
@@ -17,19 +17,19 @@ public struct PolicyCase: Sendable {
     /// The expected decision on one entitlement.
     public struct Expectation: Sendable {
         public let entitlement: String
-        public let outcome: Decision.Outcome
+        let outcome: Decision.Outcome
         /// Nil: permanently.
         public let until: Date?
         /// Codes that must all be among the reasons.
-        public let reasons: [String]
+        let reasons: [String]
         /// Codes that must not be among the reasons.
-        public let notReasons: [String]
+        let notReasons: [String]
         /// The next steps that an undetermined decision must name, and no others; nil if they don't matter.
-        public let nextSteps: [NextStep]?
+        let nextSteps: [NextStep]?
         /// Texts that the sentence must have.
-        public let sentence: [String]
+        let sentence: [String]
         /// Texts that the sentence must not have.
-        public let notSentence: [String]
+        let notSentence: [String]
     }
 
     /// The artifacts of a customer, in the order of their arrival.

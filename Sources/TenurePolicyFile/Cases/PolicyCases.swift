@@ -6,7 +6,7 @@ import TenureJSON
 ///
 /// `tenure policy test` and `swift test` run the same files.
 public struct PolicyCases: Sendable {
-    public let cases: [PolicyCase]
+    let cases: [PolicyCase]
 
     /// Reads cases, and the policy that they try.
     ///

@@ -25,11 +25,11 @@ package struct DocumentNode: Sendable {
     package struct Entry: Sendable {
         package let key: String
         package let keyPosition: SourcePosition
-        package let value: DocumentNode
+        let value: DocumentNode
     }
 
     package let content: Content
-    package let position: SourcePosition
+    let position: SourcePosition
 
     /// Deeper than this no file of ours goes; it bounds every recursion over a document.
     static let maximumDepth = 64

@@ -20,7 +20,7 @@ package struct PolicyEdit: Sendable, Hashable {
 
     package struct Entry: Sendable, Hashable {
         package let key: String
-        package let value: Value
+        let value: Value
 
         package init(_ key: String, _ value: Value) {
             self.key = key

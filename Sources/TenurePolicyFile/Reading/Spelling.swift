@@ -15,7 +15,7 @@ package enum Spelling {
     }
 
     /// `` `a`, `b` or `c` ``
-    package static func choice(of words: [String]) -> String {
+    static func choice(of words: [String]) -> String {
         let quoted = words.map { "`\($0)`" }
         guard let last = quoted.last, quoted.count > 1 else { return quoted.first ?? "nothing" }
         return (quoted.count > 2 ? "one of " : "") + quoted.dropLast().joined(separator: ", ") + " or " + last

@@ -9,9 +9,9 @@ package import TenureStore
 package struct PostgresAddress: Sendable, Hashable {
     package let schema: String
     /// The maximum number of connections for transactions. Looking up customers takes two more.
-    package let connections: Int
+    let connections: Int
     /// Whether the server may acknowledge transactions that it hasn't flushed.
-    package let allowsFsyncOff: Bool
+    let allowsFsyncOff: Bool
     /// The server and the database, without secrets.
     package let description: String
     /// Seconds until an attempt to connect to one host counts as failed.

@@ -9,7 +9,7 @@ package struct Answer: Sendable, Hashable {
     /// The deciding reason's code; nil if the policy doesn't have the entitlement.
     package let reason: Reason.Code?
 
-    package init(_ outcome: Decision.Outcome, until: Date? = nil, reason: Reason.Code?) {
+    init(_ outcome: Decision.Outcome, until: Date? = nil, reason: Reason.Code?) {
         self.outcome = outcome
         self.until = until
         self.reason = reason
@@ -25,7 +25,7 @@ package struct Answer: Sendable, Hashable {
     package var reasonName: String { reason.name }
 
     /// Whether only a promise grants it.
-    package var isPromised: Bool { outcome == .granted && reason == .promise }
+    var isPromised: Bool { outcome == .granted && reason == .promise }
 }
 
 extension Reason.Code? {

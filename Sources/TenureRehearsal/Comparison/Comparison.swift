@@ -7,10 +7,10 @@ package import TenureCore
 package struct Comparison: Sendable {
     package let new: Policy
     /// The earlier policy. Without one, no customer gains or loses.
-    package let old: Policy?
+    let old: Policy?
     package let instant: Date
     /// The entitlements of the new policy in its order, then entitlements that only the old policy has.
-    package let entitlements: [String]
+    let entitlements: [String]
     /// The product IDs that entitlements of the new policy list.
     let listedProducts: Set<String>
 
@@ -29,7 +29,7 @@ package struct Comparison: Sendable {
     /// - Parameters:
     ///   - promises: the promises that apply today.
     ///   - kept: the promises that would apply under the new policy. Without a publication that ends some, the same.
-    package func verdicts(
+    func verdicts(
         on evidence: Evidence, promises: [Promise] = [], keeping kept: [Promise]? = nil
     ) -> [Verdict] {
         let after = decide(evidence, promises: kept ?? promises, under: new, at: instant)

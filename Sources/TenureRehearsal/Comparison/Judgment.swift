@@ -10,11 +10,11 @@ package struct Judgment: Sendable, Hashable {
     /// The verdicts if every promise is kept.
     package let kept: [Verdict]
     /// Whether the version and the date of an acquisition prove different eras, even if another reason decides.
-    package let hasContradictingProofs: Bool
+    let hasContradictingProofs: Bool
     /// IDs of purchased products that no entitlement of the new policy lists, without consumables. Sorted.
-    package let productsWithoutEntitlement: [String]
+    let productsWithoutEntitlement: [String]
 
-    package var losesDespitePromises: Bool { kept.contains { $0.change == .loses } }
+    var losesDespitePromises: Bool { kept.contains { $0.change == .loses } }
 }
 
 extension Comparison {

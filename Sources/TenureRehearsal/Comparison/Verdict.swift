@@ -8,12 +8,6 @@ package struct Verdict: Sendable, Hashable {
     /// The answer under the old policy; nil without one.
     package let before: Answer?
 
-    package init(entitlement: String, now: Answer, before: Answer?) {
-        self.entitlement = entitlement
-        self.now = now
-        self.before = before
-    }
-
     /// Nil without an old policy.
     package var change: Change? { before.map { Change(from: $0, to: now) } }
 }
@@ -41,7 +35,7 @@ package enum Change: String, Sendable, Hashable, CaseIterable {
     }
 
     /// Whether the outcome differs, or the end of a right.
-    package var isOfOutcome: Bool {
+    var isOfOutcome: Bool {
         switch self {
         case .gains, .loses, .changesOutcome: true
         case .changesReason, .same: false

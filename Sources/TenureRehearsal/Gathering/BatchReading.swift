@@ -68,23 +68,23 @@ package struct BadLine: Sendable, Hashable {
 
 /// The counts of lines and rejected artifacts.
 package struct InputCounts: Sendable, Hashable {
-    package private(set) var lines = 0
-    package private(set) var blankLines = 0
+    private(set) var lines = 0
+    private(set) var blankLines = 0
     /// Lines with at least one artifact that counts.
-    package private(set) var usableLines = 0
+    private(set) var usableLines = 0
     /// Lines with artifacts that count and artifacts that don't.
-    package private(set) var partlyRejectedLines = 0
+    private(set) var partlyRejectedLines = 0
     /// Lines without an artifact that counts, by the reason for their first artifact.
-    package private(set) var rejectedLines: [String: Int] = [:]
+    private(set) var rejectedLines: [String: Int] = [:]
     /// Rejected artifacts of lines in which other artifacts count, by reason.
-    package private(set) var rejectedArtifacts: [String: Int] = [:]
+    private(set) var rejectedArtifacts: [String: Int] = [:]
 
     /// Lines without an artifact that counts.
-    package var rejectedLineCount: Int { rejectedLines.values.reduce(0, +) }
+    var rejectedLineCount: Int { rejectedLines.values.reduce(0, +) }
     /// Lines with at least one rejected artifact.
-    package var linesWithRejections: Int { rejectedLineCount + partlyRejectedLines }
+    var linesWithRejections: Int { rejectedLineCount + partlyRejectedLines }
     /// Lines that aren't blank.
-    package var writtenLines: Int { lines - blankLines }
+    var writtenLines: Int { lines - blankLines }
 
     mutating func addBlankLine() {
         lines += 1

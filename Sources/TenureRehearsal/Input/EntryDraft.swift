@@ -10,8 +10,6 @@ struct Entry {
     let names: [CustomerName]
     let exportedID: String?
     let facts: CustomerFacts
-
-    var environment: AppStoreEnvironment { AppStoreEnvironment.allCases[Int(names[0].realm)] }
 }
 
 /// Collects the verified artifacts of one line.

@@ -9,7 +9,7 @@ package final class EvidenceSource {
     private let file: FileHandle?
     private let child: Process?
     /// The size of the file in bytes, compressed or not; nil if it is unknown.
-    package let size: Int?
+    let size: Int?
 
     /// `-` is standard input, which must not be compressed.
     package init(path: String) throws(RehearsalError) {
@@ -60,13 +60,13 @@ package final class EvidenceSource {
     }
 
     /// The position in the file.
-    package var position: Int? {
+    var position: Int? {
         guard let file, size != nil else { return nil }
         return Int(lseek(file.fileDescriptor, 0, SEEK_CUR))
     }
 
     /// Returns the next bytes; empty at the end, or if `isStopped` returns true while no bytes arrive.
-    package func read(upTo count: Int, isStopped: () -> Bool) throws(RehearsalError) -> [UInt8] {
+    func read(upTo count: Int, isStopped: () -> Bool) throws(RehearsalError) -> [UInt8] {
         while !isStopped() {
             // A terminal or a pipe may send nothing for a long time.
             var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -85,7 +85,7 @@ package final class EvidenceSource {
     }
 
     /// Ends the child; reports its error.
-    package func close() -> RehearsalError? {
+    func close() -> RehearsalError? {
         guard let child else { return nil }
         if child.isRunning, isUnread { child.terminate() }
         child.waitUntilExit()

@@ -93,7 +93,7 @@ extension Month {
     private static let names = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
     /// `May 2014`.
-    package var title: String { isCertain ? "\(Self.names[(month - 1) % 12]) \(year)" : description }
+    var title: String { isCertain ? "\(Self.names[(month - 1) % 12]) \(year)" : description }
 }
 
 /// Round numbers for the side of a chart.

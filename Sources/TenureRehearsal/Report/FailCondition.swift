@@ -3,7 +3,7 @@ import TenureCore
 
 /// A condition under which a rehearsal fails: `lost>0`, `denied>0.5%`, `everything.undetermined>=100`.
 package struct FailCondition: Sendable, Hashable {
-    package let text: String
+    let text: String
     private let entitlement: String?
     private let measure: Measure
     private let comparison: Operator
@@ -69,14 +69,14 @@ package struct FailCondition: Sendable, Hashable {
 
     /// The result of a condition.
     package struct Verdict: Sendable, Hashable {
-        package let condition: String
+        let condition: String
         /// The measured number or percentage.
-        package let value: Double
-        package let isPercentage: Bool
+        let value: Double
+        let isPercentage: Bool
         /// The entitlement with this value, if the condition is about several.
-        package let entitlement: String?
+        let entitlement: String?
         /// Whether the condition holds, so that the rehearsal fails.
-        package let fails: Bool
+        let fails: Bool
     }
 
     /// Throws `RehearsalError.condition` for an invalid condition or an unknown entitlement.
@@ -126,7 +126,7 @@ package struct FailCondition: Sendable, Hashable {
         }
     }
 
-    package func verdict(on report: RehearsalReport) -> Verdict {
+    func verdict(on report: RehearsalReport) -> Verdict {
         let all = report.entitlements.filter { entitlement == nil || $0.name == entitlement }
         func worst(of value: (EntitlementTally) -> Int) -> Verdict {
             let verdicts = all.map { verdict(value($0.tally), of: report.tally.customers, entitlement: $0.name) }

@@ -2,7 +2,7 @@ import TenureAppStore
 
 extension LineFault {
     /// The meaning of a code, for readers who don't know it.
-    package static func phrase(of code: String) -> String {
+    static func phrase(of code: String) -> String {
         switch code {
         case "invalidJSON": return "invalid JSON"
         case "wrongShape": return "JSON in another form than a customer's artifacts"

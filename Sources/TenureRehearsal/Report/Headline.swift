@@ -1,9 +1,9 @@
-package import TenureCore
+import TenureCore
 import TenurePolicyLint
 
 /// The result in one sentence, for people who read nothing else.
-package struct Headline: Sendable, Hashable {
-    package enum Level: String, Sendable, Hashable {
+struct Headline: Sendable, Hashable {
+    enum Level: String, Sendable, Hashable {
         /// Customers lose something, or the rehearsal fails.
         case stop
         /// Something changes, and a person should confirm it.
@@ -11,8 +11,8 @@ package struct Headline: Sendable, Hashable {
         case go
     }
 
-    package let level: Level
-    package let sentence: String
+    let level: Level
+    let sentence: String
 
     init(of report: RehearsalReport) {
         let (level, sentence) = Self.verdict(on: report)
@@ -83,14 +83,14 @@ package struct Headline: Sendable, Hashable {
 }
 
 /// Customers of one platform who lose one entitlement.
-package struct PlatformLoss: Sendable {
-    package let entitlement: String
-    package let platform: Platform?
-    package let count: Int
-    package let versions: VersionRange?
+struct PlatformLoss: Sendable {
+    let entitlement: String
+    let platform: Platform?
+    let count: Int
+    let versions: VersionRange?
 
     /// `618 owners of builds 100–119 on iOS`.
-    package var owners: String {
+    var owners: String {
         let place = platform.map { " on \($0.rawValue)" } ?? ""
         guard let versions else { return count.grouped("customer") + place }
         return "\(count.grouped("owner")) of \(versions.phrase(on: platform))\(place)"
@@ -99,7 +99,7 @@ package struct PlatformLoss: Sendable {
 
 extension VersionRange {
     /// `builds 100–119`, `version 1.9`.
-    package func phrase(on platform: Platform?) -> String {
+    func phrase(on platform: Platform?) -> String {
         let noun = platform.map { $0.versionKey == .bundleVersion ? "build" : "version" } ?? "version"
         let (first, last) = (lowest.description.shortened, highest.description.shortened)
         return lowest == highest ? "\(noun) \(first)" : "\(noun)s \(first)–\(last)"
@@ -113,17 +113,17 @@ extension String {
 
 extension [String] {
     /// `a, b and c`.
-    package var listed: String {
+    var listed: String {
         guard let last, count > 1 else { return first ?? "" }
         return dropLast().joined(separator: ", ") + " and " + last
     }
 }
 
 extension RehearsalReport {
-    package var headline: Headline { Headline(of: self) }
+    var headline: Headline { Headline(of: self) }
 
     /// Losses by entitlement and platform over all causes, the most frequent first.
-    package var losses: [PlatformLoss] {
+    var losses: [PlatformLoss] {
         var losses: [PlatformLoss] = []
         for (name, tally) in entitlements {
             for (platform, groups) in Dictionary(grouping: tally.losses, by: \.key.platform) {

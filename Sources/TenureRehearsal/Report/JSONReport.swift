@@ -13,80 +13,71 @@ extension RehearsalReport {
         return Array(String(decoding: writer.bytes, as: UTF8.self).escapedJSONForDisplay.utf8)
     }
 
-    package func write(to writer: inout JSONWriter) {
+    func write(to writer: inout JSONWriter) {
         let names = names
         writer.object { writer in
-            writer.member("policy", policyName)
-            writer.key("against")
-            if let oldPolicyName { writer.value(oldPolicyName) } else { writer.null() }
-            writer.member("at", comparison.instant.rfc3339)
-            writer.member("partial", isPartial)
-            if let problem { writer.member("problem", problem.description) }
+            writer.field("policy", policyName)
+            writer.field("against", orNull: oldPolicyName)
+            writer.field("at", comparison.instant.rfc3339)
+            writer.field("partial", isPartial)
+            if let problem { writer.field("problem", problem.description) }
             let headline = headline
-            writer.key("verdict")
-            writer.object {
-                $0.member("level", headline.level.rawValue)
-                $0.member("sentence", headline.sentence)
+            writer.object("verdict") {
+                $0.field("level", headline.level.rawValue)
+                $0.field("sentence", headline.sentence)
             }
-            writer.key("failures")
-            writer.array(failures) { writer, failure in
+            writer.field("failures", failures) { writer, failure in
                 writer.object {
-                    $0.member("code", failure.code)
-                    $0.member("detail", failure.sentence)
+                    $0.field("code", failure.code)
+                    $0.field("detail", failure.sentence)
                 }
             }
             writer.key("input")
             write(input, to: &writer)
-            writer.key("customers")
-            writer.object {
-                $0.member("total", tally.customers)
+            writer.object("customers") {
+                $0.field("total", tally.customers)
                 if comparison.old != nil {
-                    $0.member("gaining", tally.gaining)
-                    $0.member("losing", tally.losing)
-                    $0.member("losingWithPromises", tally.losingWithPromises)
-                    $0.member("changed", tally.changed)
-                    $0.member("changingReason", tally.changingReason)
-                    $0.member("unchanged", unchanged)
+                    $0.field("gaining", tally.gaining)
+                    $0.field("losing", tally.losing)
+                    $0.field("losingWithPromises", tally.losingWithPromises)
+                    $0.field("changed", tally.changed)
+                    $0.field("changingReason", tally.changingReason)
+                    $0.field("unchanged", unchanged)
                 }
-                $0.member("heldByPromise", tally.heldByPromise)
-                $0.member("contradicting", tally.contradicting)
+                $0.field("heldByPromise", tally.heldByPromise)
+                $0.field("contradicting", tally.contradicting)
             }
             writer.key("productsWithoutEntitlement")
             write(tally.productsWithoutEntitlement, to: &writer)
-            writer.key("entitlements")
-            writer.array(entitlements) { write($1.name, $1.tally, names, to: &$0) }
-            writer.key("places")
-            writer.array(tally.cells.sorted) { writer, cell in
+            writer.field("entitlements", entitlements) { write($1.name, $1.tally, names, to: &$0) }
+            writer.field("places", tally.cells.sorted) { writer, cell in
                 writer.object {
-                    $0.member("platform", cell.place.platformName)
-                    $0.member("version", cell.place.version.description)
-                    $0.member("month", cell.place.month.description)
+                    $0.field("platform", cell.place.platformName)
+                    $0.field("version", cell.place.version.description)
+                    $0.field("month", cell.place.month.description)
                     for (name, counts) in zip(tally.entitlements, cell.counts) {
                         $0.key(name)
                         write(counts, to: &$0)
                     }
                 }
             }
-            writer.key("conditions")
-            writer.array(verdicts) { writer, verdict in
+            writer.field("conditions", verdicts) { writer, verdict in
                 writer.object {
-                    $0.member("condition", verdict.condition)
-                    $0.key("value")
-                    $0.value(verdict.value)
-                    if let entitlement = verdict.entitlement { $0.member("entitlement", entitlement) }
-                    $0.member("fails", verdict.fails)
+                    $0.field("condition", verdict.condition)
+                    $0.field("value", verdict.value)
+                    if let entitlement = verdict.entitlement { $0.field("entitlement", entitlement) }
+                    $0.field("fails", verdict.fails)
                 }
             }
-            writer.key("findings")
-            writer.array(findings) { writer, finding in
+            writer.field("findings", findings) { writer, finding in
                 writer.object {
-                    $0.member("code", finding.code)
-                    $0.member("severity", finding.severity.rawValue)
-                    $0.member("file", finding.position.file)
-                    $0.member("line", finding.position.line)
-                    $0.member("column", finding.position.column)
-                    $0.member("message", finding.message)
-                    if let fix = finding.fix { $0.member("fix", fix) }
+                    $0.field("code", finding.code)
+                    $0.field("severity", finding.severity.rawValue)
+                    $0.field("file", finding.position.file)
+                    $0.field("line", finding.position.line)
+                    $0.field("column", finding.position.column)
+                    $0.field("message", finding.message)
+                    if let fix = finding.fix { $0.field("fix", fix) }
                 }
             }
         }
@@ -96,35 +87,34 @@ extension RehearsalReport {
         writer.object { writer in
             switch input {
             case .evidence(let name, let counts, let badLines, let anonymousIDs):
-                writer.member("evidence", name)
-                writer.member("lines", counts.lines)
-                writer.member("blankLines", counts.blankLines)
-                writer.member("usableLines", counts.usableLines)
-                writer.member("repeatedLines", counts.usableLines - tally.customers)
-                writer.member("rejectedLines", counts.rejectedLineCount)
-                writer.member("linesWithRejections", counts.linesWithRejections)
+                writer.field("evidence", name)
+                writer.field("lines", counts.lines)
+                writer.field("blankLines", counts.blankLines)
+                writer.field("usableLines", counts.usableLines)
+                writer.field("repeatedLines", counts.usableLines - tally.customers)
+                writer.field("rejectedLines", counts.rejectedLineCount)
+                writer.field("linesWithRejections", counts.linesWithRejections)
                 writer.key("rejectedLinesByReason")
                 write(counts.rejectedLines, to: &writer)
                 writer.key("rejectedArtifactsByReason")
                 write(counts.rejectedArtifacts, to: &writer)
-                if let badLines { writer.member("rejectedFile", badLines) }
-                writer.key("anonymousIDs")
-                writer.array(anonymousIDs) { writer, anonymous in
+                if let badLines { writer.field("rejectedFile", badLines) }
+                writer.field("anonymousIDs", anonymousIDs) { writer, anonymous in
                     writer.object {
-                        if identifies { $0.member("id", anonymous.id) }
-                        $0.member("accounts", anonymous.accounts)
+                        if identifies { $0.field("id", anonymous.id) }
+                        $0.field("accounts", anonymous.accounts)
                     }
                 }
             case .database(let name, let skipped):
-                writer.member("database", name)
-                writer.member("passedOver", skipped)
+                writer.field("database", name)
+                writer.field("passedOver", skipped)
             }
         }
     }
 
     private func write(_ numbers: [String: Int], to writer: inout JSONWriter) {
         writer.object { writer in
-            for (name, count) in numbers.sorted(by: { $0.key < $1.key }) { writer.member(name, count) }
+            for (name, count) in numbers.sorted(by: { $0.key < $1.key }) { writer.field(name, count) }
         }
     }
 
@@ -132,58 +122,52 @@ extension RehearsalReport {
         _ name: String, _ tally: EntitlementTally, _ names: ExampleNames, to writer: inout JSONWriter
     ) {
         writer.object { writer in
-            writer.member("name", name)
+            writer.field("name", name)
             writeMembers(of: tally.counts, to: &writer)
-            writer.key("reasons")
-            writer.array(tally.sortedReasons) { writer, entry in
+            writer.field("reasons", tally.sortedReasons) { writer, entry in
                 writer.object {
-                    $0.member("outcome", entry.key.outcome.rawValue)
-                    $0.member("reason", entry.key.reason.name)
-                    $0.member("count", entry.count)
+                    $0.field("outcome", entry.key.outcome.rawValue)
+                    $0.field("reason", entry.key.reason.name)
+                    $0.field("count", entry.count)
                 }
             }
             if comparison.old != nil {
-                writer.key("transitions")
-                writer.array(tally.sortedTransitions) { writer, entry in
+                writer.field("transitions", tally.sortedTransitions) { writer, entry in
                     writer.object {
-                        $0.member("change", entry.key.change.rawValue)
+                        $0.field("change", entry.key.change.rawValue)
                         $0.key("before")
                         write(entry.key.before, to: &$0)
                         $0.key("now")
                         write(entry.key.now, to: &$0)
-                        $0.member("count", entry.count)
+                        $0.field("count", entry.count)
                     }
                 }
             }
             if comparison.old != nil {
-                writer.key("losses")
-                writer.array(tally.sortedLosses) { writer, entry in
+                writer.field("losses", tally.sortedLosses) { writer, entry in
                     writer.object { writer in
-                        writer.member("platform", entry.cause.platform?.rawValue ?? "none")
+                        writer.field("platform", entry.cause.platform?.rawValue ?? "none")
                         writer.key("before")
                         write(entry.cause.before, to: &writer)
                         writer.key("now")
                         write(entry.cause.now, to: &writer)
-                        writer.member("count", entry.group.count)
+                        writer.field("count", entry.group.count)
                         if let versions = entry.group.versions {
-                            writer.member("lowestVersion", versions.lowest.description)
-                            writer.member("highestVersion", versions.highest.description)
+                            writer.field("lowestVersion", versions.lowest.description)
+                            writer.field("highestVersion", versions.highest.description)
                         }
                         if let months = entry.group.months {
-                            writer.member("firstMonth", months.lowerBound.description)
-                            writer.member("lastMonth", months.upperBound.description)
+                            writer.field("firstMonth", months.lowerBound.description)
+                            writer.field("lastMonth", months.upperBound.description)
                         }
-                        writer.key("examples")
-                        writer.array(entry.group.examples.all) { write($1, names, to: &$0) }
+                        writer.field("examples", entry.group.examples.all) { write($1, names, to: &$0) }
                     }
                 }
             }
-            writer.key("examples")
-            writer.object { writer in
+            writer.object("examples") { writer in
                 for kind in ExampleClass.all {
                     guard let examples = tally.examples[kind] else { continue }
-                    writer.key(kind.name)
-                    writer.array(examples.all) { write($1, names, to: &$0) }
+                    writer.field(kind.name, examples.all) { write($1, names, to: &$0) }
                 }
             }
         }
@@ -191,27 +175,26 @@ extension RehearsalReport {
 
     private func write(_ answer: EntitlementTally.OutcomeReason, to writer: inout JSONWriter) {
         writer.object {
-            $0.member("outcome", answer.outcome.rawValue)
-            $0.member("reason", answer.reason.name)
+            $0.field("outcome", answer.outcome.rawValue)
+            $0.field("reason", answer.reason.name)
         }
     }
 
     private func write(_ example: Example, _ names: ExampleNames, to writer: inout JSONWriter) {
         writer.object { writer in
-            writer.member("customer", names[example])
-            if let platform = example.platform { writer.member("platform", platform.rawValue) }
-            if let version = example.originalAppVersion { writer.member("originalAppVersion", version) }
+            writer.field("customer", names[example])
+            if let platform = example.platform { writer.field("platform", platform.rawValue) }
+            if let version = example.originalAppVersion { writer.field("originalAppVersion", version) }
             if let date = example.originalPurchaseDate {
                 // An instant to the millisecond would identify a customer.
-                writer.member("originalPurchaseDate", identifies ? date.rfc3339 : CivilDay(of: date).description)
+                writer.field("originalPurchaseDate", identifies ? date.rfc3339 : CivilDay(of: date).description)
             }
             for (name, answer) in [("before", example.before), ("now", example.now)] {
                 guard let answer else { continue }
-                writer.key(name)
-                writer.object {
-                    $0.member("outcome", answer.outcome.rawValue)
-                    $0.member("reason", answer.reasonName)
-                    if let until = answer.until { $0.member("until", until.rfc3339) }
+                writer.object(name) {
+                    $0.field("outcome", answer.outcome.rawValue)
+                    $0.field("reason", answer.reasonName)
+                    if let until = answer.until { $0.field("until", until.rfc3339) }
                 }
             }
         }
@@ -222,39 +205,22 @@ extension RehearsalReport {
     }
 
     private func writeMembers(of counts: Counts, to writer: inout JSONWriter) {
-        for outcome in Decision.Outcome.allCases { writer.member(outcome.rawValue, counts[outcome]) }
+        for outcome in Decision.Outcome.allCases { writer.field(outcome.rawValue, counts[outcome]) }
         guard comparison.old != nil else { return }
-        for change in Change.allCases { writer.member(change.rawValue, counts[change]) }
+        for change in Change.allCases { writer.field(change.rawValue, counts[change]) }
     }
 }
 
 extension ExampleClass {
     /// All classes, the most important first.
-    package static let all: [ExampleClass] =
+    static let all: [ExampleClass] =
         Change.allCases.sorted { $0.order < $1.order }.filter { $0 != .same }.map(ExampleClass.change)
         + [Decision.Outcome.denied, .undetermined, .granted].map(ExampleClass.outcome)
 
-    package var name: String {
+    var name: String {
         switch self {
         case .outcome(let outcome): outcome.rawValue
         case .change(let change): change.rawValue
         }
-    }
-}
-
-extension JSONWriter {
-    fileprivate mutating func member(_ name: String, _ text: String) {
-        key(name)
-        value(text)
-    }
-
-    fileprivate mutating func member(_ name: String, _ number: Int) {
-        key(name)
-        value(number)
-    }
-
-    fileprivate mutating func member(_ name: String, _ flag: Bool) {
-        key(name)
-        value(flag)
     }
 }

@@ -2,7 +2,7 @@ import TenureCore
 
 extension Reason.Code? {
     /// The meaning of a deciding reason, for readers who don't know its code.
-    package var phrase: String {
+    var phrase: String {
         guard let self else { return "the policy doesn't have the entitlement" }
         switch self {
         case .eraHonored: return "got the app in an honored era"
@@ -35,7 +35,7 @@ extension Reason.Code? {
 }
 
 extension Change {
-    package var phrase: String {
+    var phrase: String {
         switch self {
         case .gains: "gain"
         case .loses: "lose"

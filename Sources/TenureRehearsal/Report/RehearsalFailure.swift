@@ -8,7 +8,7 @@ package enum RehearsalFailure: Sendable, Hashable {
     case condition(FailCondition.Verdict)
 
     /// The stable name in the JSON report.
-    package var code: String {
+    var code: String {
         switch self {
         case .noCustomers: "noCustomers"
         case .tooManyRejected: "tooManyRejected"
@@ -17,7 +17,7 @@ package enum RehearsalFailure: Sendable, Hashable {
     }
 
     /// The text on the terminal.
-    package var sentence: String {
+    var sentence: String {
         switch self {
         case .noCustomers: "no customer was rehearsed"
         case .tooManyRejected(let lines, let total, let allowed):
@@ -50,7 +50,7 @@ extension RehearsalReport {
 
 extension FailCondition.Verdict {
     /// The measured value: `12`, `3.2%`.
-    package var written: String { isPercentage ? value.percent : Int(value).grouped }
+    var written: String { isPercentage ? value.percent : Int(value).grouped }
 }
 
 extension Double {

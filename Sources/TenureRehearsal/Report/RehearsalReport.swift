@@ -14,21 +14,21 @@ package struct RehearsalReport: Sendable {
     }
 
     /// The name of the policy: its file or its version.
-    package let policyName: String
-    package let oldPolicyName: String?
-    package let comparison: Comparison
-    package let input: Input
-    package let tally: Tally
+    let policyName: String
+    let oldPolicyName: String?
+    let comparison: Comparison
+    let input: Input
+    let tally: Tally
     /// Whether only a part of the customers was read.
-    package let isPartial: Bool
-    package let problem: RehearsalError?
+    let isPartial: Bool
+    let problem: RehearsalError?
     /// Whether the report shows customers' IDs. Otherwise it shows numbers, which identify no one.
-    package let identifies: Bool
-    package let conditions: [FailCondition]
+    let identifies: Bool
+    let conditions: [FailCondition]
     /// The allowed percentage of lines with a rejected artifact.
-    package let allowedRejected: Double
+    let allowedRejected: Double
     /// The linter's findings about the new policy, compared with the old one.
-    package let findings: [LintFinding]
+    let findings: [LintFinding]
 
     package init(
         policyName: String, oldPolicyName: String?, comparison: Comparison, input: Input, tally: Tally,
@@ -50,32 +50,32 @@ package struct RehearsalReport: Sendable {
     }
 
     /// The file's name without its folder, which readers of the page don't know.
-    package var shortPolicyName: String { Self.lastPart(of: policyName) }
-    package var shortOldPolicyName: String? { oldPolicyName.map(Self.lastPart) }
+    var shortPolicyName: String { Self.lastPart(of: policyName) }
+    var shortOldPolicyName: String? { oldPolicyName.map(Self.lastPart) }
 
     private static func lastPart(of name: String) -> String {
         name.split(separator: "/").last.map(String.init) ?? name
     }
 
     /// Customers without any change.
-    package var unchanged: Int {
+    var unchanged: Int {
         tally.customers - tally.changingReason - tally.changed
     }
 
     /// The entitlements of the policies, then entitlements that only promises name.
-    package var entitlements: [(name: String, tally: EntitlementTally)] {
+    var entitlements: [(name: String, tally: EntitlementTally)] {
         Array(zip(tally.entitlements, tally.byEntitlement))
             + tally.promisedOnly.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    package var verdicts: [FailCondition.Verdict] { conditions.map { $0.verdict(on: self) } }
+    var verdicts: [FailCondition.Verdict] { conditions.map { $0.verdict(on: self) } }
 
     /// The names of the examples: their IDs, or numbers in an order that reveals nothing.
-    package var names: ExampleNames { ExampleNames(in: tally, identifying: identifies) }
+    var names: ExampleNames { ExampleNames(in: tally, identifying: identifies) }
 }
 
 /// The names of the customers who are examples.
-package struct ExampleNames: Sendable {
+struct ExampleNames: Sendable {
     private let numbers: [String: Int]
     private let identifies: Bool
 
@@ -90,14 +90,14 @@ package struct ExampleNames: Sendable {
         numbers = Dictionary(uniqueKeysWithValues: sorted.enumerated().map { ($0.element.key, $0.offset + 1) })
     }
 
-    package subscript(example: Example) -> String {
+    subscript(example: Example) -> String {
         identifies ? example.exportedID ?? example.id : "customer \(numbers[example.id] ?? 0)"
     }
 }
 
 extension EntitlementTally {
     /// The outcomes with their reasons, the most frequent first.
-    package var sortedReasons: [(key: OutcomeReason, count: Int)] {
+    var sortedReasons: [(key: OutcomeReason, count: Int)] {
         reasons.map { ($0.key, $0.value) }.sorted {
             ($1.count, $0.key.outcome.rawValue, $0.key.reason.name) < (
                 $0.count, $1.key.outcome.rawValue, $1.key.reason.name
@@ -106,7 +106,7 @@ extension EntitlementTally {
     }
 
     /// Causes of losses, the most frequent first.
-    package var sortedLosses: [(cause: LossCause, group: LossGroup)] {
+    var sortedLosses: [(cause: LossCause, group: LossGroup)] {
         func order(_ cause: LossCause) -> String {
             "\(cause.platform?.rawValue ?? "") \(cause.before.reason.name) \(cause.now.outcome) \(cause.now.reason.name)"
         }
@@ -116,7 +116,7 @@ extension EntitlementTally {
     }
 
     /// The changes: losses first, then the most frequent.
-    package var sortedTransitions: [(key: Transition, count: Int)] {
+    var sortedTransitions: [(key: Transition, count: Int)] {
         func order(_ transition: Transition) -> String {
             "\(transition.before.outcome) \(transition.before.reason.name) \(transition.now.outcome) \(transition.now.reason.name)"
         }
@@ -128,7 +128,7 @@ extension EntitlementTally {
 
 extension Change {
     /// The position in lists, the most important change first.
-    package var order: Int {
+    var order: Int {
         switch self {
         case .loses: 0
         case .gains: 1
@@ -141,7 +141,7 @@ extension Change {
 
 extension Cells {
     /// The places, the one with the most customers first. Equal ones have the order of their names.
-    package var sorted: [(place: Place, counts: [Counts])] {
+    var sorted: [(place: Place, counts: [Counts])] {
         counts.map { ($0.key, $0.value) }.sorted { left, right in
             let totals = (left.counts.first?.total ?? 0, right.counts.first?.total ?? 0)
             return totals.0 != totals.1 ? totals.0 > totals.1 : left.place.precedes(right.place)
@@ -151,19 +151,19 @@ extension Cells {
 
 extension Place {
     /// The order by platform, version and month.
-    package func precedes(_ other: Place) -> Bool {
+    func precedes(_ other: Place) -> Bool {
         let platforms = (platform?.rawValue ?? "~", other.platform?.rawValue ?? "~")
         if platforms.0 != platforms.1 { return platforms.0 < platforms.1 }
         if version != other.version { return version.precedes(other.version) }
         return month < other.month
     }
 
-    package var platformName: String { platform?.rawValue ?? "unknown" }
+    var platformName: String { platform?.rawValue ?? "unknown" }
 }
 
 extension Place.Version {
     /// The order of versions, with malformed ones last.
-    package func precedes(_ other: Place.Version) -> Bool {
+    func precedes(_ other: Place.Version) -> Bool {
         switch (self, other) {
         case (.version(let mine), .version(let others)):
             guard let left = AppVersion(mine), let right = AppVersion(others), left != right else {

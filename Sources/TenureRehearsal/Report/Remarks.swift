@@ -3,7 +3,7 @@ import TenureCore
 
 extension RehearsalReport {
     /// Unusual facts about the customers, in sentences.
-    package var remarks: [String] {
+    var remarks: [String] {
         var remarks: [String] = []
         if tally.contradicting > 0 {
             let verb = tally.contradicting == 1 ? "has" : "have"
@@ -46,12 +46,12 @@ extension CivilDay {
     ]
 
     /// `June 10, 2015`.
-    package var written: String { "\(Self.months[(month - 1) % 12]) \(day), \(year)" }
+    var written: String { "\(Self.months[(month - 1) % 12]) \(day), \(year)" }
 }
 
 extension Date {
     /// `June 10, 2015`, or `June 10, 2015, 18:00 UTC` where it isn't a midnight.
-    package var written: String {
+    var written: String {
         let day = CivilDay(of: self)
         let minutes = Int((timeIntervalSince(day.midnight) / 60).rounded(.down))
         guard minutes > 0, minutes < 24 * 60 else { return day.written }

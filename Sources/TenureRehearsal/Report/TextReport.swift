@@ -185,10 +185,10 @@ extension Int {
     }
 
     /// A number with its noun: `1 line`, `1,024 lines`.
-    package func grouped(_ noun: String) -> String { "\(grouped) \(noun)\(self == 1 ? "" : "s")" }
+    func grouped(_ noun: String) -> String { "\(grouped) \(noun)\(self == 1 ? "" : "s")" }
 
     /// `12.3%`; a small share above zero never reads as 0.
-    package func share(of total: Int) -> String {
+    func share(of total: Int) -> String {
         guard total > 0 else { return "0%" }
         let percent = Double(self) / Double(total) * 100
         if self > 0, percent < 0.01 { return "<0.01%" }

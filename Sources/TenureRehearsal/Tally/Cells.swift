@@ -3,17 +3,17 @@
 /// If there are too many places, versions join the row “other” of their platform and month. That happens to versions with
 /// fewer than `level` zeros at the end of their hash. The level depends only on the set of all places. So the result is
 /// the same in any order of customers or merging, and the counts of each month stay exact.
-package struct Cells: Sendable, Hashable {
+struct Cells: Sendable, Hashable {
     /// The counts of each place: one for each entitlement, in the order of the tally.
-    package private(set) var counts: [Place: [Counts]] = [:]
+    private(set) var counts: [Place: [Counts]] = [:]
     /// The number of zeros at the end of a version's hash that keep it separate.
-    package private(set) var level = 0
+    private(set) var level = 0
     private var separateVersions = 0
     private let capacity: Int
 
-    package static let standardCapacity = 8192
+    static let standardCapacity = 8192
 
-    package init(capacity: Int = Cells.standardCapacity) {
+    init(capacity: Int = Cells.standardCapacity) {
         self.capacity = capacity
     }
 
@@ -27,7 +27,7 @@ package struct Cells: Sendable, Hashable {
         shrink()
     }
 
-    package mutating func add(_ other: Cells) {
+    mutating func add(_ other: Cells) {
         if other.level > level { raise(to: other.level) }
         for (place, more) in other.counts {
             let key = joined(place)

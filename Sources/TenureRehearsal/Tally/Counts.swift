@@ -1,4 +1,4 @@
-package import TenureCore
+import TenureCore
 
 /// How many customers have each answer, and how many gain, lose or change it.
 package struct Counts: Sendable, Hashable {
@@ -7,19 +7,19 @@ package struct Counts: Sendable, Hashable {
     package private(set) var undetermined = 0
     package private(set) var gains = 0
     package private(set) var loses = 0
-    package private(set) var changesOutcome = 0
-    package private(set) var changesReason = 0
-    package private(set) var same = 0
+    private(set) var changesOutcome = 0
+    private(set) var changesReason = 0
+    private(set) var same = 0
     /// Customers who lose it because their right now ends earlier.
-    package private(set) var shortened = 0
+    private(set) var shortened = 0
     /// Customers who lose it because it is now undetermined.
-    package private(set) var doubted = 0
+    private(set) var doubted = 0
 
     package init() {}
 
-    package var total: Int { granted + denied + undetermined }
+    var total: Int { granted + denied + undetermined }
 
-    package subscript(outcome: Decision.Outcome) -> Int {
+    subscript(outcome: Decision.Outcome) -> Int {
         switch outcome {
         case .granted: granted
         case .denied: denied
@@ -27,7 +27,7 @@ package struct Counts: Sendable, Hashable {
         }
     }
 
-    package subscript(change: Change) -> Int {
+    subscript(change: Change) -> Int {
         switch change {
         case .gains: gains
         case .loses: loses
@@ -56,7 +56,7 @@ package struct Counts: Sendable, Hashable {
         }
     }
 
-    package mutating func add(_ other: Counts) {
+    mutating func add(_ other: Counts) {
         granted += other.granted
         denied += other.denied
         undetermined += other.undetermined
@@ -70,5 +70,5 @@ package struct Counts: Sendable, Hashable {
     }
 
     /// Customers with another outcome, or another end of the right.
-    package var changed: Int { gains + loses + changesOutcome }
+    var changed: Int { gains + loses + changesOutcome }
 }

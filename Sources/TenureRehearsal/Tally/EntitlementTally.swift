@@ -4,31 +4,31 @@ package import TenureCore
 package struct EntitlementTally: Sendable, Hashable {
     package private(set) var counts = Counts()
     /// Customers by outcome and deciding reason under the new policy.
-    package private(set) var reasons: [OutcomeReason: Int] = [:]
+    private(set) var reasons: [OutcomeReason: Int] = [:]
     /// Customers with a change, by the answers before and after.
-    package private(set) var transitions: [Transition: Int] = [:]
+    private(set) var transitions: [Transition: Int] = [:]
     /// Examples by class, which are the same in any order of customers.
     package private(set) var examples: [ExampleClass: Examples] = [:]
     /// Customers who lose the entitlement, by cause.
-    package private(set) var losses: [LossCause: LossGroup] = [:]
+    private(set) var losses: [LossCause: LossGroup] = [:]
 
-    package struct OutcomeReason: Sendable, Hashable {
-        package let outcome: Decision.Outcome
-        package let reason: Reason.Code?
+    struct OutcomeReason: Sendable, Hashable {
+        let outcome: Decision.Outcome
+        let reason: Reason.Code?
 
-        package init(_ answer: Answer) {
+        init(_ answer: Answer) {
             outcome = answer.outcome
             reason = answer.reason
         }
     }
 
-    package struct Transition: Sendable, Hashable {
-        package let change: Change
-        package let before: OutcomeReason
-        package let now: OutcomeReason
+    struct Transition: Sendable, Hashable {
+        let change: Change
+        let before: OutcomeReason
+        let now: OutcomeReason
     }
 
-    package init() {}
+    init() {}
 
     mutating func add(_ verdict: Verdict, changing change: Change?, in place: Place, times: Int) {
         counts.add(verdict, changing: change, times: times)
@@ -55,7 +55,7 @@ package struct EntitlementTally: Sendable, Hashable {
         examples[kind, default: Examples(limit: kind.limit)].offer(Example(customer, verdict))
     }
 
-    package mutating func add(_ other: EntitlementTally) {
+    mutating func add(_ other: EntitlementTally) {
         counts.add(other.counts)
         reasons.merge(other.reasons, uniquingKeysWith: +)
         transitions.merge(other.transitions, uniquingKeysWith: +)
@@ -79,5 +79,5 @@ package enum ExampleClass: Sendable, Hashable {
     case change(Change)
 
     /// The most examples of the class. More for losses, because a person checks each of them.
-    package var limit: Int { self == .change(.loses) ? 100 : 10 }
+    var limit: Int { self == .change(.loses) ? 100 : 10 }
 }

@@ -4,8 +4,8 @@ package import TenureCore
 /// A customer as an example in the report, with the facts that explain the change.
 package struct Example: Sendable, Hashable {
     package let id: String
-    package let exportedID: String?
-    package let rank: UInt64
+    let exportedID: String?
+    let rank: UInt64
     package let platform: Platform?
     /// The version as signed, shortened if it is too long to read.
     package let originalAppVersion: String?
@@ -27,13 +27,9 @@ package struct Example: Sendable, Hashable {
 
 /// The examples of one class: the few customers with the smallest hashes. So the order of customers doesn't matter.
 package struct Examples: Sendable, Hashable {
-    package let limit: Int
+    let limit: Int
     /// The examples in the order of their hashes.
     package private(set) var all: [Example] = []
-
-    package init(limit: Int) {
-        self.limit = limit
-    }
 
     func admits(_ customer: RehearsedCustomer) -> Bool {
         guard all.count >= limit, let last = all.last else { return limit > 0 }
@@ -47,7 +43,7 @@ package struct Examples: Sendable, Hashable {
         if all.count > limit { all.removeLast() }
     }
 
-    package mutating func add(_ other: Examples) {
+    mutating func add(_ other: Examples) {
         for example in other.all { offer(example) }
     }
 

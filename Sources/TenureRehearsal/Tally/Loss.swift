@@ -1,10 +1,10 @@
-package import TenureCore
+import TenureCore
 
 /// Why customers of one platform lose an entitlement: the answers before and after.
-package struct LossCause: Sendable, Hashable {
-    package let platform: Platform?
-    package let before: EntitlementTally.OutcomeReason
-    package let now: EntitlementTally.OutcomeReason
+struct LossCause: Sendable, Hashable {
+    let platform: Platform?
+    let before: EntitlementTally.OutcomeReason
+    let now: EntitlementTally.OutcomeReason
 
     /// Nil if the customer doesn't lose it.
     init?(_ verdict: Verdict, on platform: Platform?) {
@@ -16,15 +16,15 @@ package struct LossCause: Sendable, Hashable {
 }
 
 /// The customers who lose an entitlement for one cause.
-package struct LossGroup: Sendable, Hashable {
-    package private(set) var count = 0
+struct LossGroup: Sendable, Hashable {
+    private(set) var count = 0
     /// The lowest and the highest version with which they got the app.
-    package private(set) var versions: VersionRange?
+    private(set) var versions: VersionRange?
     /// The first and the last month in which they got it.
-    package private(set) var months: ClosedRange<Month>?
-    package private(set) var examples = Examples(limit: Self.mostExamples)
+    private(set) var months: ClosedRange<Month>?
+    private(set) var examples = Examples(limit: Self.mostExamples)
 
-    package static let mostExamples = 10
+    static let mostExamples = 10
 
     mutating func add(_ place: Place, times: Int) {
         count += times
@@ -52,16 +52,16 @@ package struct LossGroup: Sendable, Hashable {
 }
 
 /// A range of versions, with their texts as signed.
-package struct VersionRange: Sendable, Hashable {
-    package private(set) var lowest: AppVersion
-    package private(set) var highest: AppVersion
+struct VersionRange: Sendable, Hashable {
+    private(set) var lowest: AppVersion
+    private(set) var highest: AppVersion
 
-    package init(_ version: AppVersion) {
+    init(_ version: AppVersion) {
         lowest = version
         highest = version
     }
 
-    package func joined(with other: VersionRange?) -> VersionRange {
+    func joined(with other: VersionRange?) -> VersionRange {
         guard let other else { return self }
         var joined = self
         if Self.precedes(other.lowest, lowest) { joined.lowest = other.lowest }

@@ -1,9 +1,9 @@
-package import Foundation
-package import TenureCore
+import Foundation
+import TenureCore
 
 /// A customer's place in the heat map: the platform, version and month of the acquisition.
-package struct Place: Sendable, Hashable {
-    package enum Version: Sendable, Hashable {
+struct Place: Sendable, Hashable {
+    enum Version: Sendable, Hashable {
         /// The version is unknown.
         case none
         /// The version is malformed. All malformed versions share one row.
@@ -14,18 +14,18 @@ package struct Place: Sendable, Hashable {
         case other
     }
 
-    package let platform: Platform?
-    package let version: Version
-    package let month: Month
+    let platform: Platform?
+    let version: Version
+    let month: Month
 
-    package init(platform: Platform?, version: Version, month: Month) {
+    init(platform: Platform?, version: Version, month: Month) {
         self.platform = platform
         self.version = version
         self.month = month
     }
 
     /// The place of the customer's first acquisition. Without one, platform, version and month are unknown.
-    package init(of evidence: Evidence) {
+    init(of evidence: Evidence) {
         let acquisition = evidence.acquisitions.first
         platform = acquisition?.originalPlatform
         month = Month(of: acquisition?.originalPurchaseDate)
@@ -49,20 +49,20 @@ package struct Place: Sendable, Hashable {
 }
 
 /// A calendar month in UTC. All months before the App Store opened are one, and so are all months that are too late.
-package struct Month: Sendable, Hashable, Comparable {
+struct Month: Sendable, Hashable, Comparable {
     /// Months since the year 0.
-    package let index: Int32
+    let index: Int32
 
     private init(index: Int32) {
         self.index = index
     }
 
-    package static let unknown = Month(index: -1)
+    static let unknown = Month(index: -1)
     /// Before the App Store opened, in July 2008.
-    package static let earlier = Month(index: 2008 * 12 + 5)
-    package static let later = Month(index: 2100 * 12)
+    static let earlier = Month(index: 2008 * 12 + 5)
+    static let later = Month(index: 2100 * 12)
 
-    package init(of date: Date?) {
+    init(of date: Date?) {
         guard let date else {
             self = .unknown
             return
@@ -72,19 +72,19 @@ package struct Month: Sendable, Hashable, Comparable {
         self = Month(index: min(max(index, Self.earlier.index), Self.later.index))
     }
 
-    package var year: Int { Int(index) / 12 }
+    var year: Int { Int(index) / 12 }
     /// From 1 to 12.
-    package var month: Int { Int(index) % 12 + 1 }
-    package var isKnown: Bool { self != .unknown }
+    var month: Int { Int(index) % 12 + 1 }
+    var isKnown: Bool { self != .unknown }
     /// Whether it is a single calendar month.
-    package var isCertain: Bool { isKnown && self != .earlier && self != .later }
+    var isCertain: Bool { isKnown && self != .earlier && self != .later }
 
-    package func advanced(by months: Int) -> Month { Month(index: index + Int32(clamping: months)) }
+    func advanced(by months: Int) -> Month { Month(index: index + Int32(clamping: months)) }
 
     /// Its first instant.
-    package var start: Date { CivilDay(year: year, month: month, day: 1).midnight }
+    var start: Date { CivilDay(year: year, month: month, day: 1).midnight }
 
-    package static func < (left: Month, right: Month) -> Bool { left.index < right.index }
+    static func < (left: Month, right: Month) -> Bool { left.index < right.index }
 }
 
 extension Month: CustomStringConvertible {

@@ -4,14 +4,14 @@ package import TenureCore
 /// A counted customer: the name and the place in the report.
 package struct RehearsedCustomer: Sendable, Hashable {
     /// An ID from Apple, from the exported lines, or from the database. Only reports with IDs show it.
-    package let id: String
+    let id: String
     /// The `id` from the exported lines; nil without one.
-    package let exportedID: String?
+    let exportedID: String?
     /// The hash of the ID. The customers with the lowest ranks become examples.
-    package let rank: UInt64
-    package let place: Place
+    let rank: UInt64
+    let place: Place
     /// The first acquisition; nil without one.
-    package let acquisition: Acquisition?
+    let acquisition: Acquisition?
 
     package init(id: String, exportedID: String? = nil, _ evidence: Evidence) {
         self.id = id

@@ -3,10 +3,10 @@
 ///
 /// FNV-1a over words instead of bytes, with a shift that brings the upper half down, and the finish of SplitMix64,
 /// which spreads the bits evenly. Not for secrets.
-package struct StableHash: Sendable {
+struct StableHash: Sendable {
     private var state: UInt64
 
-    package init(seed: UInt64 = 0) {
+    init(seed: UInt64 = 0) {
         state = 0xCBF2_9CE4_8422_2325 ^ seed
     }
 
@@ -16,7 +16,7 @@ package struct StableHash: Sendable {
     }
 
     /// Adds bytes and their number, so that `ab`, `c` and `a`, `bc` have different hashes.
-    package mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    mutating func add(_ bytes: UnsafeRawBufferPointer) {
         var position = 0
         while position + 8 <= bytes.count {
             add(word: UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)))
@@ -32,12 +32,12 @@ package struct StableHash: Sendable {
         add(word: rest)
     }
 
-    package mutating func add(_ text: String) {
+    mutating func add(_ text: String) {
         var text = text
         text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
     }
 
-    package var value: UInt64 {
+    var value: UInt64 {
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
@@ -45,13 +45,13 @@ package struct StableHash: Sendable {
     }
 
     /// Returns the same hash as for the text with these bytes.
-    package static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash = StableHash()
         hash.add(bytes)
         return hash.value
     }
 
-    package static func of(_ text: String) -> UInt64 {
+    static func of(_ text: String) -> UInt64 {
         var hash = StableHash()
         hash.add(text)
         return hash.value

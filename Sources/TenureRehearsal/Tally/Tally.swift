@@ -1,4 +1,4 @@
-package import TenureCore
+import TenureCore
 
 /// All counts of a rehearsal, in bounded memory.
 ///
@@ -10,7 +10,7 @@ package struct Tally: Sendable, Hashable {
     package private(set) var byEntitlement: [EntitlementTally]
     /// The counts of entitlements that only promises name.
     package private(set) var promisedOnly: [String: EntitlementTally] = [:]
-    package private(set) var cells: Cells
+    private(set) var cells: Cells
 
     package private(set) var customers = 0
     /// Customers who gain an entitlement. They may lose another one.
@@ -20,11 +20,11 @@ package struct Tally: Sendable, Hashable {
     /// Customers who lose an entitlement even if every promise is kept.
     package private(set) var losingWithPromises = 0
     /// Customers with another outcome or another end of a right, including those who gain or lose.
-    package private(set) var changed = 0
+    private(set) var changed = 0
     /// Customers with only another reason, who aren't part of `changed`.
-    package private(set) var changingReason = 0
+    private(set) var changingReason = 0
     /// Customers who have an entitlement only because of a promise.
-    package private(set) var heldByPromise = 0
+    private(set) var heldByPromise = 0
     /// Customers with contradicting proofs in an acquisition, even if another reason decides.
     package private(set) var contradicting = 0
     /// How many customers bought each product that no entitlement lists.
@@ -34,7 +34,7 @@ package struct Tally: Sendable, Hashable {
         self.init(entitlements: comparison.entitlements)
     }
 
-    package init(entitlements: [String], cellCapacity: Int = Cells.standardCapacity) {
+    init(entitlements: [String], cellCapacity: Int = Cells.standardCapacity) {
         self.entitlements = entitlements
         byEntitlement = entitlements.map { _ in EntitlementTally() }
         cells = Cells(capacity: cellCapacity)
@@ -47,7 +47,7 @@ package struct Tally: Sendable, Hashable {
     }
 
     /// Counts several customers with the same verdicts and the same place.
-    package mutating func add(_ judgment: Judgment, in place: Place, times: Int) {
+    mutating func add(_ judgment: Judgment, in place: Place, times: Int) {
         let verdicts = judgment.written
         customers += times
         if judgment.hasContradictingProofs { contradicting += times }
@@ -79,7 +79,7 @@ package struct Tally: Sendable, Hashable {
     }
 
     /// Keeps a counted customer as an example if there is room.
-    package mutating func offer(_ customer: RehearsedCustomer, _ verdicts: [Verdict]) {
+    mutating func offer(_ customer: RehearsedCustomer, _ verdicts: [Verdict]) {
         for (index, verdict) in verdicts.enumerated() {
             if index < byEntitlement.count {
                 byEntitlement[index].offer(customer, verdict)
@@ -90,7 +90,7 @@ package struct Tally: Sendable, Hashable {
     }
 
     /// Adds the customers of another tally of the same comparison.
-    package mutating func add(_ other: Tally) {
+    mutating func add(_ other: Tally) {
         customers += other.customers
         gaining += other.gaining
         losing += other.losing
@@ -112,7 +112,7 @@ package struct Tally: Sendable, Hashable {
 
 extension Comparison {
     /// Decides for a customer and counts the result.
-    package func count(
+    func count(
         _ evidence: Evidence, id: String, exportedID: String? = nil, promises: [Promise] = [], in tally: inout Tally
     ) {
         tally.add(

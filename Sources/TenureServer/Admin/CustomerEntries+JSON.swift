@@ -26,8 +26,7 @@ extension JSONWriter {
             json.field("policy", promise.policyVersion)
             json.field("until", promise.until)
             json.field("recordedAt", promise.recordedAt)
-            json.key("acquisition")
-            json.object { json in
+            json.object("acquisition") { json in
                 json.field("appTransactionID", ifPresent: promise.acquisition.appTransactionID)
                 json.field("downloadID", ifPresent: promise.acquisition.downloadID)
                 json.field("originalPurchaseDate", promise.acquisition.originalPurchaseDate)
@@ -105,8 +104,7 @@ extension JSONWriter {
         object { json in
             json.key(name)
             json.array(elements, body)
-            json.key("next")
-            if let next { json.value(next) } else { json.null() }
+            json.field("next", orNull: next)
         }
     }
 }

@@ -45,8 +45,7 @@ struct CustomerHandlers: Sendable {
         var json = JSONWriter()
         json.object { json in
             json.field("erased", id)
-            json.key("removed")
-            json.object { json in
+            json.object("removed") { json in
                 for (name, count) in counts.sorted(by: { $0.key < $1.key }) {
                     json.field(name, count)
                 }
@@ -94,8 +93,7 @@ struct CustomerHandlers: Sendable {
             json.value(answer)
             json.key("data")
             json.value(details)
-            json.key("nextUnbound")
-            if let next = details.nextUnbound { json.value(next) } else { json.null() }
+            json.field("nextUnbound", orNull: details.nextUnbound)
         }
         return .json(json)
     }

@@ -117,6 +117,6 @@ package struct OrderResponse: Sendable, Hashable, Decodable {
     package struct Customer: Sendable, Hashable, Decodable {
         package let id: String
         package let environment: String
-        package let createdAt: String
+        let createdAt: String
     }
 }

@@ -76,24 +76,19 @@ struct PastedArtifact {
 extension JSONWriter {
     mutating func value(_ pasted: PastedArtifact) {
         object { json in
-            json.key("kind")
-            if let kind = pasted.kind { json.value(kind) } else { json.null() }
+            json.field("kind", orNull: pasted.kind)
             json.key("status")
             switch pasted.verdict {
             case .accepted(let status): json.value(status.rawValue)
             case .unsigned: json.value("unsigned")
             case .rejected(let rejection):
                 json.value("rejected")
-                json.key("rejection")
-                json.object { json in
-                    json.key("code")
-                    json.value(rejection.code.rawValue)
-                    json.key("detail")
-                    json.value(rejection.detail)
+                json.object("rejection") { json in
+                    json.field("code", rejection.code.rawValue)
+                    json.field("detail", rejection.detail)
                 }
             }
-            json.key("ids")
-            json.value(pasted.ids)
+            json.field("ids", pasted.ids)
         }
     }
 }

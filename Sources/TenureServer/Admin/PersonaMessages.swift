@@ -55,7 +55,7 @@ package struct PersonaAnswer: Sendable, Hashable, Decodable {
     package let state: State
     package let set: [String: String]
     /// The date in RFC 3339, like the two below.
-    package let createdAt: String
+    let createdAt: String
     package let expiresAt: String
     package let revokedAt: String?
     /// The outcomes that the current policy has for the persona without purchases, by entitlement.
@@ -98,8 +98,7 @@ extension JSONWriter {
         object { json in
             json.field("personas", answer.personas) { $0.value($1) }
             if let left = answer.left {
-                json.key("left")
-                json.array(left) { json, left in
+                json.field("left", left) { json, left in
                     json.object { json in
                         json.field("name", left.name)
                         json.field("why", left.why)

@@ -43,13 +43,10 @@ struct AppStoreCall: Sendable, Hashable {
     ) throws(AppStoreFailure) -> Self {
         var body = JSONWriter()
         body.object { json in
-            json.key("startDate")
-            json.value(start.millisecondsSince1970)
-            json.key("endDate")
-            json.value(end.millisecondsSince1970)
+            json.field("startDate", start.millisecondsSince1970)
+            json.field("endDate", end.millisecondsSince1970)
             if onlyFailures {
-                json.key("onlyFailures")
-                json.value(true)
+                json.field("onlyFailures", true)
             }
         }
         return try Self(

@@ -34,16 +34,11 @@ struct AppStoreCredentials: Sendable {
         let issued = now.timeIntervalSince1970.rounded(.down)
         var claims = JSONWriter()
         claims.object { json in
-            json.key("iss")
-            json.value(issuerID)
-            json.key("iat")
-            json.value(Int64(issued))
-            json.key("exp")
-            json.value(Int64(issued + Self.lifetime))
-            json.key("aud")
-            json.value("appstoreconnect-v1")
-            json.key("bid")
-            json.value(bundleID)
+            json.field("iss", issuerID)
+            json.field("iat", Int64(issued))
+            json.field("exp", Int64(issued + Self.lifetime))
+            json.field("aud", "appstoreconnect-v1")
+            json.field("bid", bundleID)
         }
         return try key.revealed.compactJWS(claims.bytes, after: CompactHeader(type: "JWT", keyID: keyID))
     }

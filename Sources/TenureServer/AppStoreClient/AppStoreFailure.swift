@@ -175,7 +175,6 @@ struct AppStoreErrorCode: RawRepresentable, Sendable, Hashable {
     static let appNotFoundRetryable = Self(rawValue: 4_040_004)
     static let originalTransactionNotFound = Self(rawValue: 4_040_005)
     static let originalTransactionNotFoundRetryable = Self(rawValue: 4_040_006)
-    static let testNotificationNotFound = Self(rawValue: 4_040_008)
     static let transactionNotFound = Self(rawValue: 4_040_010)
     static let appTransactionNotFound = Self(rawValue: 4_040_019)
     static let rateLimitExceeded = Self(rawValue: 4_290_000)

@@ -88,7 +88,7 @@ extension Setting {
     package static let logFormat = Setting(
         "logFormat", .choice(["auto", "text", "json"]), fallback: "auto",
         "one JSON object a line, or text; auto is text on a terminal and JSON elsewhere")
-    package static let shutdownTimeout = Setting(
+    static let shutdownTimeout = Setting(
         "timeouts.shutdown", 0...3600, \.timeouts.shutdown, "seconds to finish accepted requests after SIGTERM")
 
     /// All settings, in the order of the documentation.
@@ -195,7 +195,7 @@ extension Setting {
 
 extension Setting {
     /// A row of the table in `Docs/configuration.md`.
-    package var row: String {
+    var row: String {
         let name = isForCommandOnly ? "" : "`\(name)`"
         let isText = kind != .structure
         let variable = !isText || isForCommandOnly && self.name != Setting.config.name ? "" : "`\(variable)`"
@@ -203,7 +203,7 @@ extension Setting {
             "| \(name) | \(variable) | \(isText ? "`\(flag)`" : "") | \(fallback.map { "`\($0)`" } ?? "") | \(sentence) |"
     }
 
-    package static let tableHead = """
+    static let tableHead = """
         | in the file | in the environment | option | default | meaning |
         |---|---|---|---|---|
         """

@@ -30,7 +30,7 @@ package struct Setting: Sendable {
     /// The default, as written in a file; nil without a default.
     package let fallback: String?
     /// The description for people: a noun phrase, without a final period.
-    package let sentence: String
+    let sentence: String
     /// The option on the command line, such as `--admin-key-file`.
     package let flag: String
     /// Whether it exists only on the command line, not in files and the environment.
@@ -61,7 +61,7 @@ package struct Setting: Sendable {
         Self.variablePrefix + Self.words(of: name).map { $0.uppercased() }.joined(separator: "_")
     }
 
-    package static let variablePrefix = "TENURE_"
+    static let variablePrefix = "TENURE_"
 
     /// Splits a name into words: `appStore.keyID` into app, store, key and id.
     private static func words(of name: String) -> [String] {
@@ -83,7 +83,7 @@ package struct Setting: Sendable {
 
 extension Setting.Kind {
     /// The name of the value in `--help` and tables; nil if the option has no value.
-    package var placeholder: String? {
+    var placeholder: String? {
         switch self {
         case .path, .trust: "file"
         case .text(let wanted): wanted

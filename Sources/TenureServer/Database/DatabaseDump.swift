@@ -64,8 +64,7 @@ extension DatabaseWalk.Entry {
     package var line: [UInt8] {
         var json = JSONWriter(.compact, capacity: 256)
         json.object { json in
-            json.key("table")
-            json.value(table.name)
+            json.field("table", table.name)
             for (column, value) in zip(table.columns, values) {
                 json.key(column.name)
                 switch value {

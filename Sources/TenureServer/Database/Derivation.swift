@@ -1,5 +1,5 @@
 import Foundation
-package import TenureAppStore
+import TenureAppStore
 import TenureCore
 package import TenureStore
 
@@ -8,15 +8,11 @@ package import TenureStore
 ///
 /// The database stores the facts with the customer. Checks and rebuilds compute them again this way.
 package struct Derivation: Sendable {
-    package let verifier: AppStoreVerifier
-
-    package init(verifier: AppStoreVerifier) {
-        self.verifier = verifier
-    }
+    let verifier: AppStoreVerifier
 
     /// Throws `damaged`, naming the artifact, if one can't be verified: its bytes were changed, or its trust anchor
     /// isn't configured here.
-    package func facts(of rows: CustomerRows) throws(StoreError) -> CustomerFacts {
+    func facts(of rows: CustomerRows) throws(StoreError) -> CustomerFacts {
         var facts = try facts(
             of: rows.artifacts, rows.notifications, of: rows.customer.publicID)
         facts.add(rows.promises)
@@ -99,7 +95,7 @@ package struct Derivation: Sendable {
     }
 
     /// A rederivation that has verified nothing beforehand.
-    package var rederivation: Rederivation {
+    var rederivation: Rederivation {
         Rederivation { entries throws(StoreError) in
             try facts(of: entries.artifacts, entries.notifications, of: entries.publicID)
         }

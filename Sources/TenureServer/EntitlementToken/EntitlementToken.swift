@@ -26,39 +26,23 @@ struct EntitlementToken {
     var claims: [UInt8] {
         var json = JSONWriter()
         json.object { json in
-            json.key("iss")
-            json.value("tenure")
-            json.key("sub")
-            json.value(customer.publicID)
-            json.key("bundleID")
-            json.value(bundleID)
-            json.key("environment")
-            json.value(customer.realm.environment.rawValue)
+            json.field("iss", "tenure")
+            json.field("sub", customer.publicID)
+            json.field("bundleID", bundleID)
+            json.field("environment", customer.realm.environment.rawValue)
             if customer.realm.isTest {
-                json.key("test")
-                json.value(true)
+                json.field("test", true)
             }
             // Marks the token, so that no reader takes it for a customer's. Production apps reject it.
             if let persona {
-                json.key("persona")
-                json.value(persona.name)
+                json.field("persona", persona.name)
             }
-            if let appTransactionID {
-                json.key("appTransactionID")
-                json.value(appTransactionID)
-            }
-            json.key("device")
-            json.value(device)
-            json.key("iat")
-            json.value(seconds(now))
-            json.key("exp")
-            json.value(seconds(end))
-            if let nonce {
-                json.key("nonce")
-                json.value(nonce)
-            }
-            json.key("entitlements")
-            json.object { json in
+            json.field("appTransactionID", ifPresent: appTransactionID)
+            json.field("device", device)
+            json.field("iat", seconds(now))
+            json.field("exp", seconds(end))
+            json.field("nonce", ifPresent: nonce)
+            json.object("entitlements") { json in
                 for index in decisions.indices where decisions[index].outcome == .granted {
                     write(decisions[index], into: &json)
                 }
@@ -78,16 +62,13 @@ struct EntitlementToken {
     /// the device gets to know that with its next sync. Until then, the right remains. Without a nonce, all rights end
     /// with the token.
     private func write(_ decision: Decision, into json: inout JSONWriter) {
-        json.key(decision.entitlement)
-        json.object { json in
+        json.object(decision.entitlement) { json in
             let limit = nonce == nil ? end : nil
             if let until = [decision.until, limit].compactMap(\.self).min() {
-                json.key("until")
-                json.value(seconds(until))
+                json.field("until", seconds(until))
             }
             if !decision.endsByItself, nonce != nil {
-                json.key("refreshAfter")
-                json.value(seconds(now.addingTimeInterval(terms.refresh)))
+                json.field("refreshAfter", seconds(now.addingTimeInterval(terms.refresh)))
             }
         }
     }

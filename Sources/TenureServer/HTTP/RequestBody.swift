@@ -71,9 +71,9 @@ private struct Exact<Body: AdminRequest>: Decodable {
     private struct Name: CodingKey {
         let stringValue: String
         var intValue: Int? { nil }
+        init?(intValue: Int) { nil }
 
         init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
     }
 
     init(from decoder: any Decoder) throws {

@@ -12,12 +12,9 @@ struct CompactHeader: Sendable {
     init(type: String, keyID: String) {
         var header = JSONWriter()
         header.object { json in
-            json.key("alg")
-            json.value("ES256")
-            json.key("kid")
-            json.value(keyID)
-            json.key("typ")
-            json.value(type)
+            json.field("alg", "ES256")
+            json.field("kid", keyID)
+            json.field("typ", type)
         }
         text = Base64.urlSafe.encode(header.bytes) + [Self.period]
     }

@@ -21,20 +21,13 @@ struct PersonaToken {
     var claims: [UInt8] {
         var json = JSONWriter()
         json.object { json in
-            json.key("iss")
-            json.value("tenure")
-            json.key("jti")
-            json.value(persona.publicID)
-            json.key("sub")
-            json.value(persona.name)
-            json.key("bundleID")
-            json.value(bundleID)
-            json.key("iat")
-            json.value(persona.createdAt.millisecondsSince1970 / 1000)
-            json.key("exp")
-            json.value(persona.expiresAt.millisecondsSince1970 / 1000)
-            json.key("set")
-            json.value(Dictionary(uniqueKeysWithValues: persona.persona.proof.settings))
+            json.field("iss", "tenure")
+            json.field("jti", persona.publicID)
+            json.field("sub", persona.name)
+            json.field("bundleID", bundleID)
+            json.field("iat", persona.createdAt.millisecondsSince1970 / 1000)
+            json.field("exp", persona.expiresAt.millisecondsSince1970 / 1000)
+            json.field("set", Dictionary(uniqueKeysWithValues: persona.persona.proof.settings))
         }
         return json.bytes
     }

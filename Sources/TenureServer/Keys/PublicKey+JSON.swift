@@ -33,14 +33,10 @@ struct JSONWebKey: Codable, Hashable, Sendable {
     }
 
     func write(into json: inout JSONWriter) {
-        json.key("crv")
-        json.value(crv)
-        json.key("kty")
-        json.value(kty)
-        json.key("x")
-        json.value(x)
-        json.key("y")
-        json.value(y)
+        json.field("crv", crv)
+        json.field("kty", kty)
+        json.field("x", x)
+        json.field("y", y)
     }
 
     /// The key ID in a JWS: the thumbprint of RFC 7638.

@@ -29,12 +29,9 @@ struct RootStatement: Sendable {
     ) throws -> String {
         var json = JSONWriter()
         json.object { json in
-            json.key("iat")
-            json.value(Int64(now.timeIntervalSince1970))
-            json.key("key")
-            json.object { JSONWebKey(key).write(into: &$0) }
-            json.key("signUntil")
-            json.value(Int64(end.timeIntervalSince1970))
+            json.field("iat", Int64(now.timeIntervalSince1970))
+            json.object("key") { JSONWebKey(key).write(into: &$0) }
+            json.field("signUntil", Int64(end.timeIntervalSince1970))
         }
         return try root.compactJWS(json.bytes, type: SignedType.rootStatement)
     }
@@ -66,12 +63,9 @@ struct RootRevocations: Sendable {
     ) throws -> String {
         var json = JSONWriter()
         json.object { json in
-            json.key("counter")
-            json.value(counter)
-            json.key("iat")
-            json.value(Int64(now.timeIntervalSince1970))
-            json.key("revoked")
-            json.value(revoked)
+            json.field("counter", counter)
+            json.field("iat", Int64(now.timeIntervalSince1970))
+            json.field("revoked", revoked)
         }
         return try root.compactJWS(json.bytes, type: SignedType.revocations)
     }

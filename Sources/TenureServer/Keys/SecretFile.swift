@@ -14,7 +14,7 @@ package struct SecretFile: Sendable {
         self.path = path
     }
 
-    package var exists: Bool { FileManager.default.fileExists(atPath: path) }
+    var exists: Bool { FileManager.default.fileExists(atPath: path) }
 
     /// Reads the file, or creates it if it's missing. Throws `keyFile` if neither is possible, or if other users can
     /// read it.

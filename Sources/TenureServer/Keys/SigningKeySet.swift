@@ -142,16 +142,12 @@ struct SigningKeySet: Sendable {
         }
         var json = JSONWriter()
         json.object { json in
-            json.key("keys")
-            json.array(keys.reversed()) { json, key in
+            json.field("keys", keys.reversed()) { json, key in
                 json.object { json in
                     key.key.write(into: &json)
-                    json.key("kid")
-                    json.value(key.key.id)
-                    json.key("alg")
-                    json.value("ES256")
-                    json.key("use")
-                    json.value("sig")
+                    json.field("kid", key.key.id)
+                    json.field("alg", "ES256")
+                    json.field("use", "sig")
                 }
             }
         }

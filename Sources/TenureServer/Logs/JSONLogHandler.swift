@@ -32,12 +32,9 @@ package struct JSONLogHandler: LogHandler {
     package func log(event: LogEvent) {
         var json = JSONWriter(capacity: 256)
         json.beginObject()
-        json.key("time")
-        json.value(Date())
-        json.key("level")
-        json.value(event.level.rawValue)
-        json.key("message")
-        json.value(event.message.description)
+        json.field("time", Date())
+        json.field("level", event.level.rawValue)
+        json.field("message", event.message.description)
         var all = metadata
         if let provided = metadataProvider?.get() { all.merge(provided) { $1 } }
         if let own = event.metadata { all.merge(own) { $1 } }

@@ -21,8 +21,7 @@ struct NotificationRoute: Sendable {
             Array(notification.signedPayload.utf8), now: now(), logger: context.logger)
         var json = JSONWriter(capacity: 32)
         json.object { json in
-            json.key("status")
-            json.value(reception.isNew ? "kept" : reception.isOfErased ? "erased" : "known")
+            json.field("status", reception.isNew ? "kept" : reception.isOfErased ? "erased" : "known")
         }
         return .json(json)
     }

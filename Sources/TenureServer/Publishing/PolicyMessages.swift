@@ -19,14 +19,14 @@ package struct PublishRequest: AdminRequest, Sendable, Hashable, Codable {
     /// The policy in YAML or JSON, as text.
     package var policy: String?
     /// The version of a rollback; nil for the one before the current one.
-    package var version: Int64?
+    var version: Int64?
     package var reason: String
     /// The policy's author, if someone else publishes it.
-    package var author: String?
+    var author: String?
     /// Whether customers keep what they were promised and the new policy denies.
-    package var keepPromises: Bool?
+    var keepPromises: Bool?
     /// The most customers who may lose something; at least as many as in `rehearsal`.
-    package var takeFrom: Int?
+    var takeFrom: Int?
     /// The most customers who may gain something; at least as many as in `rehearsal`. Not needed for a rollback.
     package var giveTo: Int?
     package var rehearsal: String?
@@ -73,9 +73,9 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
     package struct Entitlement: Sendable, Hashable, Codable {
         package let name: String
         /// The number of customers under the new policy, like the two below.
-        package let granted: Int
-        package let denied: Int
-        package let undetermined: Int
+        let granted: Int
+        let denied: Int
+        let undetermined: Int
         package let gains: Int
         package let loses: Int
         package let gainers: [Example]
@@ -88,7 +88,7 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
         /// `error`, `warning` or `note`.
         package let severity: String
         package let message: String
-        package let fix: String?
+        let fix: String?
         /// The path for the policy's `acknowledge`, such as `eras/freemium/begins/iOS`. Empty for mistakes.
         package let at: String
         /// The position in the policy that was sent, counted from 1.
@@ -134,7 +134,7 @@ package struct PublicationAnswer: Sendable, Hashable, Codable {
     package let actor: String
     package let author: String?
     package let reason: String?
-    package let rehearsal: String?
+    let rehearsal: String?
     package let customers: Int
     package let gaining: Int
     package let losing: Int
@@ -148,9 +148,9 @@ package struct PublicationAnswer: Sendable, Hashable, Codable {
 package struct PolicyVersionAnswer: Sendable, Hashable, Codable {
     package let version: Int64
     /// The digest of the compiled policy, in hexadecimal.
-    package let sha256: String
+    let sha256: String
     /// The date in RFC 3339.
-    package let recordedAt: String
+    let recordedAt: String
     /// Whether this version decides now.
     package let isCurrent: Bool
     /// The output of `tenure policy compile`; only in the response for one version.

@@ -1,5 +1,5 @@
 import TenureCore
-package import TenureStore
+import TenureStore
 
 /// One of the developer's endpoints, which gets a message for each change of a customer's entitlements.
 public struct Webhook: Sendable, Hashable {
@@ -40,7 +40,7 @@ public struct Webhook: Sendable, Hashable {
 
     static let shortestSecret = 16
 
-    package var endpoint: Endpoint {
+    var endpoint: Endpoint {
         Endpoint(
             name: name, kinds: events.isEmpty ? nil : Set(events.compactMap { Message.Kind(rawValue: $0) }),
             eachCustomer: eachCustomer)

@@ -8,30 +8,21 @@ extension StoredMessage {
     func body(app bundleID: String) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
-        json.key("id")
-        json.value(event)
-        json.key("type")
-        json.value(type)
-        json.key("time")
-        json.value(createdAt)
-        json.key("app")
-        json.value(bundleID)
+        json.field("id", event)
+        json.field("type", type)
+        json.field("time", createdAt)
+        json.field("app", bundleID)
         if let realm {
-            json.key("environment")
-            json.value(realm.environment.rawValue)
+            json.field("environment", realm.environment.rawValue)
             if realm.isTest {
-                json.key("isTest")
-                json.value(true)
+                json.field("isTest", true)
             }
         }
         if let publicID {
-            json.key("customer")
-            json.object { json in
-                json.key("id")
-                json.value(publicID)
+            json.object("customer") { json in
+                json.field("id", publicID)
                 if !userIDs.isEmpty {
-                    json.key("userIDs")
-                    json.value(userIDs)
+                    json.field("userIDs", userIDs)
                 }
             }
         }

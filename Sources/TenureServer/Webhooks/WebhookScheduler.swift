@@ -97,18 +97,13 @@ extension Message {
     fileprivate init(_ kind: Kind, removed entitlement: String) {
         var json = JSONWriter()
         json.object { json in
-            json.key("entitlement")
-            json.value(entitlement)
-            json.key("outcome")
-            json.value(Decision.Outcome.denied.rawValue)
+            json.field("entitlement", entitlement)
+            json.field("outcome", Decision.Outcome.denied.rawValue)
             json.key("until")
             json.null()
-            json.key("reasons")
-            json.value([String]())
-            json.key("sentence")
-            json.value("“\(entitlement)” is no longer offered.")
-            json.key("nextSteps")
-            json.value([String]())
+            json.field("reasons", [String]())
+            json.field("sentence", "“\(entitlement)” is no longer offered.")
+            json.field("nextSteps", [String]())
         }
         self.init(kind, data: json.bytes)
     }

@@ -19,16 +19,10 @@ extension Webhook {
         let event = PublicID.event.random()
         var json = JSONWriter()
         json.object { json in
-            json.key("id")
-            json.value(event)
-            json.key("type")
-            json.value("test")
-            json.key("time")
-            json.value(Date())
-            if let bundleID {
-                json.key("app")
-                json.value(bundleID)
-            }
+            json.field("id", event)
+            json.field("type", "test")
+            json.field("time", Date())
+            json.field("app", ifPresent: bundleID)
         }
         let headers = [
             (WebhookSignature.header, WebhookSignature.text(of: json.bytes, at: Date(), secrets: secrets)),

@@ -53,7 +53,7 @@ package enum SQLDialect: Sendable, Hashable {
     case postgres
 
     /// The clause that locks the selected rows against other writing transactions until this one ends.
-    package var forUpdate: String {
+    var forUpdate: String {
         switch self {
         case .sqlite: ""  // A writing transaction is alone.
         case .postgres: " FOR UPDATE"
@@ -61,7 +61,7 @@ package enum SQLDialect: Sendable, Hashable {
     }
 
     /// The same clause, but it skips rows that another transaction has locked.
-    package var forUpdateOfFree: String {
+    var forUpdateOfFree: String {
         switch self {
         case .sqlite: ""
         case .postgres: " FOR UPDATE SKIP LOCKED"

@@ -11,7 +11,7 @@ package final class HeaderNumbers {
     /// Enough for each signing certificate that the App Store uses, and for those of the local App Store.
     private static let most = 8
 
-    package init() {}
+    init() {}
 
     func number(of header: ArraySlice<UInt8>) -> Int64? {
         guard let index = known.firstIndex(where: { $0.bytes.isSame(as: header) }) else { return nil }

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// A row of an answer, read by position.
 ///
@@ -25,7 +25,7 @@ package struct SQLRow: Sendable, Hashable {
         return bytes
     }
 
-    package func bytesIfPresent(_ column: Int) throws(StoreError) -> [UInt8]? {
+    func bytesIfPresent(_ column: Int) throws(StoreError) -> [UInt8]? {
         switch try value(column) {
         case .null: return nil
         case .blob(let bytes): return bytes
@@ -34,11 +34,11 @@ package struct SQLRow: Sendable, Hashable {
     }
 
     /// Stored as whole milliseconds since 1970.
-    package func instant(_ column: Int) throws(StoreError) -> Date {
+    func instant(_ column: Int) throws(StoreError) -> Date {
         Date(millisecondsSince1970: try integer(column))
     }
 
-    package func integerIfPresent(_ column: Int) throws(StoreError) -> Int64? {
+    func integerIfPresent(_ column: Int) throws(StoreError) -> Int64? {
         switch try value(column) {
         case .null: return nil
         case .integer(let number): return number
@@ -46,7 +46,7 @@ package struct SQLRow: Sendable, Hashable {
         }
     }
 
-    package func numberIfPresent(_ column: Int) throws(StoreError) -> Double? {
+    func numberIfPresent(_ column: Int) throws(StoreError) -> Double? {
         switch try value(column) {
         case .null: return nil
         case .real(let number): return number
@@ -55,7 +55,7 @@ package struct SQLRow: Sendable, Hashable {
         }
     }
 
-    package func textIfPresent(_ column: Int) throws(StoreError) -> String? {
+    func textIfPresent(_ column: Int) throws(StoreError) -> String? {
         switch try value(column) {
         case .null: return nil
         case .text(let text): return text
@@ -63,7 +63,7 @@ package struct SQLRow: Sendable, Hashable {
         }
     }
 
-    package func instantIfPresent(_ column: Int) throws(StoreError) -> Date? {
+    func instantIfPresent(_ column: Int) throws(StoreError) -> Date? {
         try integerIfPresent(column).map { Date(millisecondsSince1970: $0) }
     }
 

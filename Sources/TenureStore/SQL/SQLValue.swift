@@ -9,7 +9,6 @@ package enum SQLValue: Sendable, Hashable {
     package init(_ number: (some BinaryInteger)?) { self = number.map { .integer(Int64(clamping: $0)) } ?? .null }
     package init(_ number: Double?) { self = number.map { .real($0) } ?? .null }
     package init(_ text: String?) { self = text.map { .text($0) } ?? .null }
-    package init(_ bytes: [UInt8]?) { self = bytes.map { .blob($0) } ?? .null }
     package init(_ bytes: ArraySlice<UInt8>) { self = .blob([UInt8](bytes)) }
 }
 

@@ -2,8 +2,8 @@ import Foundation
 
 /// Makes a consistent copy of an SQLite database while a service keeps writing.
 package struct SQLiteBackup: Sendable {
-    package let source: String
-    package let target: String
+    let source: String
+    let target: String
 
     package init(of source: String, to target: String) {
         self.source = source

@@ -3,7 +3,7 @@ import Foundation
 import TenureFileAttributes
 
 /// What happened to a file of an open database. Programs that write to the open file afterward lose what they write.
-package enum FileReplacement: Sendable, Hashable {
+enum FileReplacement: Sendable, Hashable {
     /// Nothing is at the path.
     case missing(path: String)
     /// Another file is at the path.

@@ -3,7 +3,7 @@ import TenureFileAttributes
 
 /// Puts a copy of a backup in the place of an SQLite database that no process has open.
 package struct SQLiteRestore: Sendable {
-    package let backup: String
+    let backup: String
     package let database: String
 
     /// The app of the service; nil if only the replaced database tells.

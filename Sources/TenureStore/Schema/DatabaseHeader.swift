@@ -7,8 +7,8 @@ package struct DatabaseHeader: Sendable, Hashable {
     /// The version of the schema; see `Migration.version`.
     package let version: Int
     /// The oldest versions that may write and read.
-    package let oldestWriter: Int
-    package let oldestReader: Int
+    let oldestWriter: Int
+    let oldestReader: Int
     /// Where the content was moved, without a password; nil if services may write.
     package let movedTo: String?
 
@@ -49,7 +49,7 @@ package struct DatabaseHeader: Sendable, Hashable {
 /// be pointed at another server, and another process can migrate or move the database.
 package struct DatabaseTerms: Sendable, Hashable {
     /// The name of the database in messages, without a password.
-    package let name: String
+    let name: String
     /// The ID of the database that was opened; nil while it is opened.
     package let id: [UInt8]?
     /// The app; nil accepts every app's database.
@@ -93,7 +93,7 @@ package struct DatabaseTerms: Sendable, Hashable {
 
 extension DatabaseTerms {
     /// Throws if the session's database can't be used this way. One small statement.
-    package func check(_ session: any DatabaseSession, for use: Use) throws(StoreError) {
+    func check(_ session: any DatabaseSession, for use: Use) throws(StoreError) {
         if let objection = objection(to: try DatabaseHeader.read(in: session), for: use) { throw objection }
     }
 }

@@ -5,8 +5,8 @@ package struct Migration: Sendable {
     /// The version of the schema after this step: 1 for the first step, 2 for the next one.
     package let version: Int
     /// The oldest versions that may write to the database after this step, and read it.
-    package let oldestWriter: Int
-    package let oldestReader: Int
+    let oldestWriter: Int
+    let oldestReader: Int
     private let statements: [Statements]
 
     package enum Statements: Sendable {

@@ -1,11 +1,11 @@
 import TenureCore
 
 /// Locks with names. One task at a time holds a name; the others wait and get it in order.
-package final class Turns: Sendable {
+final class Turns: Sendable {
     /// The tasks that wait for each name that is held.
     private let waiting = Locked<[String: [CheckedContinuation<Void, Never>]]>([:])
 
-    package init() {}
+    init() {}
 
     func take<Value>(
         _ name: String, _ body: () async throws(StoreError) -> Value

@@ -8,18 +8,18 @@ package struct DatabaseTable: Sendable, Hashable {
         /// SQLite's name of the type: INTEGER, TEXT, BLOB or REAL.
         package let type: String
         /// The table that the column refers to, if any.
-        package let references: String?
+        let references: String?
     }
 
     package let name: String
     package let columns: [Column]
     /// The positions of the key's columns in `columns`, in the key's order. Empty for a table of one row.
-    package let key: [Int]
+    let key: [Int]
     /// Whether the database gives each row its number.
-    package let isNumbered: Bool
+    let isNumbered: Bool
 
     /// The position of the column that names the customer that the row belongs to, if the table has one.
-    package var owner: Int? {
+    var owner: Int? {
         name == Self.customers ? nil : columns.firstIndex { $0.references == Self.customers }
     }
 

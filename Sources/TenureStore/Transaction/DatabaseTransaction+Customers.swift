@@ -159,7 +159,7 @@ extension Customer {
     /// The columns, in the order in which `init` reads them. `merged_into` is read before.
     package static let columns = "id, realm, public_id, created_at, facts, merged_into, sent_entitlements"
 
-    package init(_ row: SQLRow) throws(StoreError) { try self.init(row, remembering: nil) }
+    init(_ row: SQLRow) throws(StoreError) { try self.init(row, remembering: nil) }
 
     init(_ row: SQLRow, remembering remembered: EncodedFacts?) throws(StoreError) {
         let bytes = try row.bytes(4)

@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 
 /// The reason for a merge of two customers.
-package enum MergeReason: String, Sendable, Hashable {
+enum MergeReason: String, Sendable, Hashable {
     case signedTogether
     case sameUser
     case support

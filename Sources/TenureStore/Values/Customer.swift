@@ -15,7 +15,7 @@ package struct Customer: Sendable, Hashable {
     /// The number by which the customer was looked up. Differs from `id` if that customer was merged into this one.
     package let member: Int64
     /// For a merged customer: whether all purchases of the merged accounts except the one looked up are known.
-    package var othersAreComplete = true
+    var othersAreComplete = true
 
     package init(
         id: Int64, realm: Realm, publicID: String, createdAt: Date, facts: CustomerFacts,

@@ -63,7 +63,7 @@ package struct RequestedChange: Sendable, Hashable {
     package let change: CustomerChange
     /// The name of the admin key.
     package let actor: String
-    package let reason: String?
+    let reason: String?
     package let at: Date
     /// An ID that the caller chose, so that a repeated request changes nothing.
     package let request: String?

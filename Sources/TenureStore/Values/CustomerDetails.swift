@@ -46,7 +46,7 @@ package struct CustomerDetails: Sendable {
     }
 
     /// The number of unbound customers in one page.
-    package static let unboundPerPage = 20
+    static let unboundPerPage = 20
 
     package let customer: Customer
     package var members: [Member] = []

@@ -15,7 +15,7 @@ package struct CustomerRows: Sendable {
     /// Whether the customer is unbound.
     package let isUnbound: Bool
 
-    package init(
+    init(
         customer: Customer, artifacts: [(artifact: Artifact, receivedAt: Date)],
         notifications: [(notification: StoredNotification, receivedAt: Date)] = [], promises: [StoredPromise],
         support: [StoredSupportGrant], events: [StoredEvent], purchasesAreComplete: Bool, isUnbound: Bool = false

@@ -14,7 +14,7 @@ package struct CustomerUpdate: Sendable {
     /// The version of the policy that decided; nil if none did. Saving the update fails if another policy is in effect by
     /// then.
     package var policyVersion: Int64?
-    package private(set) var deviceUse: DeviceUse?
+    private(set) var deviceUse: DeviceUse?
     /// Jobs to add, once for each customer and kind.
     package var jobs: Set<StoredJob.Kind> = []
     /// Jobs to add if the device is new to this customer.

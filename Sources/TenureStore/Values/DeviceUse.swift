@@ -2,9 +2,9 @@
 package struct DeviceUse: Sendable, Hashable {
     /// The hash of the device's ID.
     package let device: String
-    package let getsEntitlementToken: Bool
+    let getsEntitlementToken: Bool
     /// If the customer has more devices than this, an event is stored. It has no other effect.
-    package let limit: Int
+    let limit: Int
 
     package init(device: String, getsEntitlementToken: Bool, limit: Int) {
         self.device = device

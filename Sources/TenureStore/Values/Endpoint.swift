@@ -1,10 +1,10 @@
 /// A webhook endpoint, and the kinds of messages that it receives.
 package struct Endpoint: Sendable, Hashable {
-    package let name: String
+    let name: String
     /// Nil for all kinds, including those that later releases add.
-    package let kinds: Set<Message.Kind>?
+    let kinds: Set<Message.Kind>?
     /// Whether a publication also sends a message about each customer that it affects.
-    package let eachCustomer: Bool
+    let eachCustomer: Bool
 
     package init(name: String, kinds: Set<Message.Kind>? = nil, eachCustomer: Bool = true) {
         self.name = name
@@ -20,7 +20,7 @@ package struct Endpoint: Sendable, Hashable {
 package struct NamedEndpoint: Sendable, Hashable {
     package let name: String
     /// A value that changes each time a process reports that it serves the endpoint. Nil if no process has.
-    package let heartbeat: String?
+    let heartbeat: String?
 }
 
 /// An endpoint that was removed and gets no more messages.

@@ -5,12 +5,6 @@ import TenureCore
 struct FactsWriter {
     private(set) var bytes: [UInt8] = []
 
-    static func bytes(of proof: AppProof) -> [UInt8] {
-        var writer = FactsWriter()
-        writer.append(proof)
-        return writer.bytes
-    }
-
     mutating func append(_ facts: CustomerFacts) {
         bytes.reserveCapacity(256)
         bytes.append(FactsFormat.version)

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// A public ID: a prefix for its kind, an underscore, and 24 letters and digits that can't be mistaken for each other.
 package enum PublicID: String {
@@ -18,7 +18,7 @@ package enum PublicID: String {
     /// 45 bits of the instant in milliseconds, then 75 random bits. An index of such IDs grows at its end, while one of
     /// random IDs would be written in random places (ADR 30). Instants before 1970 count as 1970. After the year 3084,
     /// the order begins again.
-    package func ordered(at instant: Date) -> String {
+    func ordered(at instant: Date) -> String {
         let milliseconds = UInt64(max(0, instant.millisecondsSince1970))
         return text(
             beginning: (1...Self.instantSize).map { place in

@@ -4,22 +4,22 @@ package import Foundation
 package struct RequestedPublication: Sendable, Hashable {
     package let compiled: [UInt8]
     package let sha256: [UInt8]
-    package let action: StoredPublication.Action
+    let action: StoredPublication.Action
     package let at: Date
     package let actor: String
-    package let author: String?
-    package let reason: String?
+    let author: String?
+    let reason: String?
     package let rehearsal: String?
     /// The publication against which it was rehearsed. If another one is in effect by now, this one is refused.
-    package let base: Int64
+    let base: Int64
     /// Restores the promises that publications after this one ended. Nil restores none.
     package let restoringAfter: Int64?
     /// How many customers may lose something.
-    package let allowance: Int
+    let allowance: Int
     /// How many customers may gain something; nil means any number.
-    package let gainAllowance: Int?
+    let gainAllowance: Int?
     /// Whether rights that the new policy doesn't give end even if they were promised.
-    package let endsPromises: Bool
+    let endsPromises: Bool
 
     package init(
         compiled: [UInt8], sha256: [UInt8], action: StoredPublication.Action, at: Date, actor: String,
@@ -121,7 +121,7 @@ package struct DatabasePosition: Sendable, Hashable {
 
 /// What changed between two positions.
 package struct SurveyChanges: Sendable {
-    package let position: DatabasePosition
+    let position: DatabasePosition
     /// Customers to evaluate, by number. A merged customer counts with the one into which it was merged.
     package let customers: [Int64]
     /// Numbers with findings that are no longer valid. Some of these customers don't exist anymore.

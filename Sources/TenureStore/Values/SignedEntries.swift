@@ -4,8 +4,8 @@ package import Foundation
 package struct SignedEntries: Sendable {
     /// Where a page ends: the numbers of its last rows in the database.
     package struct Position: Sendable, Hashable {
-        package var artifact: Int64 = 0
-        package var notification: Int64 = 0
+        var artifact: Int64 = 0
+        var notification: Int64 = 0
 
         package init() {}
     }
@@ -24,7 +24,7 @@ package struct Rederivation: Sendable {
     /// What the entries of a member prove, up to a position.
     package struct Proven: Sendable {
         package private(set) var facts = CustomerFacts()
-        package private(set) var end = SignedEntries.Position()
+        private(set) var end = SignedEntries.Position()
 
         package init() {}
 

@@ -31,7 +31,7 @@ package struct StoredPromise: Sendable, Hashable {
     private var description: String { "\(acquisition) \(until?.millisecondsSince1970 ?? .max)" }
 
     /// Whether `other` already promises everything that this one does.
-    package func repeats(_ other: StoredPromise) -> Bool {
+    func repeats(_ other: StoredPromise) -> Bool {
         entitlement == other.entitlement && policyVersion == other.policyVersion && until == other.until
             && acquisition.matches(other.acquisition)
     }

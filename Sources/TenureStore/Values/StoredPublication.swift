@@ -36,10 +36,10 @@ package struct StoredPublication: Sendable, Hashable {
         /// Promises that an earlier publication ended, and that count again.
         package var restored = 0
 
-        package init() {}
+        init() {}
     }
 
-    package init(
+    init(
         id: Int64, version: Int64, action: Action, at: Date, actor: String, author: String? = nil,
         reason: String? = nil,
         rehearsal: String? = nil, counts: Counts = Counts()

@@ -8,12 +8,6 @@ package struct TrialUse: Sendable, Hashable {
     package let since: Date?
     /// When the requested session began, if it was counted before.
     package let sessionBegan: Date?
-
-    package init(sessions: Int, since: Date?, sessionBegan: Date?) {
-        self.sessions = sessions
-        self.since = since
-        self.sessionBegan = sessionBegan
-    }
 }
 
 /// The dates of a customer's sessions of one trial.

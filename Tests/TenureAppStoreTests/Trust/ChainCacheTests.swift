@@ -1,8 +1,9 @@
 import Foundation
-import TenureAppStore
 import TenureCore
 import TenureMint
 import Testing
+
+@testable import TenureAppStore
 
 @Suite struct ChainCacheTests {
     private func cache(_ budget: ChainCache.Budget = .standard) throws -> ChainCache {

@@ -1,9 +1,10 @@
 import Crypto
 import Foundation
-import TenureAppStore
 import TenureMint
 import Testing
 import X509
+
+@testable import TenureAppStore
 
 @Suite struct TrustedChainTests {
     private func validate(

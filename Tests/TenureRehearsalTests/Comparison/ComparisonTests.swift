@@ -1,7 +1,8 @@
 import Foundation
 import TenureCore
-import TenureRehearsal
 import Testing
+
+@testable import TenureRehearsal
 
 struct ComparisonTests {
     private func buyer(build: String?, date: String? = "2014-05-01") -> Evidence {

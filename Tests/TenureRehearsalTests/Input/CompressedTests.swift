@@ -1,7 +1,8 @@
 import CommandRunner
 import Foundation
-import TenureRehearsal
 import Testing
+
+@testable import TenureRehearsal
 
 struct CompressedTests {
     /// Returns the path of a file that `gzip` compressed.

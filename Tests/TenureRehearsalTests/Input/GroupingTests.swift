@@ -3,8 +3,9 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 import TenureMint
-import TenureRehearsal
 import Testing
+
+@testable import TenureRehearsal
 
 /// Which lines count as one customer.
 struct GroupingTests {

@@ -2,9 +2,10 @@ import Foundation
 import TenureCore
 import TenureMint
 import TenurePolicyFile
-import TenureRehearsal
 import TenureStore
 import Testing
+
+@testable import TenureRehearsal
 
 /// A rehearsal decides customers with equal plain facts only once. The result must be the same as deciding each customer.
 struct DatabaseRehearsalTests {

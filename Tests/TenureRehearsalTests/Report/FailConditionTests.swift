@@ -1,6 +1,7 @@
 import TenureCore
-import TenureRehearsal
 import Testing
+
+@testable import TenureRehearsal
 
 struct FailConditionTests {
     private func report(_ conditions: [String]) throws -> RehearsalReport {

@@ -1,7 +1,8 @@
 import Foundation
 import TenureCore
-import TenureRehearsal
 import Testing
+
+@testable import TenureRehearsal
 
 /// Rare facts that the page must show, and text that it must escape.
 struct PageEdgeTests {

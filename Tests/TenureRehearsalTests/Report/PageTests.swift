@@ -1,7 +1,8 @@
 import Foundation
 import TenureCore
-import TenureRehearsal
 import Testing
+
+@testable import TenureRehearsal
 
 /// The structure of the page and the position of its parts, for a few customers who are counted by hand.
 struct PageTests {

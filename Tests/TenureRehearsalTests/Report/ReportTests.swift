@@ -1,8 +1,9 @@
 import Foundation
 import TenureCore
 import TenurePolicyFile
-import TenureRehearsal
 import Testing
+
+@testable import TenureRehearsal
 
 struct ReportTests {
     private static let hostile = "<script>alert('1')</script>&\"\u{1B}[31m"

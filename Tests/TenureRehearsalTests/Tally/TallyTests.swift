@@ -1,7 +1,8 @@
 import TenureCore
 import TenureMint
-import TenureRehearsal
 import Testing
+
+@testable import TenureRehearsal
 
 struct TallyTests {
     private static func tally(

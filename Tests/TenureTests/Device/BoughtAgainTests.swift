@@ -39,7 +39,9 @@ import Testing
         signed(["2015-01-05", "2015-02-05"]) + [refund]
         + signed(["2015-05-20", "2015-05-21", "2015-07-11", "2015-07-20", "2015-07-21", "2015-07-22"])
 
-    @Test func `restores the right of that day, however often the app transaction is signed later`() async throws {
+    @Test func `restores the right that comes with its date, however often the app transaction is signed later`()
+        async throws
+    {
         let device = Device(FakeStore(), policy: try Self.policy())
         var rights: [Bool] = []
         for app in Self.signings {
@@ -52,7 +54,7 @@ import Testing
         #expect(await device.start().settled().has("everything"))
     }
 
-    @Test func `restores it in any order in which the device and its other processes see the artifacts`() throws {
+    @Test func `restores the right in any order in which the processes of the device read the artifacts`() throws {
         let expected = acquisitions(in: Self.signings.map(\.proof))
         for seed in 0..<100 {
             var generator = SeededGenerator(seed: UInt64(seed))

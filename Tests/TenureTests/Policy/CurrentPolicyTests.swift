@@ -19,7 +19,7 @@ import Testing
         Data(try signer.sign(PolicySigner.policy(build: build), counter: counter).text.utf8)
     }
 
-    @Test func `a wrong boundary is repaired without a release of the app, and stays so at the next start`() throws {
+    @Test func `a newer signed policy replaces the bundled one, also at the next start`() throws {
         var hand = try hand()
         #expect(hand.policy == (try PolicySigner.policy(build: "119")) && hand.counter == nil)
         #expect(hand.take(try text(build: "120", counter: 5), tag: "\"a\"") == .updated(counter: 5))
@@ -77,7 +77,7 @@ import Testing
         #expect(hand.tag == "\"b\"")
     }
 
-    @Test func `an update of the app brings a newer policy than the one that was fetched before`() throws {
+    @Test func `a newer policy in an update of the app replaces the one that was fetched before`() throws {
         let bundled = try signer.sign(PolicySigner.policy(build: "130"), counter: 8)
         var hand = try hand()
         #expect(hand.take(try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))

@@ -86,7 +86,7 @@ private let examples = URL(fileURLWithPath: #filePath)
         }
     }
 
-    @Test func `gives the device back to its owner, with an app transaction that counts again without a sign-in`()
+    @Test func `leaves everything to the owner who gets the device back, without a sign-in`()
         async throws
     {
         try await onAdasDevice { device, start in

@@ -129,7 +129,7 @@ extension Tenure {
 }
 
 @Suite struct `A stolen signing key, under a root that the app pinned` {
-    @Test func `is useless once a client has received the revocation, online and offline`() async throws {
+    @Test func `proves nothing to a client that has received the revocation, online and offline`() async throws {
         try await Compromise.run { compromise, thief, _ in
             let (storage, store) = (MemoryStateStorage(), try FakeStore.newcomer())
             let fooled = compromise.device(store, at: thief, storage: storage)
@@ -169,7 +169,7 @@ extension Tenure {
         }
     }
 
-    @Test func `is useless once anyone passes the revocation on`() async throws {
+    @Test func `proves nothing once the client gets the revocation from any sender`() async throws {
         try await Compromise.run { compromise, thief, _ in
             let (storage, store) = (MemoryStateStorage(), try FakeStore.newcomer())
             #expect(await compromise.device(store, at: thief, storage: storage).start().allows("everything"))
@@ -263,7 +263,7 @@ extension Tenure {
         }
     }
 
-    @Test func `is useless after the period, also if the device's clock is turned back`() async throws {
+    @Test func `proves nothing after its signing period, also if the device's clock is turned back`() async throws {
         try await Compromise.run { compromise, thief, thiefClock in
             let (storage, store) = (MemoryStateStorage(), try FakeStore.newcomer())
             let end = InventedApp.now.addingTimeInterval(Compromise.period)

@@ -38,27 +38,15 @@ package struct BackgroundOrder: Sendable, Hashable {
     /// A label, which the result repeats.
     package let label: String
     /// In bytes.
-    package let expectedSize: Int64
-    package let allowsExpensiveNetwork: Bool
-    package let allowsConstrainedNetwork: Bool
-
-    package init(
-        url: URL, headers: [String: String], label: String, expectedSize: Int64, allowsExpensiveNetwork: Bool,
-        allowsConstrainedNetwork: Bool
-    ) {
-        self.url = url
-        self.headers = headers
-        self.label = label
-        self.expectedSize = expectedSize
-        self.allowsExpensiveNetwork = allowsExpensiveNetwork
-        self.allowsConstrainedNetwork = allowsConstrainedNetwork
-    }
+    let expectedSize: Int64
+    let allowsExpensiveNetwork: Bool
+    let allowsConstrainedNetwork: Bool
 }
 
 package struct BackgroundStatus: Sendable, Hashable {
-    package let label: String
+    let label: String
     /// Bytes of the body so far.
-    package let received: Int64
+    let received: Int64
 
     package init(label: String, received: Int64) {
         self.label = label
@@ -68,10 +56,10 @@ package struct BackgroundStatus: Sendable, Hashable {
 
 /// The result of a download.
 package struct BackgroundResult: Sendable, Hashable {
-    package let label: String
+    let label: String
     /// Nil if there was no response.
-    package let status: Int?
-    package let contentRange: String?
+    let status: Int?
+    let contentRange: String?
     /// The body; nil after a failure. It may be that of any status.
     package let file: URL?
 

@@ -3,11 +3,11 @@ package import Foundation
 /// The folders for asset packs.
 package struct ContentLocation: Sendable, Hashable {
     /// For what was asked for, the catalog, and packs that stay until the app removes them.
-    package let durable: URL
+    let durable: URL
     /// For packs that the system may delete.
-    package let purgeable: URL
+    let purgeable: URL
 
-    package init(durable: URL, purgeable: URL) {
+    init(durable: URL, purgeable: URL) {
         self.durable = durable
         self.purgeable = purgeable
     }

@@ -5,13 +5,13 @@ import Foundation
 #endif
 
 /// What kind of network the device has.
-package struct NetworkCondition: Sendable, Hashable {
+struct NetworkCondition: Sendable, Hashable {
     /// Cellular, or a personal hotspot.
-    package var isExpensive: Bool
+    var isExpensive: Bool
     /// Low Data Mode.
-    package var isConstrained: Bool
+    var isConstrained: Bool
 
-    package init(isExpensive: Bool = false, isConstrained: Bool = false) {
+    init(isExpensive: Bool = false, isConstrained: Bool = false) {
         self.isExpensive = isExpensive
         self.isConstrained = isConstrained
     }

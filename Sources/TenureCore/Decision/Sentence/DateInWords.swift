@@ -3,7 +3,7 @@ import TenureJSON
 
 extension CivilDay {
     /// "June 10, 2015".
-    package var inWords: String { "\(Self.monthNames[(month - 1) % 12]) \(day), \(year)" }
+    var inWords: String { "\(Self.monthNames[(month - 1) % 12]) \(day), \(year)" }
 
     private static let monthNames = [
         "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
@@ -13,7 +13,7 @@ extension CivilDay {
 
 extension Date {
     /// The day in UTC, such as "June 10, 2015".
-    package var inWords: String { day?.inWords ?? "an unknown date" }
+    var inWords: String { day?.inWords ?? "an unknown date" }
 
     /// As the end of a right: "until June 10, 2015" if it ends during that day, "through June 9, 2015" if it ends with it.
     ///

@@ -58,7 +58,7 @@ private final class FakeWeb: PolicyFetcher {
         }
     }
 
-    @Test func `a wrong boundary in the app is repaired by the web server, also for the next start offline`()
+    @Test func `a policy from the web server corrects the bundled one, also at the next start offline`()
         async throws
     {
         defer { try? FileManager.default.removeItem(at: folder) }
