@@ -294,9 +294,8 @@ let package = Package(
         .testTarget(
             name: "TenureRehearsalTests",
             dependencies: [
-                "TenureCore", "TenureJSON", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureRehearsal",
-                "TenureMint",
-                "CommandRunner",
+                "TenureCore", "TenureJSON", "TenurePolicyFile", "TenurePolicyLint", "TenureAppStore", "TenureStore",
+                "TenureRehearsal", "TenureMint", "CommandRunner",
             ]),
         // An app with asset packs, its web server and the system's download daemon, for tests that kill them.
         .executableTarget(

@@ -38,6 +38,25 @@ struct FailConditionTests {
         let report = try report(["changed>0"])
         #expect(report.verdicts[0].value == Double(report.tally.changed))
         #expect(report.verdicts[0].entitlement == nil)
+        // A customer who gains two entitlements counts once.
+        let generous = Comparison(
+            of: try Population.policy(freeFrom: "120", alsoNames: "all"),
+            against: try Population.policy(freeFrom: "120"), at: Population.now)
+        let wider = Comparison(
+            of: try Population.policy(freeFrom: "150", alsoNames: "all"),
+            against: try Population.policy(freeFrom: "120"), at: Population.now)
+        for comparison in [generous, wider] {
+            var tally = Tally(for: comparison)
+            for customer in Population.customers(400, seed: 4) {
+                comparison.count(customer.evidence, id: customer.id, in: &tally)
+            }
+            let report = RehearsalReport(
+                policyName: "new.yaml", oldPolicyName: "old.yaml", comparison: comparison,
+                input: .database(name: "database", skipped: 0), tally: tally,
+                conditions: [try FailCondition("gained>0", of: comparison)])
+            #expect(report.tally.gaining > 0)
+            #expect(report.verdicts[0].value == Double(report.tally.gaining) && report.verdicts[0].entitlement == nil)
+        }
         // The first entitlement has customers, another one has none.
         let comparison = Comparison(of: try Population.policy(freeFrom: "100"), at: Population.now)
         var tally = Tally(for: comparison)

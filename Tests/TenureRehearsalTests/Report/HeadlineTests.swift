@@ -1,0 +1,81 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureMint
+import TenurePolicyLint
+import TenureRehearsal
+import Testing
+
+/// The sentence for people who read nothing else.
+struct HeadlineTests {
+    /// Sold until June 2015, and free since. Nothing honors the paid era.
+    private static func policy(acknowledging findings: [LintFinding] = []) throws -> Policy {
+        try Policy(
+            app: .init(bundleID: "com.example.calculator", appleID: 828_838_134),
+            eras: [
+                Era(name: "paid", model: .paid),
+                Era(
+                    name: "free", model: .free,
+                    begins: [.iOS: .at(version: AppVersion("120"), date: Population.date("2015-06-10"))],
+                    changeover: .window(from: -86_400, until: 2 * 86_400)),
+            ],
+            buildNumbers: .increasing,
+            entitlements: [Entitlement(name: "everything", products: [.init(id: "com.example.calculator.everything")])],
+            acknowledgments: findings.map { Acknowledgment(code: $0.code, at: $0.place, reason: "intended") })
+    }
+
+    private func report(
+        of policy: Policy, bought products: [String] = [], input: RehearsalReport.Input? = nil,
+        conditions: [String] = []
+    ) throws -> RehearsalReport {
+        let comparison = Comparison(of: policy, at: Population.now)
+        var tally = Tally(for: comparison)
+        let proof = AppProof(
+            kind: .appTransaction, signedDate: Population.now, id: .appTransaction("1"), originalPlatform: .iOS,
+            originalAppVersion: "37", originalPurchaseDate: Population.date("2014-05-01"))
+        let purchases = products.map { product in
+            Purchase(
+                transactionID: product, productID: product, type: .nonConsumable, purchaseDate: Population.now,
+                signedDate: Population.now)
+        }
+        comparison.count(
+            Evidence(environment: .production, app: [proof], transactions: purchases, purchasesAreComplete: true),
+            id: "1", in: &tally)
+        return RehearsalReport(
+            policyName: "new.yaml", oldPolicyName: nil, comparison: comparison,
+            input: input ?? .database(name: "database", skipped: 0), tally: tally,
+            conditions: try conditions.map { try FailCondition($0, of: comparison) },
+            findings: Linter.findings(in: policy, at: Population.now))
+    }
+
+    @Test func `errors of the linter say not to ship, unless the policy acknowledges them`() throws {
+        let headline = try report(of: try Self.policy()).headline
+        #expect(headline.level == .stop)
+        #expect(headline.sentence == "Do not ship: `tenure policy check` reports 1 error.")
+        let errors = Linter.findings(in: try Self.policy(), at: Population.now).unacknowledgedErrors
+        #expect(errors.count == 1)
+        let acknowledged = try report(of: try Self.policy(acknowledging: errors)).headline
+        #expect(acknowledged.level == .go)
+        #expect(acknowledged.sentence == "Of 1 customer, 0.00% have `everything`.")
+    }
+
+    @Test func `a product that no entitlement lists asks for a check`() throws {
+        let errors = Linter.findings(in: try Self.policy(), at: Population.now).unacknowledgedErrors
+        let policy = try Self.policy(acknowledging: errors)
+        #expect(try report(of: policy, bought: ["com.example.calculator.everything"]).headline.level == .go)
+        #expect(try report(of: policy, bought: ["com.example.calculator.old"]).headline.level == .check)
+    }
+
+    @Test func `a percentage of rejected lines is one of all lines, not of customers`() async throws {
+        let minter = JWSMinter(authority: try Corpora.authority.get(), signedAt: Population.now)
+        let line = Array(try minter.mint(.appTransaction, setting: [:]))
+        let outcome = try await Corpora.rehearse(Array(repeating: line, count: 9) + [Array("no JWS".utf8)]).outcome
+        #expect(outcome.tally.customers == 1)
+        let report = try report(
+            of: try Self.policy(),
+            input: .evidence(name: "lines", counts: outcome.counts, badLines: "rejected", anonymousIDs: []),
+            conditions: ["rejected>10%", "rejected>=10%"])
+        #expect(report.verdicts.map(\.value) == [10, 10])
+        #expect(report.verdicts.map(\.fails) == [false, true])
+    }
+}
