@@ -55,6 +55,9 @@ import Testing
             try findings(Self.policy, list: list).unacknowledgedErrors.map(\.code) == [
                 "build-not-above-paid", "increasing-contradicted",
             ])
+        // Errors are also no less than warnings, as `--strict` asks.
+        let severities = try findings(Self.policy, list: list).unacknowledged(.warning).map(\.severity)
+        #expect(severities == [.warning, .error, .error])
         let one = acknowledging("build-not-above-paid", "releases/iOS/90")
         #expect(try findings(one, list: list).unacknowledgedErrors.map(\.code) == ["increasing-contradicted"])
     }

@@ -53,6 +53,21 @@ struct ComparisonTests {
         #expect(try changes(of: buyer(build: "110"), promises: [promise], keeping: [])["everything"] == .loses)
     }
 
+    @Test func `a promise counts as written only if the policy before doesn't give the right`() throws {
+        let promise = Promise(
+            entitlement: "everything",
+            acquisition: AcquisitionKey(appTransactionID: "1", downloadID: nil, originalPurchaseDate: nil),
+            policy: try Population.policy(freeFrom: "120"), until: nil)
+        for (former, isLost) in [("120", true), ("100", false)] {
+            let comparison = Comparison(
+                of: try Population.policy(freeFrom: "90"), against: try Population.policy(freeFrom: former),
+                at: Population.now)
+            let judgment = comparison.judgment(on: buyer(build: "110"), promises: [promise])
+            #expect(judgment.written.contains { $0.change == .loses } == isLost)
+            #expect(!judgment.losesDespitePromises)
+        }
+    }
+
     @Test(arguments: [
         (Answer(.granted, reason: .eraHonored), Answer(.undetermined, reason: .inDoubt), Change.loses),
         (Answer(.undetermined, reason: .inDoubt), Answer(.granted, reason: .eraHonored), .gains),

@@ -52,6 +52,15 @@ struct GroupingTests {
         #expect(try await customers([first, "{\"id\":\"a\",\"appTransaction\":\"\(second)\"}"]) == 1)
     }
 
+    @Test func `a customer with several exported ids has the smallest, in any order of lines`() async throws {
+        let lines = try ["b", "a", "c"].map { "{\"id\":\"\($0)\",\"appTransaction\":\"\(try appTransaction("1"))\"}" }
+        for order in [lines, lines.reversed()] {
+            let tally = try await Corpora.rehearse(order.map { Array($0.utf8) }).outcome.tally
+            let examples = tally.byEntitlement.flatMap { $0.examples.values.flatMap(\.all) }
+            #expect(tally.customers == 1 && Set(examples.map(\.exportedID)) == ["a"])
+        }
+    }
+
     @Test func `two Apple Accounts are two customers, or one customer if they share an id`() async throws {
         let accounts = try ["1", "2"].map { try appTransaction($0) }
         #expect(try await customers(accounts) == 2)
