@@ -64,7 +64,7 @@ enum LargeSyncs {
                 } / alone.median)
         }
         print("ratio \(name)-wait \(format(waits.median)) <=20")
-        print("ratio \(name)-wait-acts \(format(waitsForSupport.median)) <=20")
+        print("ratio \(name)-wait-support \(format(waitsForSupport.median)) <=20")
     }
 
     /// Seconds of the longest ordinary sync of others while `body` runs.
