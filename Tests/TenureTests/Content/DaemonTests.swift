@@ -45,17 +45,18 @@ import Testing
 
         deinit { daemon.signal(SIGKILL) }
 
-        func start() throws -> ContentClient {
+        /// - Parameter stall: seconds without a byte after which the app takes a download back.
+        func start(stall: Int = 3) throws -> ContentClient {
             try ContentClient(
                 device: device, from: testBed.server.url.absoluteString, key: testBed.keyText,
-                settings: ["daemon": daemonFolder, "stall": "3"])
+                settings: ["daemon": daemonFolder, "stall": "\(stall)"])
         }
 
         /// Starts an update, and leaves the foreground when one range is here.
-        func handOver(faults: [ContentServer.Fault] = []) async throws -> ContentClient {
+        func handOver(faults: [ContentServer.Fault] = [], stall: Int = 3) async throws -> ContentClient {
             // 800 KB a second.
             testBed.server.slowDown(20_000)
-            let client = try start()
+            let client = try start(stall: stall)
             try await client.reaches(prefix: "available")
             try client.send("download")
             try await client.reaches(bytes: Int64(part * 5 / 4))
@@ -114,7 +115,8 @@ import Testing
         async throws
     {
         let scene = try await Scene()
-        let app = try await scene.handOver()
+        // The server holds what the daemon downloads, longer than a moment if the machine is busy.
+        let app = try await scene.handOver(stall: 60)
         // The daemon's four downloads have bytes, the others have none.
         try await scene.daemonHasBytes(of: 4)
         let asked = scene.testBed.server.ranges

@@ -114,7 +114,10 @@ import Testing
                 $0.app = InventedApp.newcomer()
                 $0.transactions = [InventedApp.purchase(season, type: .nonRenewing)]
             }
-        ) { $0.policy = .policy(policy) }
+        ) { setup in
+            setup.policy = .policy(policy)
+            setup.options.whileUndetermined = .deny
+        }
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
         try await piano.download()
