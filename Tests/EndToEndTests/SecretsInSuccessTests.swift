@@ -267,12 +267,31 @@ import Testing
         try await recorder.run("database reopen", ["--database", recorder.path("backup.sqlite")])
         try await recorder.run(
             "database restore", ["--database", recorder.path("moved.sqlite"), recorder.path("backup.sqlite")])
+        let restored = ["--database", recorder.path("moved.sqlite")]
+        try await recorder.run("database vacuum", restored)
+        try await recorder.run("database accept-keys", restored)
+        try await useApps(recorder)
         try await recorder.run("webhook log", database + ["--since", "2020-01-01"])
         try await recorder.run("webhook replay", database + ["--since", "2020-01-01"])
         // The service refuses the message, which was signed and sent.
         try await recorder.run(
             "webhook test", [service, "--allow-private", "--secret-file", recorder.path("webhook.secret")], expecting: 2
         )
+    }
+
+    private func useApps(_ recorder: CommandRecorder) async throws {
+        let config = try recorder.folder.writeSecret(
+            """
+            port: 0
+            adminKeyFile: admin-key
+            apps: { calculator: { policy: policy.yaml, database: moved.sqlite, keys: keys } }
+            """, to: "apps.yaml")
+        let service = try recorder.start(["serve"], ["--config", config])
+        let port = try #require(try await service.port(), "\(service.errors)")
+        let admin = ["--service", "http://127.0.0.1:\(port)", "--key-file", recorder.path("admin-key")]
+        try await recorder.run("apps list", admin)
+        try await recorder.run("apps reload", admin)
+        await recorder.stop(service, "serve")
     }
 
     // MARK: Signing keys

@@ -45,8 +45,7 @@ struct AppsHandlers: Sendable {
 
     /// The same routes of one app, and of a service without several.
     @Sendable static func refuse(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        throw Problem(
-            .misconfigured, "only a service with `apps` has this route, at its address without `/apps/NAME`")
+        throw Problem(.notFound, "only a service with `apps` has this route, at its address without `/apps/NAME`")
     }
 
     /// The apps in the order of the configuration, after the fields that `body` writes.

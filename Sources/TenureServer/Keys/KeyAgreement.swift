@@ -17,7 +17,7 @@ struct KeyAgreement: Sendable {
     /// The folder of this process's keys.
     let folder: String
     /// A digest of the secret of access tokens.
-    let secret: String
+    let fingerprint: String
     /// The ID of the signing key when the process started.
     let firstKey: String
 
@@ -43,7 +43,7 @@ struct KeyAgreement: Sendable {
         let accessToken = try AccessTokenKey(folder: folder, databaseID: store.databaseID)
         let current = signing.current
         let agreement = KeyAgreement(
-            store: store, folder: folder, secret: accessToken.fingerprint, firstKey: current.id)
+            store: store, folder: folder, fingerprint: accessToken.fingerprint, firstKey: current.id)
         do throws(ServiceError) {
             if let other = try await agreement.agree(current) {
                 throw .otherKeys(
@@ -67,16 +67,16 @@ struct KeyAgreement: Sendable {
 
     /// Stores these keys if the database names none, or older ones. Returns those that it names if they are others.
     private func agree(_ keys: SigningKeySet) async throws(ServiceError) -> SharedKeys? {
-        let mine = SharedKeys(keys, secret: secret, place: "\(Self.machine):\(Self.path(of: folder))")
+        let mine = SharedKeys(keys, secret: fingerprint, place: "\(Self.machine):\(Self.path(of: folder))")
         let known = try await Self.reading(store) { try $0.sharedKeys() }
         if let known {
-            guard keys.mayReplace(known), known.secret == secret else { return known }
+            guard keys.mayReplace(known), known.secret == fingerprint else { return known }
             if known.signingKey == mine.signingKey, mine.root == nil || mine.root == known.root { return nil }
         }
         do {
             return try await store.write(locking: [SharedKeys.lock]) { transaction -> SharedKeys? in
                 let known = try transaction.sharedKeys()
-                if let known, !keys.mayReplace(known) || known.secret != secret { return known }
+                if let known, !keys.mayReplace(known) || known.secret != fingerprint { return known }
                 var mine = mine
                 mine.root = mine.root ?? known?.root
                 try transaction.setSharedKeys(mine)

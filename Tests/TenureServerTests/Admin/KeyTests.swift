@@ -65,8 +65,9 @@ import Testing
     @Test func `are required by every route of the admin API, and the table above lists each`() async throws {
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))
+            // The routes about several apps are the owner's; no key of an app opens them.
             let guarded = try service.router().routes.filter { $0.method != .head }.map(\.path.description).filter {
-                $0.hasPrefix("/v1/admin") || $0 == "/v1/link"
+                $0.hasPrefix("/v1/admin") && !$0.hasPrefix("/v1/admin/apps") || $0 == "/v1/link"
             }
             #expect(guarded.count == Self.routes.count, "\(guarded)")
             try await service.store.close()

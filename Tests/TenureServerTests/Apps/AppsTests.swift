@@ -204,7 +204,7 @@ import Testing
                     try await check(method, path, key, 200)
                     try await check(method, path, nil, 401)
                     try await check(method, path, KeySecret().text, 401)
-                    try await check(method, "/apps/calculator" + path, key, 503)
+                    try await check(method, "/apps/calculator" + path, key, 404)
                 }
                 #expect(try await client.sync(try owner()).entitlements["everything"]?.outcome == .granted)
             }
