@@ -212,9 +212,6 @@ public struct ServiceConfiguration: Sendable {
     /// The maximum number of connections. A download needs an open file in addition to its connection.
     var connectionLimit: Int { min(limits.connections, OpenFiles.available * 2 / 3) }
 
-    /// The maximum number of connections. A download needs an open file in addition to its connection.
-    var connectionLimit: Int { min(limits.connections, OpenFiles.available * 2 / 3) }
-
     var isLoopback: Bool { Self.isLoopback(host) }
 
     static func isLoopback(_ host: String) -> Bool {

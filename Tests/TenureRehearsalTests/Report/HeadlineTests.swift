@@ -3,8 +3,9 @@ import TenureAppStore
 import TenureCore
 import TenureMint
 import TenurePolicyLint
-import TenureRehearsal
 import Testing
+
+@testable import TenureRehearsal
 
 /// The sentence for people who read nothing else.
 struct HeadlineTests {
