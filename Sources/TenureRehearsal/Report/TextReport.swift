@@ -185,7 +185,7 @@ extension Int {
     }
 
     /// A number with its noun: `1 line`, `1,024 lines`.
-    func grouped(_ noun: String) -> String { "\(grouped) \(noun)\(self == 1 ? "" : "s")" }
+    package func grouped(_ noun: String) -> String { "\(grouped) \(noun)\(self == 1 ? "" : "s")" }
 
     /// `12.3%`; a small share above zero never reads as 0.
     func share(of total: Int) -> String {
