@@ -186,6 +186,23 @@ import Testing
         }
     }
 
+    @Test func `renewal info of another acquisition doesn't count, although it names the subscription`() async throws {
+        try await withService { client in
+            let minter = Calculator.minter()
+            let id = "704000000000000002"
+            let answer = try await client.sync(
+                SyncRequest(
+                    appTransaction: try minter.newcomer(id), transactions: [try minter.transaction("1", of: id)],
+                    renewalInfos: [
+                        try minter.text(
+                            .renewalInfo,
+                            ["originalTransactionId": .string("1"), "appTransactionId": .string("704000000000000009")])
+                    ]))
+            #expect(answer.problems.map(\.artifact) == ["renewalInfos[0]"])
+            #expect(answer.problems.map(\.code) == ["unrelated"])
+        }
+    }
+
     @Test func `renewal info alone doesn't identify a customer`() async throws {
         try await withService { client in
             let problem = try await client.refused(

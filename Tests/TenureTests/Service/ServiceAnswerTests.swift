@@ -65,6 +65,21 @@ private struct HeldTransport: Transport {
         }
     }
 
+    @Test func `a denial doesn't count if the state of a subscription could not be read`() async throws {
+        try await RealService.run { service in
+            let ended = InventedApp.subscription(until: InventedApp.now.addingTimeInterval(-InventedApp.day))
+            let subscription = try InventedApp.signed(ended, of: "704000000000000002")
+            let store = try FakeStore.newcomer()
+            store.change { state in
+                state.transactions = [subscription]
+                state.renewalsMood = .throwsAnError
+            }
+            let customer = await service.device(store).start().settled()
+            #expect(service.lastAnswer?.entitlements["cloud"]?.outcome == .denied)
+            #expect(customer.answers["cloud"]?.outcome == .undetermined)
+        }
+    }
+
     @Test func `a transaction that the service refused stays unfinished, also after a relaunch`() async throws {
         try await RealService.run { service in
             let store = try FakeStore.newcomer()
