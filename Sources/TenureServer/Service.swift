@@ -42,7 +42,9 @@ struct TenureService: Sendable {
         policies = try await ActivePolicy(
             configuration.policy, in: database, at: configuration.now(), staleness: configuration.policyStaleness)
         webhookScheduler = configuration.webhooks.isEmpty ? nil : WebhookScheduler(policies, configuration.webhookTerms)
-        (signingKeys, accessTokenKey, keyAgreement) = try await KeyAgreement.keys(configuration, database)
+        (signingKeys, accessTokenKey, keyAgreement) = try await KeyAgreement.keys(
+            in: configuration.folderOfKeys, database, tokenLife: configuration.terms.entitlementToken,
+            staleness: configuration.signingKeyStaleness, at: configuration.now())
         content = try ContentDelivery(
             configuration, databaseID: database.databaseID, downloads: downloads ?? configuration.downloads)
     }

@@ -23,10 +23,13 @@ struct KeyAgreement: Sendable {
 
     /// Creates what the first start creates, and compares keys that exist. Keys that another process created in the
     /// meantime are used; those that this one created are removed then.
+    ///
+    /// - Parameters:
+    ///   - tokenLife: The lifetime of entitlement tokens, in seconds.
+    ///   - staleness: How long a change of the signing keys may go unnoticed.
     static func keys(
-        _ configuration: ServiceConfiguration, _ store: Store
+        in folder: String, _ store: Store, tokenLife: TimeInterval, staleness: Swift.Duration, at now: Date
     ) async throws(ServiceError) -> (signing: SigningKeys, accessToken: AccessTokenKey, agreement: KeyAgreement) {
-        let folder = configuration.folderOfKeys
         let (known, hasCustomers) = try await reading(store) { (try $0.sharedKeys(), try $0.newestCustomer() > 0) }
         let signingKey = SigningKeyStore(folder: folder)
         let secretFile = AccessTokenKey.file(in: folder)
@@ -38,8 +41,8 @@ struct KeyAgreement: Sendable {
                     + "service's keys; " + Self.remedy(known, folder))
         }
         let signing = try SigningKeys(
-            folder: folder, creating: !hasCustomers, tokenLife: configuration.terms.entitlementToken,
-            staleness: configuration.signingKeyStaleness, lastUsed: known?.place, at: configuration.now())
+            folder: folder, creating: !hasCustomers, tokenLife: tokenLife, staleness: staleness,
+            lastUsed: known?.place, at: now)
         let accessToken = try AccessTokenKey(folder: folder, databaseID: store.databaseID)
         let current = signing.current
         let agreement = KeyAgreement(
