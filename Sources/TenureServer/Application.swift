@@ -48,7 +48,8 @@ package func serve(
     try await run(application, configuration, logger: logger)
 }
 
-/// Runs several apps in one service, with the address of the first app; see `AppConfiguration`.
+/// Runs several apps in one service, with the address of the first app; see `AppConfiguration`. The first app's admin key
+/// also opens the routes about all apps.
 public func serve(
     apps: [AppConfiguration], logger: Logger = Logger(label: "tenure"),
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
@@ -105,7 +106,7 @@ func buildApplication(
     for app in apps.apps { await running.runners.add(app.name, of: running, error: errors[app.name]) }
     do throws(ServiceError) {
         return try apps.common.application(
-            AppsResponder(apps: running), running.metrics(of: apps.apps.first?.name ?? ""), certificate,
+            AppsResponder(apps: running), running.sharedMetrics, certificate,
             services: [running.runners, AppsReloading(apps: running, logger: logger)], logger: logger,
             onServerRunning: onServerRunning)
     } catch {

@@ -29,7 +29,7 @@ struct TenureService: Sendable {
     /// Creates the service on an open database, or on the SQLite file that the configuration names.
     init(
         _ configuration: ServiceConfiguration, store: Store? = nil, appStore transport: AppStoreTransport? = nil,
-        downloads: Downloads? = nil, metrics: ServiceMetrics = ServiceMetrics()
+        downloads: Downloads? = nil, metrics: ServiceMetrics = ServiceMetrics(), registeringWebhooks: Bool = true
     ) async throws(ServiceError) {
         if let error = ServiceError(configuration.mistakes) { throw error }
         self.configuration = configuration
@@ -38,7 +38,7 @@ struct TenureService: Sendable {
         let database: Store
         if let store { database = store } else { database = try Self.openStore(configuration) }
         self.store = database
-        try await configuration.registerWebhooks(in: database)
+        if registeringWebhooks { try await configuration.registerWebhooks(in: database) }
         policies = try await ActivePolicy(
             configuration.policy, in: database, at: configuration.now(), staleness: configuration.policyStaleness)
         webhookScheduler = configuration.webhooks.isEmpty ? nil : WebhookScheduler(policies, configuration.webhookTerms)

@@ -80,7 +80,7 @@ import Testing
         try testBed.configure(TestBed.notes, TestBed.calculator, "default: other")
         let refused = try await Command.run("serve", "--config", testBed.folder.url("tenure.yaml").path)
         #expect(
-            refused.status == 1 && refused.errors.contains("`default` is `other`, which is no app"),
+            refused.status == 1 && refused.errors.contains("`default` names the unknown app `other`"),
             "\(refused.errors)")
     }
 
@@ -99,7 +99,7 @@ import Testing
             try testBed.configure("default: calculator", TestBed.calculator, TestBed.notes)
             let reloaded = try await testBed.apps("reload", at: client)
             #expect(
-                reloaded.status == 0 && reloaded.output.hasPrefix("added: notes\nread again: calculator\n"),
+                reloaded.status == 0 && reloaded.output.hasPrefix("added: notes\nreloaded: calculator\n"),
                 "\(reloaded)")
             #expect(await products("/apps/notes", client) == "com.example.notes.everything")
             // SIGHUP does the same.
@@ -157,7 +157,7 @@ import Testing
         }
         #expect(errors.contains("its policy is for `com.example.notes`"), "\(errors)")
         errors = try await refusal { try testBed.write("policy: calculator.yaml\n", to: "tenure.yaml") }
-        #expect(errors.contains("needs a restart"), "\(errors)")
+        #expect(errors.contains("`apps` was removed"), "\(errors)")
         errors = try await refusal { try testBed.write("apps: [", to: "tenure.yaml") }
         #expect(errors.contains("isn't valid YAML"), "\(errors)")
         service.signal(SIGHUP)
@@ -195,6 +195,42 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0, "\(service.errors)")
     }
 
+    // The request that removes it is counted as well.
+    @Test(.timeLimit(.minutes(2))) func `the first app is removed at once`() async throws {
+        let testBed = try await TestBed()
+        func configure(_ apps: String...) throws {
+            let lines = apps.map { "  \($0)\n" }.joined()
+            try testBed.write(
+                "port: 0\nadminKeyFile: admin.key\ntimeouts: { shutdown: 300 }\napps:\n\(lines)", to: "tenure.yaml")
+        }
+        try configure(TestBed.calculator, TestBed.notes)
+        let (service, client) = try await testBed.start()
+        try configure(TestBed.notes)
+        let result = try await testBed.apps("reload", at: client)
+        #expect(result.status == 0 && result.output.contains("removed: calculator"), "\(result)")
+        #expect(await products("/apps/notes", client) == "com.example.notes.everything")
+        #expect(await service.end(by: SIGTERM) == 0)
+    }
+
+    // Reading the file beside SQLite would drop its locks, and the backup would remove the log.
+    @Test func `a backup after a reload leaves the database's log to the service`() async throws {
+        let testBed = try await TestBed()
+        try testBed.configure(TestBed.calculator)
+        let (service, client) = try await testBed.start()
+        let database = testBed.folder.url("calculator.sqlite").path
+        for number in 1...2 {
+            #expect(try await testBed.apps("reload", at: client).status == 0)
+            let backup = testBed.folder.url("backup-\(number).sqlite").path
+            #expect(try await Command.run("database", "backup", backup, "--database", database).status == 0)
+            #expect(FileManager.default.fileExists(atPath: database + "-wal"))
+        }
+        // Longer than a readiness counts, and than the service takes to notice a missing log.
+        try await Task.sleep(for: .milliseconds(2500))
+        #expect(await client.get("/health/ready", token: "").0 == 200)
+        #expect(await service.end(by: SIGTERM) == 0)
+        #expect(!service.errors.contains("while it was open"), "\(service.errors)")
+    }
+
     @Test func `apps have their own admin keys and limits, which a reload reads again`() async throws {
         let testBed = try await TestBed()
         let own = try await TestBed.adminKey()
@@ -213,7 +249,7 @@ import Testing
         #expect(await status("/apps/notes", own) == 200)
         #expect(await status("/apps/notes", owner) == 401)
         let foreign = try await testBed.apps("list", at: client, key: ownFile)
-        #expect(foreign.status == 1 && foreign.errors.contains("configured beside `apps`"), "\(foreign.errors)")
+        #expect(foreign.status == 1 && foreign.errors.contains("set outside of `apps`"), "\(foreign.errors)")
         let body = ["appTransaction": String(repeating: "a", count: 2000)]
         #expect(await client.post("/apps/notes/v1/sync", body).0 == 413)
         #expect(await client.post("/apps/calculator/v1/sync", body).0 == 422)
@@ -255,7 +291,7 @@ import Testing
         #expect(await products(client) == "com.example.calculator.everything")
         // Its configuration can change while it doesn't run.
         try testBed.configure("default: calculator", TestBed.calculator, TestBed.notes)
-        #expect(try await testBed.apps("reload", at: client).output.hasPrefix("read again: calculator, notes\n"))
+        #expect(try await testBed.apps("reload", at: client).output.hasPrefix("reloaded: calculator, notes\n"))
         for _ in 0..<200 where await products("/apps/notes", client) == "503" {
             try await Task.sleep(for: .milliseconds(50))
         }

@@ -52,7 +52,7 @@ struct AppRunner: Service {
         apps.note(failure: error, of: name)
         guard error != reported else { return }
         reported = error
-        logger.error("the app doesn't run, and is started again every \(Self.pause)", metadata: ["detail": "\(error)"])
+        logger.error("the app isn't running; trying again every \(Self.pause)", metadata: ["detail": "\(error)"])
     }
 }
 

@@ -10,13 +10,12 @@ package struct AppsConfiguration: Sendable {
     /// The values of the settings that a running service can't change, by name.
     package var fixed: [String: [String]] = [:]
 
-    /// Creates the configuration of several apps. Unless set, `common` is the first app's configuration.
+    /// Creates the configuration of several apps. Unless set, `common` is the first app's configuration, with its admin
+    /// key.
     package init(_ apps: [AppConfiguration], common: ServiceConfiguration? = nil) throws(ServiceError) {
-        guard let common = common ?? apps.first?.configuration else {
-            throw .apps("there is no app; add one below `apps`")
-        }
+        guard let first = apps.first else { throw .apps("there is no app; add one below `apps`") }
         self.apps = apps
-        self.common = common
+        self.common = common ?? first.configuration
     }
 
     subscript(name: String) -> AppConfiguration? { apps.first { $0.name == name } }
@@ -29,7 +28,7 @@ package struct AppsConfiguration: Sendable {
         if let mistake = AppConfiguration.mistake(in: apps) { return mistake }
         guard let defaultApp, self[defaultApp] == nil else { return nil }
         return .apps(
-            "`default` is `\(defaultApp)`, which is no app; the apps are \(apps.map(\.name).joined(separator: ", "))")
+            "`default` names the unknown app `\(defaultApp)`; use one of \(apps.map(\.name).joined(separator: ", "))")
     }
 
     /// The mistakes in the files of each app. Creates and changes nothing.

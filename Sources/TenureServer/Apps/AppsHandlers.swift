@@ -45,7 +45,7 @@ struct AppsHandlers: Sendable {
 
     /// The same routes of one app, and of a service without several.
     @Sendable static func refuse(_ request: Request, _ context: ServiceContext) async throws -> Response {
-        throw Problem(.notFound, "only a service with `apps` has this route, at its address without `/apps/NAME`")
+        throw Problem(.notFound, "this route exists only if `apps` is configured; call it without `/apps/NAME`")
     }
 
     /// The apps in the order of the configuration, after the fields that `body` writes.
@@ -73,6 +73,6 @@ struct AppsHandlers: Sendable {
             key, in: request, from: WrongKeyLimit.name(of: context.peer),
             else: Problem(
                 .notAuthenticated,
-                "this needs the admin key that is configured beside `apps`; send it as `Authorization: Bearer …`"))
+                "send the admin key that is set outside of `apps`, and not an app's, as `Authorization: Bearer …`"))
     }
 }

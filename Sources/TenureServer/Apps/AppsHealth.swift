@@ -11,11 +11,12 @@ struct AppsHealth: Sendable {
     static func notRunning(_ failure: ServiceError?) -> Problem {
         if case .otherKeys? = failure {
             return Problem(
-                .busy, "the app doesn't run, because other processes beside its database have other keys",
+                .busy,
+                "the app isn't running: its keys differ from those of the other processes that use its database",
                 reason: "otherKeys", retryAfter: 5)
         }
         return Problem(
-            .busy, "the app doesn't run, because its database can't be used; try again", reason: "appNotRunning",
+            .busy, "the app isn't running; the service's log and `tenure apps list` say why", reason: "appNotRunning",
             retryAfter: 5)
     }
 
@@ -25,7 +26,7 @@ struct AppsHealth: Sendable {
         guard failures.count < states.count else {
             let list = states.map { "\($0.name): \($0.reason ?? "ok")" }.joined(separator: ", ")
             throw Problem(
-                .busy, "no app can write (\(list))",
+                .busy, "no app is ready (\(list)); the log says why",
                 reason: Set(failures).count == 1 ? failures.first : "noAppReady", retryAfter: 5)
         }
         var json = JSONWriter()

@@ -42,6 +42,10 @@ extension RunningApps {
                 guard let configuration = fresh[name] else { continue }
                 replacements.append((name, app, try await renewed(configuration, app)))
             }
+            // Only once no app has a mistake, because messages are queued for registered endpoints.
+            for (_, _, app) in replacements {
+                try await app.service.configuration.registerWebhooks(in: app.service.store)
+            }
         } catch {
             throw ReloadRefusal(mistakes: [error.description])
         }

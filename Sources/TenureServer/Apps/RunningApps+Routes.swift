@@ -23,7 +23,7 @@ extension RunningApps {
     func sharedRouter(for configuration: AppsConfiguration) -> Router<ServiceContext> {
         let common = configuration.common
         let router = router(
-            for: common, metrics(of: configuration.apps.first?.name ?? ""),
+            for: common, sharedMetrics,
             nothingHere: "there is nothing at this path; the paths of an app begin with `/apps/NAME/`")
         let health = AppsHealth(apps: self)
         router.get(HealthRoutes.livePath) { _, _ in HealthRoutes.alive }
@@ -53,13 +53,17 @@ extension RunningApps {
     }
 
     private var sources: [MetricsSource] {
-        configuration.apps.map { app in
-            self[app.name]?.service.metricsSource(of: app.name)
-                ?? MetricsSource(
-                    app: app.name, metrics: metrics(of: app.name),
-                    store: nil, database: app.configuration.databaseFile, signingKeys: nil, webhooks: [],
-                    environments: nil)
-        }
+        let shared = MetricsSource(
+            app: nil, metrics: sharedMetrics, store: nil, database: nil, signingKeys: nil, webhooks: [],
+            environments: nil)
+        return [shared]
+            + configuration.apps.map { app in
+                self[app.name]?.service.metricsSource(of: app.name)
+                    ?? MetricsSource(
+                        app: app.name, metrics: metrics(of: app.name),
+                        store: nil, database: app.configuration.databaseFile, signingKeys: nil, webhooks: [],
+                        environments: nil)
+            }
     }
 }
 

@@ -20,6 +20,8 @@ final class RunningApps: Sendable {
 
     private struct State {
         var configuration: AppsConfiguration
+        /// Grows with each new configuration.
+        var generation = 0
         var routes: AppRoutes?
         var running: [String: RunningApp] = [:]
         /// What each app counts, also while it doesn't run.
@@ -33,6 +35,8 @@ final class RunningApps: Sendable {
     private let downloads: Downloads
     /// Wrong keys of all routes that belong to no app.
     let tries = WrongKeyLimit()
+    /// What belongs to no app: connections, the certificate, and requests to shared routes.
+    let sharedMetrics = ServiceMetrics()
     let certificate: ServerCertificate?
     /// Reads the configuration again; nil if it isn't in a file.
     let reread: AppsReading.Reader?
@@ -63,8 +67,7 @@ final class RunningApps: Sendable {
 
     /// Counts when the certificate in use expires.
     func reportCertificate() {
-        guard let end = certificate?.expiry, let first = configuration.apps.first else { return }
-        metrics(of: first.name).usesCertificate(until: end)
+        if let end = certificate?.expiry { sharedMetrics.usesCertificate(until: end) }
     }
 
     func metrics(of name: String) -> ServiceMetrics {
@@ -88,6 +91,7 @@ final class RunningApps: Sendable {
 
     /// Starts these apps, and returns why some can't start.
     func start(_ apps: [AppConfiguration]) async -> [String: ServiceError] {
+        let generation = state.withLock { $0.generation }
         let results = await withTaskGroup(of: (String, Result<RunningApp, ServiceError>).self) { group in
             for app in apps {
                 group.addTask {
@@ -105,7 +109,7 @@ final class RunningApps: Sendable {
         for app in apps {
             do throws(ServiceError) {
                 guard let opened = try results[app.name]?.get() else { continue }
-                try await register(opened, as: app.name)
+                try await register(opened, as: app.name, under: generation)
             } catch {
                 errors[app.name] = error
                 note(failure: error, of: app.name)
@@ -117,9 +121,10 @@ final class RunningApps: Sendable {
     /// Returns the app with this name; starts it if it doesn't run.
     func start(_ name: String) async throws(ServiceError) -> RunningApp {
         if let running = self[name] { return running }
+        let (configuration, generation) = state.withLock { ($0.configuration, $0.generation) }
         guard let app = configuration[name] else { throw .app(name: name, "it isn't configured anymore") }
         let opened = try await open(app)
-        try await register(opened, as: name)
+        try await register(opened, as: name, under: generation)
         return opened
     }
 
@@ -154,6 +159,7 @@ final class RunningApps: Sendable {
     ) -> [ServiceGroup] {
         state.withLock { state in
             state.configuration = configuration
+            state.generation += 1
             state.routes = routes
             return replacements.compactMap { name, old, new in
                 // If it failed meanwhile, its database is closed, and it starts again under the new configuration.
@@ -164,9 +170,9 @@ final class RunningApps: Sendable {
         }
     }
 
-    /// An app under another configuration, with the database that is open already.
+    /// An app under another configuration, with the database that is open already. Changes nothing.
     func renewed(_ app: AppConfiguration, _ running: RunningApp) async throws(ServiceError) -> RunningApp {
-        try await wired(app, running.service.store)
+        try await wired(app, running.service.store, registeringWebhooks: false)
     }
 
     private func open(_ app: AppConfiguration) async throws(ServiceError) -> RunningApp {
@@ -177,7 +183,7 @@ final class RunningApps: Sendable {
             throw ServiceError(opening: error)
         }
         do throws(ServiceError) {
-            return try await wired(app, store)
+            return try await wired(app, store, registeringWebhooks: true)
         } catch {
             // An app that doesn't start must not keep its database open.
             try? await store.close()
@@ -185,16 +191,23 @@ final class RunningApps: Sendable {
         }
     }
 
-    private func wired(_ app: AppConfiguration, _ store: Store) async throws(ServiceError) -> RunningApp {
+    private func wired(
+        _ app: AppConfiguration, _ store: Store, registeringWebhooks: Bool
+    ) async throws(ServiceError) -> RunningApp {
         BodyBudget.process.allow(bodies: app.configuration.limits.bodySize)
         let service = try await TenureService(
-            app.configuration, store: store, downloads: downloads, metrics: metrics(of: app.name))
+            app.configuration, store: store, downloads: downloads, metrics: metrics(of: app.name),
+            registeringWebhooks: registeringWebhooks)
         return RunningApp(service: service, responder: try service.router().responder())
     }
 
-    private func register(_ app: RunningApp, as name: String) async throws(ServiceError) {
+    /// - Parameter generation: That of the configuration with which the app was opened.
+    private func register(
+        _ app: RunningApp, as name: String, under generation: Int
+    ) async throws(ServiceError) {
         let id = app.service.store.databaseID
-        let other = state.withLock { state in
+        let refusal = state.withLock { state -> String? in
+            guard state.generation == generation else { return "the configuration changed while it started" }
             let other = state.running.first { $0.value.service.store.databaseID == id }?.key
             if other == nil {
                 state.running[name] = app
@@ -204,11 +217,11 @@ final class RunningApps: Sendable {
                     state.configuration.apps[index].configuration.createsDatabase = false
                 }
             }
-            return other
+            return other.map { "it uses the same database as the app `\($0)`; give each app its own" }
         }
-        guard let other else { return }
+        guard let refusal else { return }
         try? await app.service.store.close()
-        throw .app(name: name, "it has the database of the app `\(other)`; give each its own")
+        throw .app(name: name, refusal)
     }
 }
 

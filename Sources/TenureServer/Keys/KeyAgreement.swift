@@ -47,16 +47,12 @@ struct KeyAgreement: Sendable {
         let current = signing.current
         let agreement = KeyAgreement(
             store: store, folder: folder, fingerprint: accessToken.fingerprint, firstKey: current.id)
-        do throws(ServiceError) {
-            if let other = try await agreement.agree(current) {
-                throw .otherKeys(
-                    "the keys in `\(folder)` aren't those of the database's other processes; "
-                        + Self.remedy(other, folder))
-            }
-        } catch {
-            // No app trusts them yet.
+        if let other = try await agreement.agree(current) {
+            // No app trusts them. After another error, the database may name them already.
             for name in missing { try? FileManager.default.removeItem(atPath: "\(folder)/\(name)") }
-            throw error
+            throw .otherKeys(
+                "the keys in `\(folder)` aren't those of the database's other processes; "
+                    + Self.remedy(other, folder))
         }
         return (signing, accessToken, agreement)
     }
@@ -68,7 +64,8 @@ struct KeyAgreement: Sendable {
         """
     }
 
-    /// Stores these keys if the database names none, or older ones. Returns those that it names if they are others.
+    /// Stores these keys if the database has none, or if they may replace the stored ones. Otherwise returns the stored
+    /// keys, which differ.
     private func agree(_ keys: SigningKeySet) async throws(ServiceError) -> SharedKeys? {
         let mine = SharedKeys(keys, secret: fingerprint, place: "\(Self.machine):\(Self.path(of: folder))")
         let known = try await Self.reading(store) { try $0.sharedKeys() }

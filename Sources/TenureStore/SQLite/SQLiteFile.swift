@@ -22,10 +22,13 @@ enum SQLiteFile {
         // SQLite keeps the log beside the file itself, and not beside a link to it.
         let path = resolved(path)
         guard try size(of: path) > 0 else { return .nothing }
-        guard try beginsAsDatabase(path) else {
+        let hasLog = access(path + "-wal", F_OK) == 0
+        // This process may have a file with a log open. To open and close it here would drop SQLite's locks
+        // (https://www.sqlite.org/howtocorrupt.html, section 2.2), so SQLite alone reads it.
+        let isDatabase = hasLog ? true : try beginsAsDatabase(path)
+        guard isDatabase else {
             throw .unusable(database: path, detail: "it isn't an SQLite database; use the path of your database")
         }
-        let hasLog = access(path + "-wal", F_OK) == 0
         if hasLog, leavingNoTrace, access(path + "-shm", F_OK) != 0 { return .unknown }
         let connection = try SQLiteConnection(path: path, for: hasLog ? .reading : .readingUnchanged)
         do throws(StoreError) {
