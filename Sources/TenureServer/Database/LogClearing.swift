@@ -14,7 +14,8 @@ struct LogClearing: Service {
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             try? await cancelWhenGracefulShutdown { [wait] in try await Task.sleep(for: wait) }
             guard !Task.isShuttingDownGracefully, !Task.isCancelled else { return }
-            wait = await store.database.clearLog() ? Self.interval : Self.pause
+            // Each attempt keeps writers waiting, so a long reader is met less and less often.
+            wait = await store.database.clearLog() ? Self.interval : min(wait * 2, Self.interval)
         }
     }
 }
