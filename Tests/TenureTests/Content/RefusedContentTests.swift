@@ -44,32 +44,6 @@ import Testing
         }
     }
 
-    @Test func `is downloaded after another purchase, whatever the stopped download finds out later`() async throws {
-        try await ServedContent.run { served in
-            let held = HeldLine(served.service.line)
-            let device = served.device(try ServedContent.buyer()) { setup in
-                setup.service = ServiceConnection(url: served.service.url, app: nil, deadline: 60, transport: held)
-            }
-            let tenure = device.start()
-            let piano = tenure.content["piano"]
-            served.transport.cut(after: 1_000_000)
-            // Of the requests for a new link, the second one comes after the sync that reports the refund.
-            served.transport.before(1) {
-                try await Self.refund(served, device)
-                held.holdAnswer(2)
-            }
-            await #expect(throws: Tenure.AssetPackError.notEntitled("piano")) { try await piano.download() }
-            while !held.isHolding { try await Task.sleep(nanoseconds: 5_000_000) }
-            device.store.deliverUpdate(try ServedContent.purchase(id: "410000000000009"))
-            _ = await piano.reaches { if case .available = $0 { true } else { false } }
-            let download = Task { try await piano.download() }
-            while await piano.library.requests.isEmpty { try await Task.sleep(nanoseconds: 5_000_000) }
-            held.release()
-            try await download.value
-            #expect(try await ContentTestBed.contents(of: tenure) == ServedContent.files)
-        }
-    }
-
     @Test func `isn't downloaded after a refund between a new link and its use`() async throws {
         try await ServedContent.run(lifetime: 600) { served in
             let device = served.device(try ServedContent.buyer())
@@ -144,44 +118,6 @@ import Testing
             try await piano.download()
             #expect(try await ContentTestBed.contents(of: tenure) == ServedContent.files)
         }
-    }
-}
-
-/// Holds a response with links until it is released, even if the caller is canceled.
-private final class HeldLine: Transport {
-    private struct State: Sendable {
-        /// How many responses to let through before.
-        var left: Int?
-        var held: CheckedContinuation<Void, Never>?
-    }
-
-    private let line: Line
-    private let state = Locked(State())
-
-    init(_ line: Line) { self.line = line }
-
-    /// Holds the response with this number from now on, from 1.
-    func holdAnswer(_ number: Int) { state.withLock { $0.left = number - 1 } }
-
-    var isHolding: Bool { state.withLock { $0.held != nil } }
-
-    func release() {
-        state.withLock { state in
-            defer { state.held = nil }
-            return state.held
-        }?.resume()
-    }
-
-    func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
-        let response = try await line.send(request)
-        guard request.url.path == "/v1/content" else { return response }
-        let isHeld = state.withLock { state in
-            guard let left = state.left else { return false }
-            state.left = left > 0 ? left - 1 : nil
-            return left == 0
-        }
-        if isHeld { await withCheckedContinuation { continuation in state.withLock { $0.held = continuation } } }
-        return response
     }
 }
 
