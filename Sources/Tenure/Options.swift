@@ -33,8 +33,8 @@ extension Tenure {
         /// The decisions for copies that weren't installed from the App Store.
         public var outsideAppStore = OutsideAppStore.undetermined
         /// What `allows(_:)` returns while a decision is undetermined, and for how long since this device was first seen.
-        /// Nil: the policy's value. Without a policy it is 72 hours with a service. With an unreadable policy nothing is
-        /// allowed.
+        /// Nil: the policy's `whileUndetermined`. For a client with a service and no policy, nil means 72 hours. If the
+        /// policy can't be read, nothing is allowed.
         public var whileUndetermined: Policy.WhileUndetermined?
         /// The timeout of one StoreKit call, in seconds.
         public var appStoreTimeout: Double = 8

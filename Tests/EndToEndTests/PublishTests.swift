@@ -70,7 +70,7 @@ import Testing
         #expect(try await outcomes() == ["granted", "denied", "denied"])
 
         let back = try await Command.run(["policy", "rollback", "--reason", "they keep it"] + options)
-        #expect(back.status == 0 && back.output.contains("1 promise binds again"), "\(back.errors)")
+        #expect(back.status == 0 && back.output.contains("1 promise applies again"), "\(back.errors)")
         #expect(try await outcomes() == ["granted", "granted", "denied"])
         let kept = try await Command.run(publish + ["--keep-promises"] + options)
         #expect(kept.status == 0, "\(kept.errors)")
@@ -156,7 +156,7 @@ import Testing
         #expect(stopped.status == 2 && stopped.errors.contains("`--take-from 1 --rehearsal reh_"), "\(stopped.errors)")
         let back = try await Command.run(
             rollback + ["--take-from", "1", "--rehearsal", try rehearsal(in: stopped.errors)])
-        #expect(back.status == 0 && back.output.contains("1 promise binds again"), "\(back.errors)")
+        #expect(back.status == 0 && back.output.contains("1 promise applies again"), "\(back.errors)")
         #expect(await service.end(by: SIGTERM) == 0)
     }
 

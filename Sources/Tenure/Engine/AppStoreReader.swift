@@ -47,8 +47,8 @@ final class AppStoreReader {
         }
         let purchases = (try? listed?.get())?.compactMap(\.value) ?? []
         let areOthers = purchases.first.map { _ in purchases.allSatisfy { $0.isOfAnother(than: id) } }
-        // An empty list lacks what the account stored here has bought, so another account is signed in. The store was
-        // asked in a way that can fail, and such purchases stay in the list.
+        // If StoreKit lists nothing, although the stored account has purchases that always stay listed, that account is
+        // no longer signed in. A failed request would throw instead of returning an empty list.
         let isEmpty = (try? listed?.get())?.isEmpty ?? false
         let isBack =
             isEmpty && !device.productIDs.isEmpty
@@ -60,11 +60,11 @@ final class AppStoreReader {
     }
 
     private static let whyStale =
-        "it is of another account than the purchases are; Restore Purchases brings the right one"
+        "it belongs to another account than the purchases; Restore Purchases refreshes it"
 
     private func take(_ app: StoreAppTransaction) {
         if device.memory.account.isAnother(than: app) {
-            setup.options.log.info("another account is signed in: what the first one had is discarded")
+            setup.options.log.info("another account is signed in; the previous account's data is discarded")
             device.discardAccount()
         }
         device.snapshot.appTransaction = app
@@ -96,7 +96,7 @@ final class AppStoreReader {
     @discardableResult
     func take(_ transactions: [StoreTransaction]) -> [StoreTransaction] {
         if let first = transactions.first, transactions.allSatisfy({ device.memory.account.isAnother(than: $0) }) {
-            setup.options.log.info("another account has purchases: what the first one had is discarded")
+            setup.options.log.info("the purchases belong to another account; the previous account's data is discarded")
             let stale = device.memory.account.key?.appTransactionID
             if device.snapshot.appTransaction != nil { device.snapshot.note(.appTransaction, .failed(Self.whyStale)) }
             device.discardAccount()
@@ -109,7 +109,7 @@ final class AppStoreReader {
         }
         if counted.count < transactions.count {
             setup.options.log.info(
-                "\(transactions.count - counted.count) purchases are another account's, or of another environment")
+                "ignored purchases of another account or environment: \(transactions.count - counted.count)")
         }
         if device.memory.account.add(counted) { device.hasNews() }
         device.learn(signedAt: counted.compactMap(\.purchase.signedDate).max())

@@ -76,7 +76,7 @@ final class ServiceSync {
         let changes = device.facts.accountChanges
         let news = device.newsCount
         guard var request = await SyncRequest(device.snapshot, from: setup.access) else {
-            let why = "nothing that the App Store signed could be read, so that there is nothing to send"
+            let why = "no app transaction, transaction or receipt could be read, so there is nothing to send"
             return device.snapshot.note(.service, device.asksForAppTransaction ? .failed(why) : .skipped(why))
         }
         request.nonce = UUID().uuidString.lowercased()
@@ -120,7 +120,7 @@ final class ServiceSync {
             } catch {
                 // The response may be another server's, so it has no effect.
                 setup.options.log.error(
-                    "the answer of the service does not count: its entitlement token \(error.rawValue)")
+                    "the service's response is ignored: its entitlement token \(error.rawValue)")
                 return device.snapshot.note(.service, .failed("its entitlement token \(error.rawValue)"))
             }
             let answers = Dictionary(
@@ -182,7 +182,7 @@ final class ServiceSync {
             }
         }
         for problem in problems {
-            setup.options.log.error("the service does not count `\(problem.artifact)`: \(problem.code)")
+            setup.options.log.error("the service rejected `\(problem.artifact)`: \(problem.code)")
         }
     }
 

@@ -19,7 +19,7 @@ extension Engine {
             device.facts.policy = await feed.policy
             // They were denied under another one.
             device.memory.account.denials = []
-            setup.options.log.info("a newer policy holds, with the counter \(counter)")
+            setup.options.log.info("a newer policy is in use, with the counter \(counter)")
             device.snapshot.note(.policy, .done)
             device.post()
         case .unchanged: device.snapshot.note(.policy, .done)

@@ -34,11 +34,11 @@ package enum PolicyFetchError: Error, Sendable, Hashable {
 extension PolicyFetchError: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .unreachable(let detail): "the server of the policy cannot be reached (\(detail)); it is asked again later"
-        case .status(let code): "the server of the policy answers with status \(code); check the address"
+        case .unreachable(let detail): "the policy server can't be reached (\(detail)); Tenure tries again later"
+        case .status(let code): "the policy server responded with status \(code); check the URL of the policy"
         case .tooLarge(let limit):
-            "what the server hands out has more than \(limit) bytes, and no policy has; check the address"
-        case .canceled: "the question for the policy was given up; it is asked again later"
+            "the policy server's response is larger than \(limit) bytes, so it isn't a policy; check the URL"
+        case .canceled: "the request for the policy was canceled; Tenure tries again later"
         }
     }
 }

@@ -75,7 +75,7 @@ struct AppsListCommand: AsyncParsableCommand {
 struct AppsReloadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload",
-        abstract: "Let a running service read its configuration again: new apps, settings, and the files they name.",
+        abstract: "Reload the configuration of a running service: apps, settings, and the files that they name.",
         discussion: """
             The service reads what it reads when it starts. It adds new apps, ends apps that were removed, and goes on \
             with the others under their new settings. A policy file has the effect that it has at a start: `tenure \
@@ -106,7 +106,7 @@ struct AppsReloadCommand: AsyncParsableCommand {
                     Terminal.standardError.write("warning: \(Terminal.clean(warning))")
                 }
                 let changes = [
-                    ("added", answer.added), ("removed", answer.removed), ("read again", answer.reloaded),
+                    ("added", answer.added), ("removed", answer.removed), ("reloaded", answer.reloaded),
                 ]
                 for (verb, names) in changes {
                     guard let names, !names.isEmpty else { continue }

@@ -6,7 +6,7 @@ import TenureStore
 struct DatabaseAcceptKeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accept-keys",
-        abstract: "Let the next service that starts use other keys than before.",
+        abstract: "Accept the keys of the next service that starts, after the previous ones were lost or replaced.",
         discussion: """
             The database names the signing key and the secret of access tokens that its processes have in common, and \
             refuses a process with others. This command forgets the names, for keys that are lost or were replaced in \
@@ -38,10 +38,10 @@ struct DatabaseAcceptKeysCommand: AsyncParsableCommand {
                     return known
                 }
                 guard let known else {
-                    throw CommandError("`\(selection.database.name)` names no keys; the next start stores its own")
+                    throw CommandError("`\(selection.database.name)` has no stored keys; the next start stores its own")
                 }
                 Terminal.standardOutput.write(
-                    "the next service may use other keys than those in `\(Terminal.clean(known.place))`")
+                    "the next service that starts may replace the keys from `\(Terminal.clean(known.place))`")
             }
         }
     }

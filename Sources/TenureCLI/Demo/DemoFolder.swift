@@ -49,7 +49,7 @@ struct DemoFolder {
     /// An invented app that changed a few weeks ago.
     static let samplePolicy = """
         # Calculator was sold until October 2026. Since then it is free, and `everything` is bought inside.
-        # Change what you like, start again, and see whose answer changes: what takes nothing from anybody is published.
+        # Edit this file and start again to see which answers change. It is published if no customer loses a right.
         app: { bundleID: com.example.calculator, appleID: 828838134 }
 
         eras:                                  # oldest first; each runs until the next begins

@@ -96,7 +96,7 @@ struct MintOptions: ParsableArguments {
 
     func validate() throws {
         if defect != nil, !self.set.isEmpty || payload != nil {
-            throw ValidationError("`--defect` corrupts the usual artifact; leave out `--set` and `--payload`")
+            throw ValidationError("`--defect` can't be combined with `--set` or `--payload`; remove one of them")
         }
         for text in self.set where !text.contains("=") {
             throw ValidationError("`\(text)` sets nothing; write it as field=value")

@@ -55,7 +55,7 @@ struct PolicyRollbackCommand: AsyncParsableCommand {
         abstract: "Publish an older version of the policy again.",
         discussion: """
             Works like `publish`: the version is rehearsed, and refused if a customer would lose something. Promises that \
-            later publications ended bind again. Without --to, it restores the version before the current one.
+            later publications ended apply again. Without --to, it restores the version before the current one.
 
             Exit codes: the same as of `publish`.
 

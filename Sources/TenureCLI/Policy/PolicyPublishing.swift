@@ -155,7 +155,7 @@ struct PublishingOptions: ParsableArguments {
             )
         }
         if publication.restored > 0 {
-            let verb = publication.restored == 1 ? "binds" : "bind"
+            let verb = publication.restored == 1 ? "applies" : "apply"
             terminal.write("  \(publication.restored.grouped("promise")) \(verb) again")
         }
     }

@@ -36,7 +36,7 @@ struct OutsideService: EntitlementService {
     func known(_ customer: KnownCustomer, at now: Date) async throws -> [String: Decision.Outcome]? {
         guard client.adminKey != nil else {
             throw CommandError(
-                "only an admin key can read what a service knows; start it with `tenure scenario settings`, and name the folder"
+                "the service's admin key is missing; pass `--folder` with the folder of `tenure scenario settings`"
             )
         }
         guard let id = customer.appTransactionID else { return nil }

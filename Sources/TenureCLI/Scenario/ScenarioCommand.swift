@@ -68,7 +68,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
         }
         if service != nil, (authority == nil) == (folder == nil) {
             throw ValidationError(
-                "name what the service trusts: the folder with its settings by `--folder`, or a test authority by `--authority`"
+                "`--service` needs the test authority that the service trusts; pass either `--folder` or `--authority`"
             )
         }
         if service == nil, folder != nil {

@@ -175,7 +175,7 @@ struct ServeCommand: AsyncParsableCommand {
 extension ServiceSettings {
     /// A running service with several apps can't become one with a single app.
     fileprivate var mistakeOfReload: [String] {
-        apps == nil && mistakes.isEmpty ? ["there are no `apps` anymore, which needs a restart"] : []
+        apps == nil && mistakes.isEmpty ? ["`apps` was removed; restore it, or restart the service"] : []
     }
 
     fileprivate var logger: Logger {

@@ -26,8 +26,8 @@ extension LintRule {
     ) { subject, report in
         subject.report(into: &report) { fate, name in
             guard case .shortened(let from, let to) = fate else { return nil }
-            return
-                "would have \(name) until \(to.rfc3339) instead of \(from.map { "until \($0.rfc3339)" } ?? "for good")"
+            let before = from.map { "until \($0.rfc3339)" } ?? "permanently"
+            return "would have \(name) until \(to.rfc3339) instead of \(before)"
         }
     }
 

@@ -17,7 +17,7 @@ struct SigningKeyWatch: Service {
         var log = SigningKeyLog(keys.current.id)
         var agreed = agreement.firstKey
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
-            // While the database doesn't answer, nothing is issued under the wrong key that another process rejects.
+            // If the database doesn't respond, syncs fail too, so no token is issued with an outdated key.
             try? await agreement.renew(keys, agreed: &agreed)
             for line in log.lines(about: keys.current, keys.failure, at: now()) { logger.log(line) }
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.interval) }

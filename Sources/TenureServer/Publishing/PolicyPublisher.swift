@@ -58,7 +58,8 @@ struct PolicyPublisher: Sendable {
         else {
             throw Problem(
                 .notFound,
-                version.map { "version \($0) was never in effect before" } ?? "no other version was in effect before")
+                version.map { "version \($0) was never in effect before; `GET /v1/admin/policies` lists the versions" }
+                    ?? "no other version was in effect before, so there is nothing to roll back to")
         }
         return Candidate(
             policy: try recorded.read(), source: recorded.compiled, action: .rollback, restoringAfter: target.id)
@@ -280,7 +281,8 @@ struct PolicyPublisher: Sendable {
         }
         guard let rehearsal = try await store.read({ try $0.rehearsal(id) }) else {
             throw Problem(
-                .conflict, "there is no rehearsal `\(id.prefix(64))`", reason: Refusal.unknownRehearsal.rawValue)
+                .conflict, "there is no rehearsal `\(id.prefix(64))`; rehearse the policy, and send the new ID",
+                reason: Refusal.unknownRehearsal.rawValue)
         }
         guard rehearsal.sha256 == sha256, rehearsal.base == present.publication else {
             throw Problem(
@@ -296,7 +298,10 @@ struct PolicyPublisher: Sendable {
             guard let number, number < found else { continue }
             throw Problem(
                 .conflict,
-                "the rehearsal `\(rehearsal.id)` found \(found) customers who \(verb) something, more than \(number)",
+                """
+                the rehearsal `\(rehearsal.id)` found \(found) customers who \(verb) something, more than \(number); \
+                to allow that, send \(found)
+                """,
                 reason: Refusal.otherNumber.rawValue)
         }
     }

@@ -1,4 +1,4 @@
-/// The keys that all processes of a service have in common, as the database names them. None can be derived from it.
+/// Identifies the keys that all processes of a service must share. The keys themselves aren't in the database.
 package struct SharedKeys: Sendable, Hashable {
     /// The ID of the signing key in use, and when it was created, in seconds since 1970.
     package var signingKey: String

@@ -118,7 +118,7 @@ import Testing
         let content = testBed.folder.url("content.yaml").path
         let result = try await Command.run(["content", command, content, "--to", content + "/new/folder"] + key)
         #expect(result.status == 1)
-        #expect(result.errors.contains("cannot write `\(content)") && result.errors.contains("(not a directory)"))
+        #expect(result.errors.contains("can't write `\(content)") && result.errors.contains("(not a directory)"))
     }
 
     @Test func `refuses to publish its key, or into a pack's folder`() async throws {

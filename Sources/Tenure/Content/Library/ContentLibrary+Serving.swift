@@ -193,7 +193,7 @@ extension ContentLibrary {
             let source = catalogs.source(of: pack, begunWith: installed[pack]?.description.source)
             await source?.remove(pack)
             await finishPurchases()
-        // It was stopped, and found out something that may be over: the request may be a newer one.
+        // A stopped download failed. That is ignored, because the current request may be a newer one.
         case .failure where Task.isCancelled: break
         case .failure(TransferStop.network(let retryAfter, let madeProgress)):
             // A connection that carried bytes is opened again soon.

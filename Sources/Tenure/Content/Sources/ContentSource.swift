@@ -77,7 +77,7 @@ extension Tenure {
     public enum ContentSourceError: Swift.Error, Sendable, Hashable {
         /// Trouble with the network or the server. Tenure tries again, at the earliest after `retryAfter` seconds.
         case unavailable(retryAfter: Double? = nil)
-        /// The source may not deliver the file with the present authorization. Tenure asks once more; if that is refused
+        /// The source rejected the authorization, such as an expired link. Tenure tries once more; if that is rejected
         /// too, the download fails.
         case refused
         /// The source no longer has the file. If the catalog names a newer version, Tenure goes on with that.
