@@ -26,7 +26,8 @@ struct Scaling {
     private let size: () async throws -> Int64
     /// Bytes of the write-ahead log since the database was created.
     private let written: () async throws -> Int64
-    private let minter: JWSMinter
+    /// For many devices: syncs from one device wait for each other.
+    private let minters: [(device: UUID, minter: JWSMinter)]
 
     static func measure(_ fixtures: Fixtures) async throws {
         let folder = FileManager.default.currentDirectoryPath + "/.build/bench-scaling"
@@ -36,9 +37,14 @@ struct Scaling {
         let path = folder + "/tenure.sqlite"
         var configuration = ServiceConfiguration(databasePath: path, policy: try Fixtures.policy())
         configuration.anchors = [.production: try fixtures.authority.anchors]
-        let minter = JWSMinter(
-            authority: fixtures.authority, app: MintedApp(deviceVerificationID: MintedApp.device),
-            signedAt: fixtures.now)
+        let minters = (0..<10_000).map { _ in
+            let device = UUID()
+            return (
+                device: device,
+                minter: JWSMinter(
+                    authority: fixtures.authority, app: MintedApp(deviceVerificationID: device), signedAt: fixtures.now)
+            )
+        }
         let last = ProcessInfo.processInfo.environment["TENURE_SCALING_CUSTOMERS"].flatMap { Int($0) } ?? 1_000_000
 
         let sqlite = try await DatabaseBenchmark(configuration: configuration)
@@ -47,7 +53,7 @@ struct Scaling {
             size: {
                 try await sqlite.integer("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
             },
-            written: { Self.bytesWritten }, minter: minter
+            written: { Self.bytesWritten }, minters: minters
         ).measure(to: last)
         try await sqlite.close()
 
@@ -58,7 +64,7 @@ struct Scaling {
             benchmark: postgres, kind: "postgres", server: { try server.processes() },
             size: { try await postgres.integer("SELECT pg_database_size(current_database())") },
             written: { try await postgres.integer("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint") },
-            minter: minter
+            minters: minters
         ).measure(to: last)
         try await postgres.close()
     }
@@ -97,6 +103,7 @@ struct Scaling {
     private func sync(_ numbers: Range<Int>) async throws -> (own: Double, server: Double, seconds: Double) {
         let requests = try numbers.map { number in
             let id = String(704_000_000_000_000_000 + number)
+            let (device, minter) = minters[number % minters.count]
             let appTransaction = try minter.mint(.appTransaction, setting: ["appTransactionId": .string(id)])
             let transaction = try minter.mint(
                 .transaction,
@@ -107,7 +114,7 @@ struct Scaling {
             return SyncRequest(
                 appTransaction: String(decoding: appTransaction, as: UTF8.self),
                 transactions: [String(decoding: transaction, as: UTF8.self)],
-                deviceVerificationID: MintedApp.device.uuidString)
+                deviceVerificationID: device.uuidString)
         }
         let (own, others) = (processCPUTime(), try serverTime())
         let seconds = try await benchmark.seconds(toSync: requests, clients: Self.clients)
