@@ -1,7 +1,7 @@
-import Foundation
+package import Foundation
 import TenureAPI
 import TenureCore
-import TenureHTTP
+package import TenureHTTP
 
 /// Calls to the developer's service.
 package struct ServiceConnection: Sendable {
@@ -13,7 +13,7 @@ package struct ServiceConnection: Sendable {
     private static let largestAnswer = 4 * 1024 * 1024
 
     /// - Parameter app: the name of the app where the service has several.
-    init(
+    package init(
         url: URL, app: String?, deadline: Double, transport: any Transport = URLSessionTransport.shared
     ) {
         self.url = app.map { url.appendingPath("apps/" + Self.segment($0)) } ?? url
