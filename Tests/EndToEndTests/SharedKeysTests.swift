@@ -132,6 +132,20 @@ import Testing
         #expect(await last.end(by: SIGTERM) == 0)
     }
 
+    // Also while the service runs, if both happen before it compares the keys.
+    @Test func `a key that replaces a revoked one is accepted in place of an earlier one`() async throws {
+        let testBed = try SoakTestBed()
+        let (service, _) = try await testBed.start()
+        #expect(await service.end(by: SIGTERM) == 0)
+        _ = try await signingKey("rotate", in: testBed)
+        let lines = try await signingKey("list", in: testBed).output.split(separator: "\n")
+        let key = try #require(lines.first { $0.hasSuffix("  in use") }?.prefix(43))
+        _ = try await signingKey("revoke", String(key), in: testBed)
+        let (again, port) = try await testBed.start()
+        #expect(try await issues(testBed, at: port))
+        #expect(await again.end(by: SIGTERM) == 0)
+    }
+
     @Test func `a key that the same offline root signed is accepted`() async throws {
         let (first, second) = try testBeds()
         let (service, _) = try await first.start()

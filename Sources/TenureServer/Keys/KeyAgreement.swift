@@ -133,12 +133,10 @@ extension SharedKeys {
 }
 
 extension SigningKeySet {
-    /// Whether this is the database's signing key, or one that apps with it trust: a key of its chain, one that the same
-    /// offline root signed, or one that replaced it when it was revoked.
+    /// Whether this is the database's signing key, a later one of the same file, or one that the same offline root signed.
+    /// A file keeps the keys that were rotated or revoked, and an older copy of it lacks the database's key.
     fileprivate func mayReplace(_ known: SharedKeys) -> Bool {
-        if known.signingKey == id { return true }
-        let place = file.keys.firstIndex { $0.key.id == known.signingKey }
-        if let place, place >= file.chainStart || file.keys[place].revokedAt != nil { return true }
+        if file.keys.contains(where: { $0.key.id == known.signingKey }) { return true }
         guard let root = file.root, file.rootStatement != nil, let last = file.keys.last else { return false }
         return root.id == known.root && last.createdAt >= known.createdAt
     }
