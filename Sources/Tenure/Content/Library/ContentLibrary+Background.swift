@@ -86,7 +86,7 @@ extension ContentLibrary {
     }
 
     private func handOver(_ requests: [PackRequest], to background: BackgroundTransfers) async {
-        var packs: [(request: PackRequest, partial: PartialPack, url: URL)] = []
+        var packs: [(request: PackRequest, partial: PartialPack, others: [Range<Int64>], url: URL)] = []
         for request in requests {
             let wasRefused = background.takeRefusal(of: request.pack)
             guard let (url, source) = await provenLink(of: request, wasRefused: wasRefused),
@@ -95,16 +95,15 @@ extension ContentLibrary {
             else { continue }
             defer { lease.release() }
             let transfer = transfer(request, pack, version, from: source, isInForeground: true) { _ in }
+            // Before what has arrived is read, so that a range that arrives in between isn't handed over again.
+            let others = background.ranges(of: pack.name, version)
             guard let folder = try? store.prepareFolder(of: pack.name, isPurgeable: pack.isPurgeable),
                 let partial = try? await transfer.partial(in: folder)
             else { continue }
             look(at: pack.name)
-            packs.append((request, partial, url))
+            packs.append((request, partial, others, url))
         }
-        let others = packs.map { pack in
-            target(of: pack.request.pack).map { background.ranges(of: pack.request.pack, $0.version) } ?? []
-        }
-        let missing = zip(packs, others).map { pack, others in pack.partial.missing.flatMap { $0.subtracting(others) } }
+        let missing = packs.map { pack in pack.partial.missing.flatMap { $0.subtracting(pack.others) } }
         let ranges = HandOver.ranges(for: missing, limit: HandOver.mostDownloads - background.count)
         let orders = zip(packs, ranges).flatMap { pack, ranges in
             ranges.map { order($0, of: pack.partial, from: pack.url, for: pack.request) }

@@ -108,8 +108,9 @@ struct PackTransfer: Sendable {
         var received = 0
         while true {
             try Task.checkCancellation()
-            try writer.takeArrived()
+            // First: a range that arrives in between is in one of the two, and isn't fetched again.
             let others = background?.ranges(of: pack.name, version) ?? []
+            try writer.takeArrived()
             guard isInForeground, let range = writer.nextRange(except: others) else {
                 if writer.partial.gaps.isEmpty { return }
                 guard isInForeground, let background else { throw TransferStop.inBackground }
