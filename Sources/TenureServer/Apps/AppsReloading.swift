@@ -11,15 +11,6 @@ struct AppsReloading: Service {
         apps.reportCertificate()
         if apps.certificate == nil, CertificateReloading.hasTerminal { return try await gracefulShutdown() }
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
-            // A mistake elsewhere must not keep a renewed certificate from being used.
-            do throws(ServiceError) {
-                try apps.certificate?.reload()
-                apps.reportCertificate()
-            } catch {
-                logger.error(
-                    "the certificate is invalid; the earlier one stays in use",
-                    metadata: ["detail": "\(error.description)"])
-            }
             do {
                 let reload = try await apps.reload()
                 for warning in reload.warnings { logger.warning("\(warning)") }

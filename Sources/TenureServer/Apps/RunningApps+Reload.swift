@@ -17,7 +17,7 @@ extension RunningApps {
     }
 
     /// Reads the configuration and the files that it names again, as a start does. If there is a mistake, nothing
-    /// changes. Apps that run go on with the new settings; their databases stay open.
+    /// changes but the certificate. Apps that run go on with the new settings; their databases stay open.
     func reload() async throws -> Reload {
         while !isReloading.withLock({ isReloading in
             defer { isReloading = true }
@@ -26,6 +26,7 @@ extension RunningApps {
             try await Task.sleep(for: .milliseconds(20))
         }
         defer { isReloading.withLock { $0 = false } }
+        reloadCertificate()
         let old = configuration
         let reading = await reread?() ?? AppsReading(old, mistakes: [], warnings: [])
         guard reading.mistakes.isEmpty, let fresh = reading.configuration else {
@@ -52,9 +53,6 @@ extension RunningApps {
         // Nothing fails from here on.
         let replaced = adopt(fresh, routes: routes(for: fresh), replacements: replacements)
         for group in replaced { await group.triggerGracefulShutdown() }
-        // Its files were checked with the rest.
-        try? certificate?.reload()
-        reportCertificate()
         let removed = old.apps.map(\.name).filter { fresh[$0] == nil }
         for name in removed {
             await runners.end(name, metrics(of: name))
@@ -69,5 +67,17 @@ extension RunningApps {
         return Reload(
             added: added.map(\.name), removed: removed,
             reloaded: fresh.apps.map(\.name).filter { old[$0] != nil }, warnings: reading.warnings)
+    }
+
+    /// A mistake elsewhere must not keep a renewed certificate from being used.
+    private func reloadCertificate() {
+        do throws(ServiceError) {
+            try certificate?.reload()
+            reportCertificate()
+        } catch {
+            logger.error(
+                "the certificate is invalid; the earlier one stays in use",
+                metadata: ["detail": "\(error.description)"])
+        }
     }
 }

@@ -135,6 +135,38 @@ import Testing
         #expect(await service.ended() == 0)
     }
 
+    @Test func `is renewed although the configuration of several apps has a mistake`() async throws {
+        let folder = try Folder()
+        let (files, other) = (try files(folder.path), try files(folder.path, named: "two"))
+        try folder.write(
+            """
+            app: { bundleID: com.example.calculator, appleID: 828838134 }
+            eras: [{ name: free, model: free }]
+            entitlements: { everything: { products: [com.example.calculator.everything] } }
+            """, to: "policy.yaml")
+        func configuration(_ database: String) -> String {
+            """
+            port: 0
+            tls: { certificate: \(files.certificate), key: \(files.key) }
+            apps: { calculator: { policy: policy.yaml, database: \(database) } }
+            """
+        }
+        let path = try folder.write(configuration("tenure.sqlite"), to: "tenure.yaml")
+        let service = try RunningCommand(["serve", "--config", path])
+        let port = try #require(try await service.port(), "\(service.errors)")
+        #expect(try await status(port: port, trusting: Self.root(of: files)).hasPrefix("200"))
+        for (source, target) in [(other.certificate, files.certificate), (other.key, files.key)] {
+            try Data(contentsOf: URL(fileURLWithPath: source)).write(to: URL(fileURLWithPath: target))
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: files.key)
+        // A change that needs a restart.
+        try folder.write(configuration("other.sqlite"), to: "tenure.yaml")
+        service.signal(SIGHUP)
+        #expect(try await service.says("nothing changed"), "\(service.errors)")
+        #expect(try await status(port: port, trusting: Self.root(of: other)).hasPrefix("200"))
+        #expect(await service.end(by: SIGTERM) == 0)
+    }
+
     @Test func `that cannot serve is refused with the file that is at fault`() throws {
         let folder = try Folder()
         let sound = try files(folder.path)
