@@ -164,7 +164,7 @@ final class ServiceSync {
         device.memory.account.keyStatements = KeyRing.kept(of: token.statements)
     }
 
-    /// Marks the sent artifacts as answered. The service has stored those that it didn't reject.
+    /// Marks the sent transactions as answered. The service has stored all but the rejected ones.
     private func acknowledge(_ request: SyncRequest, but problems: [ArtifactProblem]) {
         let refused = Set(problems.map(\.artifact))
         guard let sent = request.transactions else { return }

@@ -82,7 +82,7 @@ struct AppsReloadCommand: AsyncParsableCommand {
             policy publish` publishes. With a mistake in the configuration nothing changes. Settings of the whole \
             service, such as the port, need a restart.
 
-            Exit codes: 0 read again, 1 the configuration has mistakes, an app doesn't run, or no service responds, \
+            Exit codes: 0 reloaded, 1 the configuration has mistakes, an app doesn't run, or no service responds, \
             64 wrong usage.
 
             Example:

@@ -2,7 +2,7 @@ import Foundation
 import TenureFileAttributes
 
 enum NewFolder {
-    /// Makes a folder, and those that enclose it. One that exists already stays as it is.
+    /// Creates a folder and its missing parents. An existing folder isn't changed.
     static func make(_ path: String) throws(PublishingError) {
         if try makeLast(path) { return }
         let parent = (path as NSString).deletingLastPathComponent
@@ -10,7 +10,7 @@ enum NewFolder {
         guard try makeLast(path) else { throw .writing(path) }
     }
 
-    /// Returns false if the folder that encloses it doesn't exist.
+    /// Returns false if the parent folder doesn't exist.
     private static func makeLast(_ path: String) throws(PublishingError) -> Bool {
         // Web servers of other users read it.
         if mkdir(path, 0o755) == 0 { return true }

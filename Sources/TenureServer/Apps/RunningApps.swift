@@ -151,8 +151,10 @@ final class RunningApps: Sendable {
         state.withLock { $0.routes = routes }
     }
 
-    /// Takes a new configuration: requests that come from now on are answered by it. `replacements` are the running apps
-    /// under it, with what they replace. Returns the services of those that were replaced.
+    /// Uses a new configuration for all requests from now on.
+    ///
+    /// - Parameter replacements: For each running app, the present one and its replacement under the new configuration.
+    /// - Returns: the services of the replaced apps, for the caller to end.
     func adopt(
         _ configuration: AppsConfiguration, routes: AppRoutes,
         replacements: [(name: String, old: RunningApp, RunningApp)]

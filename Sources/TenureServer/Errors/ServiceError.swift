@@ -17,7 +17,7 @@ public enum ServiceError: Error, Sendable, Hashable {
     /// The policy has mistakes. Each message begins with file, line and column.
     case brokenPolicy([String])
     case keyFile(path: String, detail: String)
-    /// Other processes beside the same database have other keys.
+    /// Other processes that use the same database have other keys.
     case otherKeys(String)
     /// The database isn't a file, so the keys have no default folder.
     case noKeysFolder

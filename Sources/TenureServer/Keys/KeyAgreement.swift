@@ -10,8 +10,8 @@ import TenureStore
     import Darwin
 #endif
 
-/// Compares the keys of this process with those that the database names, so that all processes beside one database have
-/// the same ones.
+/// Compares this process's keys with the fingerprints in the database. All processes that use a database must have the
+/// same keys.
 struct KeyAgreement: Sendable {
     let store: Store
     /// The folder of this process's keys.
@@ -21,8 +21,8 @@ struct KeyAgreement: Sendable {
     /// The ID of the signing key when the process started.
     let firstKey: String
 
-    /// Creates what the first start creates, and compares keys that exist. Keys that another process created in the
-    /// meantime are used; those that this one created are removed then.
+    /// Reads this process's keys, and creates them at the first start. If the database has other keys, removes the created
+    /// ones and throws.
     ///
     /// - Parameters:
     ///   - tokenLife: The lifetime of entitlement tokens, in seconds.

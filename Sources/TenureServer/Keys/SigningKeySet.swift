@@ -22,7 +22,7 @@ struct SigningKeySet: Sendable {
         case until(Date)
         /// There is a root, but it hasn't signed this key.
         case notSigned
-        /// Another process beside the same database has a newer key.
+        /// Another process that uses the same database has a newer key.
         case outdated
 
         func contains(_ now: Date) -> Bool {

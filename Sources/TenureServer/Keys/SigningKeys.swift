@@ -62,7 +62,7 @@ final class SigningKeys: Sendable {
         }
     }
 
-    /// Whether another process beside the same database has a newer key. Then this process issues no tokens.
+    /// Whether another process that uses the same database has a newer key. Then this process issues no tokens.
     var isOutdated: Bool {
         get { state.withLock { $0.isOutdated } }
         set { state.withLock { $0.isOutdated = newValue } }

@@ -94,7 +94,7 @@ package struct ConnectionPool: Sendable {
     }
 
     package let purpose: Purpose
-    /// Open connections with this database and role, also those that other apps use.
+    /// Open connections to this database with this role. Apps that share both share the connections.
     package let open: Int
     /// The most connections that this process opens to the server, for all apps together.
     package let limit: Int

@@ -44,7 +44,7 @@ extension Store {
 }
 
 extension CustomerFacts {
-    /// Removes the promises that a publication ended, and adds those that apply again.
+    /// Removes the promises that a publication ended, and adds the ones that it restored.
     mutating func settlePromises(ending: Set<String>, restoring: [StoredPromise]) {
         removePromises(of: ending)
         add(restoring)

@@ -6,8 +6,9 @@ actor SoakLoad {
     private(set) var acknowledged: [SoakOperation] = []
     /// Requests that were refused or had no response (0), by status code.
     private(set) var refusals: [Int: Int] = [:]
-    /// How many times a customer's own answer arrived, and those that were about someone else.
+    /// The number of responses to `GET /v1/customer`.
     private(set) var answers = 0
+    /// Those that were about another customer.
     private(set) var wrongAnswers: [String] = []
     /// Hashes of all artifacts that were sent, acknowledged or not.
     private(set) var sent: Set<String> = []
