@@ -102,12 +102,13 @@ extension Migration {
         CREATE INDEX customers_by_merge ON customers (merged_into) WHERE merged_into IS NOT NULL;
         CREATE INDEX customers_by_comparison ON customers (next_comparison) WHERE next_comparison IS NOT NULL;
 
+        -- The value comes first in the key: PostgreSQL then finds a row by it without statistics, too.
         CREATE TABLE identities (
             realm INTEGER NOT NULL,
             kind INTEGER NOT NULL,
             value TEXT NOT NULL,
             customer INTEGER NOT NULL REFERENCES customers (id),
-            PRIMARY KEY (realm, kind, value)
+            PRIMARY KEY (value, kind, realm)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX identities_by_customer ON identities (customer, kind);
 
