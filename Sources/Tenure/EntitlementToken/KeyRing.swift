@@ -51,8 +51,9 @@ struct KeyRing: Sendable {
     func trust(in token: SignedText, with statements: [String]) -> Trust? {
         let type = SignedType.entitlementToken
         guard root == nil else { return trustOfRoot(in: token, with: statements) }
-        let key = pinned.first { $0.signed(token, as: type) } ?? newestKey(in: statements)
-        return key.flatMap { $0.signed(token, as: type) ? Trust(keyID: $0.id) : nil }
+        if let key = pinned.first(where: { $0.signed(token, as: type) }) { return Trust(keyID: key.id) }
+        guard let key = newestKey(in: statements), key.signed(token, as: type) else { return nil }
+        return Trust(keyID: key.id)
     }
 
     private func trustOfRoot(in token: SignedText, with statements: [String]) -> Trust? {
