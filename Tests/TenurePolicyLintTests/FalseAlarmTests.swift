@@ -140,10 +140,14 @@ import Testing
         #expect(
             try found("  cloud:\n    products: [yearly]\n    honors: [{ era: paid, for: P1Y }]")
                 == ["paid-era-unhonored warning eras/paid/premium"])
-        // What is new may be sold to owners too.
+        // What is new may be sold to owners too, but only the developer knows what is new.
+        let second = "  everything:\n    products: [all]\n    honors: [paid]"
+        #expect(try found(second) == ["paid-era-unhonored warning eras/paid/premium"])
+        let stated =
+            "\nacknowledge: [{ code: paid-era-unhonored, at: eras/paid/premium, reason: It is new. }]"
         #expect(
-            try found("  everything:\n    products: [all]\n    honors: [paid]")
-                == ["paid-era-unhonored note eras/paid/premium"])
+            try findings([("honors: [paid]", "trial: { days: 3 }\n" + second + stated)])
+                .map { "\($0.code) \($0.isAcknowledged)" } == ["paid-era-unhonored true"])
     }
 
     /// Newcomers have it for a while, owners permanently: in which era someone came still matters.

@@ -120,4 +120,32 @@ import Testing
             #expect(try await client.sync(old, from: nil).entitlements["everything"]?.outcome != .granted)
         }
     }
+
+    @Test func `a grace period that is shown isn't shortened by what was signed earlier`() async throws {
+        try await withService { client in
+            let expired = try Self.minter(daysAgo: 10).transaction(
+                "20", of: Self.newcomer,
+                [
+                    "productId": .string(Calculator.yearly), "type": .string("Auto-Renewable Subscription"),
+                    "expiresDate": .instant(Calculator.now.addingTimeInterval(-5 * Self.day)),
+                ])
+            func renewal(daysAgo: Double, grace: Double) throws -> String {
+                try Self.minter(daysAgo: daysAgo).text(
+                    .renewalInfo,
+                    [
+                        "originalTransactionId": .string("20"), "appTransactionId": .string(Self.newcomer),
+                        "gracePeriodExpiresDate": .instant(Calculator.now.addingTimeInterval(grace)),
+                        "isInBillingRetryPeriod": .boolean(true),
+                    ])
+            }
+            let bound = try await client.sync(
+                SyncRequest(
+                    appTransaction: try Calculator.minter().newcomer(Self.newcomer), transactions: [expired],
+                    renewalInfos: [try renewal(daysAgo: 4, grace: -3600)]))
+            #expect(bound.bound && bound.entitlements["everything"]?.outcome != .granted)
+            let later = SyncRequest(
+                transactions: [expired], renewalInfos: [try renewal(daysAgo: 1, grace: Self.day)])
+            #expect(try await client.sync(later, from: nil).entitlements["everything"]?.outcome == .granted)
+        }
+    }
 }

@@ -44,8 +44,9 @@ extension DeviceState {
             setup.options.log.info("another process found another account; the previous one's data is discarded")
             forgetReadings()
         }
+        var isDistrusted = false
         if account.entitlementToken != before.account.entitlementToken || memory.revocations != before.revocations {
-            readStoredToken(at: setup.clock())
+            isDistrusted = !readStoredToken(at: setup.clock())
         }
         if memory.time.floor < before.time.floor {
             // Newly signed evidence showed another process that the clock had been wrong.
@@ -54,6 +55,8 @@ extension DeviceState {
         } else if memory.account != before.account || memory.trials != before.trials {
             post()
         }
+        // Another process stored a response that its key doesn't prove anymore. It must not stay there.
+        if isDistrusted { save() }
     }
 
     // MARK: The entitlement token
@@ -61,10 +64,11 @@ extension DeviceState {
     /// Reads the claims of the stored entitlement token, if it still proves anything here.
     ///
     /// If its key is revoked, everything in the response that brought it may come from an attacker, so all of that
-    /// response is discarded.
-    func readStoredToken(at clock: Date) {
+    /// response is discarded. Returns false in that case.
+    @discardableResult
+    func readStoredToken(at clock: Date) -> Bool {
         facts.claims = nil
-        guard setup.service != nil, let text = memory.account.entitlementToken else { return }
+        guard setup.service != nil, let text = memory.account.entitlementToken else { return true }
         let token = EntitlementTokenReader.Token(
             text: text, statements: memory.account.keyStatements, revocations: memory.revocations)
         do throws(EntitlementTokenReader.Refusal) {
@@ -72,10 +76,12 @@ extension DeviceState {
                 stored: token, for: holder(deviceID ?? memory.device), at: memory.time.now(clock))
         } catch {
             setup.options.log.error("the stored entitlement token is rejected: it \(error.rawValue)")
-            guard error == .revoked else { return }
+            guard error == .revoked else { return true }
             memory.account.distrustService()
             facts.fresh = nil
+            return false
         }
+        return true
     }
 
     /// The device and customer that a token must be for, as far as this device knows.

@@ -45,13 +45,15 @@ extension LintRule {
             let names = inWords(unhonored.map(\.name))
             let others = inWords(honoring.map(\.name))
             for entitlement in unhonored {
+                // Only the developer knows what is new, so a second entitlement lowers no severity.
                 report.add(
-                    at: path, as: [entitlement.name], severity: isKept ? .note : .warning,
+                    at: path, as: [entitlement.name], severity: .warning,
                     isKept
-                        ? "customers who paid for the app in \(name) have \(others), and must buy `\(entitlement.name.shortened)`: that is right if it is new"
+                        ? "customers who paid for the app in \(name) have \(others), and must buy `\(entitlement.name.shortened)`: that is right only if it is new"
                         : "customers who paid for the app in \(name) must buy \(names): of what that era gives, \(others), nothing that is sold is theirs permanently",
                     fix: isKept ? nil : subject.honoring(index, by: entitlement),
-                    "honor \(name) in `\(entitlement.name.shortened)` too if it was part of the paid app")
+                    "honor \(name) in `\(entitlement.name.shortened)` too if it was part of the paid app\(isKept ? "; if it is new, add this finding to `acknowledge`" : "")"
+                )
             }
         }
     }

@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 
 /// Rejects HTTP/1.1 requests without exactly one `Host` header (RFC 9112, section 3.2). If there were several, a proxy
-/// and the service could use different ones.
+/// and the service could use different ones. Also rejects requests for something else than a resource of HTTP.
 ///
 /// It must see the original headers, so it comes after the decoder, and before the handler that moves `Host` into the
 /// request.
@@ -14,7 +14,7 @@ final class HostCheck: ChannelInboundHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         // Ignores everything after a request with an unknown recipient.
         guard !isRefused else { return }
-        if case .head(let head) = unwrapInboundIn(data), !Self.isSound(head) {
+        if case .head(let head) = unwrapInboundIn(data), !Self.isSound(head) || !Self.isTarget(head.uri) {
             isRefused = true
             // The server answers with 400 after the responses to earlier requests, and closes the connection.
             return context.fireErrorCaught(HTTPParserError.invalidHeaderToken)
@@ -26,6 +26,16 @@ final class HostCheck: ChannelInboundHandler, RemovableChannelHandler {
         let hosts = head.headers["Host"]
         guard let host = hosts.first else { return (head.version.major, head.version.minor) < (1, 1) }
         return hosts.count == 1 && host.utf8.allSatisfy(isAllowed)
+    }
+
+    /// Whether a server can have the target: a path, `*`, or a URL of HTTP with a host (RFC 9112, section 3.2).
+    private static func isTarget(_ target: String) -> Bool {
+        if target.hasPrefix("/") || target == "*" { return true }
+        // Schemes are compared without case (RFC 9110, section 4.2.3).
+        let lowercased = target.prefix(8).lowercased()
+        guard let scheme = ["http://", "https://"].first(where: lowercased.hasPrefix) else { return false }
+        let host = target.utf8.dropFirst(scheme.utf8.count).prefix { !"/?#".utf8.contains($0) }
+        return !host.isEmpty && host.allSatisfy(isAllowed)
     }
 
     /// Whether a host and a port may contain the byte (RFC 3986, section 3.2). A user isn't allowed.

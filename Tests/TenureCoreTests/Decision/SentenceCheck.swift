@@ -83,7 +83,7 @@ struct SentenceCheck {
             let refuses = ["isn't included", "withdrew", "gave you", "came with", "comes with"].contains(where: says)
             require(refuses, "it doesn't refuse")
         }
-        let isInDoubt = leadingCode == .inDoubt || leadingCode == .boughtAgainInDoubt
+        let isInDoubt = leadingCode == .inDoubt
         if says("permanently") {
             require(
                 decision.outcome == .granted && decision.until == nil, "it says “permanently” of a right with an end")

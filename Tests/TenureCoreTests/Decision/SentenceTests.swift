@@ -116,11 +116,6 @@ import Testing
                 "“everything” is yours permanently: after its refund you had the app again by February 29, 2016, when this was still included."
         ),
         granted(
-            .boughtAgainInDoubt(signed: evening),
-            says:
-                "“everything” is yours: after its refund you had the app again by February 29, 2016, so we decided in your favor."
-        ),
-        granted(
             .noAcquisition, says: "“everything” is yours permanently: the App Store's records show that you have it."),
     ]
 

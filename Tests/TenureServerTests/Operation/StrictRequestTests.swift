@@ -58,6 +58,32 @@ import Testing
         }
     }
 
+    // RFC 9110, section 4.2: only URLs with the schemes `http` and `https`, and without a user, are resources of HTTP.
+    @Test(arguments: [
+        "ftp://localhost/v1/products", "file:///v1/products", "httpx://localhost/v1/products", "http:/v1/products",
+        "http:///v1/products", "http://user@localhost/v1/products", "ws://localhost/v1/products",
+        "javascript:/v1/products", "localhost/v1/products", "localhost:80",
+    ])
+    func `for something that isn't a URL of HTTP is refused`(target: String) async throws {
+        try await withLiveService { _, port in
+            let connection = try RawConnection(port: port)
+            connection.send("GET \(target) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            let answer = try #require(await connection.received(until: "\r\n\r\n"))
+            #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
+        }
+    }
+
+    @Test(arguments: [
+        "http://localhost/v1/products", "HTTP://[::1]:8080/v1/products?a=b", "https://a.example/v1/products",
+    ])
+    func `for a URL of HTTP is served, whatever its host`(target: String) async throws {
+        try await withLiveService { _, port in
+            let answer = try await answer(
+                "GET \(target) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", port: port)
+            #expect(answer.hasPrefix("HTTP/1.1 200 "), "\(answer)")
+        }
+    }
+
     @Test func `answers what came before it, and nothing that comes after it`() async throws {
         try await withLiveService { _, port in
             let good = "GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n"

@@ -197,6 +197,17 @@ private func refusal(
         #expect(refusal(token, [try signers[0].pinned()], with: chain.reversed()) == .notSigned)
     }
 
+    @Test func `is trusted at the end of a second chain, which another pinned key begins`() throws {
+        let (first, second, third, fourth) = (Signer(), Signer(), Signer(), Signer())
+        // The statement of the second key about the third one is missing.
+        let chains = [try first.vouch(for: second), try third.vouch(for: fourth)]
+        let token = try fourth.entitlementToken()
+        for pinned in [[first, third], [third, first], [third]] {
+            #expect(refusal(token, try pinned.map { try $0.pinned() }, with: chains) == nil)
+        }
+        #expect(refusal(token, [try first.pinned()], with: chains) == .notSigned)
+    }
+
     @Test func `is not trusted at the end of a longer chain than services make`() throws {
         let signers = (0..<18).map { _ in Signer() }
         let chain = try zip(signers, signers.dropFirst()).map { try $0.vouch(for: $1) }

@@ -89,6 +89,24 @@ import Testing
         }
     }
 
+    @Test func `leaves a stored grant only until its end`() async {
+        let end = InventedApp.now.addingTimeInterval(10 * InventedApp.day)
+        let device = Device(
+            FakeStore {
+                $0.app = InventedApp.newcomer()
+                $0.transactions = [InventedApp.subscription(until: end)]
+            })
+        #expect(await device.start().settled().has("cloud"))
+        let missing = Tenure.PolicySource.file(URL(fileURLWithPath: "/nowhere/none.json"))
+        for (now, isGranted) in [(end.addingTimeInterval(-1), true), (end, false)] {
+            device.time.now = now
+            let tenure = device.start { $0.policy = missing }
+            #expect(await tenure.settled().has("cloud") == isGranted)
+            #expect(await tenure.decision(for: "cloud").outcome == (isGranted ? .granted : .undetermined))
+            #expect(await tenure.allows("cloud") == isGranted)
+        }
+    }
+
     @Test func `has an error with a problem and a recovery suggestion, in every case`() {
         let errors: [Tenure.Error] = [
             .unverified("x"), .service("x"), .notStored("x"), .key("x"), .noTrial(entitlement: "x"),

@@ -70,6 +70,24 @@ import Testing
         #expect(await !device.start { $0.options.persona = Self.earlyBuyer }.allows("everything"))
     }
 
+    @Test func `leaves no grant for a release that can't read its policy`() async {
+        let device = Device(
+            FakeStore {
+                $0.distribution = .testFlight
+                $0.app = InventedApp.newcomer(environment: .sandbox)
+            })
+        #expect(await device.start { $0.options.persona = Self.earlyBuyer }.settled().has("everything"))
+        let missing = Tenure.PolicySource.file(URL(fileURLWithPath: "/nowhere/none.json"))
+        for persona in [Self.earlyBuyer, nil] {
+            let tenure = device.start {
+                $0.policy = missing
+                $0.options.persona = persona
+            }
+            #expect(await !tenure.settled().has("everything"))
+            #expect(await !tenure.allows("everything"))
+        }
+    }
+
     @Test func `makes a development build read its app transaction, which no other call does`() async {
         let store = FakeStore {
             $0.distribution = .development

@@ -76,9 +76,12 @@ private struct Compromise {
     }
 
     /// The thief's responses bring the revocation.
-    func passOnRevocation(through thief: RealService) throws {
+    ///
+    /// - Parameter before: what happens before the device gets one.
+    func passOnRevocation(through thief: RealService, before: @escaping @Sendable () -> Void = {}) throws {
         let list = try root.revoke([stolen], at: InventedApp.now)
         thief.line.condition = .replaced { response in
+            before()
             let text = String(decoding: response.body, as: UTF8.self)
             response.body = Data(
                 text.replacingOccurrences(
@@ -215,6 +218,30 @@ extension Tenure {
                 state.revocations = other.stored?.revocations
             }
             #expect(try await compromise.owner(at: thief, storage).allows("everything"))
+        }
+    }
+
+    @Test func `isn't stored anymore once a process knows the revocation, even if another one stores it again`()
+        async throws
+    {
+        try await Compromise.run(policy: try harshPolicy()) { compromise, thief, _ in
+            let storage = MemoryStateStorage()
+            let tenure = try compromise.owner(at: thief, storage)
+            #expect(await tenure.settled().isDenied)
+            let denied = try #require(storage.stored)
+            #expect(denied.account.entitlementToken != nil)
+            // During the request, another process stores a newer response of the thief.
+            try compromise.passOnRevocation(through: thief) {
+                try? storage.replace { state in
+                    state = denied
+                    state.account.askedAt = InventedApp.now.addingTimeInterval(60)
+                }
+            }
+            await tenure.engine.searchAgain()
+            #expect(await tenure.allows("everything"))
+            let left = try #require(storage.stored)
+            #expect(left.revocations != nil)
+            #expect(left.account.entitlementToken == nil && left.account.told.isEmpty && left.account.denials.isEmpty)
         }
     }
 

@@ -70,10 +70,16 @@ final class KeysFolder: Sendable {
                 $0.options.whileUndetermined = .deny
             }
             #expect(await !device.start().allows("everything"))
-            let updated = service.device(try .owner()) { setup in
-                if let key = try? folder.pinned() { setup.keys = [first, key] }
+            let second = try folder.pinned()
+            // The later entry of the list is the one that counts, also after the next rotation.
+            for _ in 0..<2 {
+                let updated = service.device(try .owner()) {
+                    $0.keys = [first, second]
+                    $0.options.whileUndetermined = .deny
+                }
+                #expect(await updated.start().allows("everything"))
+                _ = try folder.administration.rotate(at: InventedApp.now)
             }
-            #expect(await updated.start().allows("everything"))
         }
     }
 }

@@ -154,6 +154,48 @@ private struct HeldTransport: Transport {
         }
     }
 
+    @Test func `a refund that came during its request is sent at the next start`() async throws {
+        try await RealService.run { service in
+            let (requests, request) = AsyncStream.makeStream(of: Void.self)
+            let (passes, pass) = AsyncStream.makeStream(of: Void.self)
+            let transport = HeldTransport(next: service.line) {
+                request.yield()
+                for await _ in passes { break }
+            }
+            let account = "704000000000000002"
+            let store = try FakeStore.newcomer()
+            let bought = try InventedApp.signed(InventedApp.purchase(), of: account)
+            store.change { $0.transactions = [bought] }
+            let device = Device(store, policy: nil) { setup in
+                setup.service = ServiceConnection(url: service.url, app: nil, deadline: 60, transport: transport)
+                setup.keys = [service.key]
+                setup.options.whileUndetermined = .deny
+            }
+            var syncs = requests.makeAsyncIterator()
+            let tenure = device.start()
+            _ = await syncs.next()
+            // The App Store refunds the purchase that the request contains.
+            let refund = InventedApp.now.addingTimeInterval(-60)
+            let refunded = try InventedApp.signed(
+                InventedApp.purchase(revoked: refund, signed: refund), of: account)
+            store.change { $0.transactions = [] }
+            store.deliverUpdate(refunded)
+            for await customer in tenure.updates where !customer.has("everything") { break }
+            pass.yield()
+            // The next request has the refund, and fails.
+            _ = await syncs.next()
+            service.line.condition = .down
+            pass.finish()
+            await tenure.engine.searchIsOver()
+            let sent = service.line.syncs
+            service.line.condition = .up
+            let next = device.start()
+            #expect(await !next.settled().has("everything"))
+            #expect(service.line.syncs == sent + 1)
+            #expect(service.lastAnswer?.entitlements["everything"]?.outcome == .denied)
+        }
+    }
+
     @Test(arguments: [FakeStore.Mood.answers, .throwsAnError])
     func `a response about another account than the signed-in one is ignored`(_ appMood: FakeStore.Mood) async throws {
         try await RealService.run { service in

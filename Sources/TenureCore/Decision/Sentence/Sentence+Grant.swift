@@ -31,8 +31,6 @@ extension Sentence {
             }
         case .boughtAgain(let signed):
             output.say("after its refund you had the app again by ", on: signed, ", when this was still included")
-        case .boughtAgainInDoubt(let signed):
-            output.say("after its refund you had the app again by ", on: signed, ", so we decided in your favor")
         case .product(let index, _):
             if facts.isFamilyShared {
                 output.say("someone in your family shares ")
@@ -69,7 +67,7 @@ extension Sentence {
         if facts.isFamilyShared { return false }
         return switch decision.findings.first {
         // Without a promise, a later version of the policy may decide a doubtful case differently.
-        case .inDoubt, .boughtAgainInDoubt: decision.isPromised
+        case .inDoubt: decision.isPromised
         case .testEnvironment: false
         default: true
         }
