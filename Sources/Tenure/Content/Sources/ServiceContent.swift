@@ -28,7 +28,13 @@ final class ServiceContent: LinkedContentSource {
     /// 100 packs have 200 links.
     private static let mostLinks = 400
 
-    func list() async throws -> [Tenure.ContentListing] { [.catalog(Data(try await ask().catalog.utf8))] }
+    func list() async throws -> [Tenure.ContentListing] {
+        do {
+            return [.catalog(Data(try await ask().catalog.utf8))]
+        } catch ServiceFailure.refused(let problem, _) where problem.code == .notFound {
+            throw Tenure.ContentSourceError.missing
+        }
+    }
 
     func remove(_ pack: String) {}
 
