@@ -205,6 +205,46 @@ import Testing
         withExtendedLifetime(other) {}
     }
 
+    @Test func `doesn't wait for a service that delivers no content`() async throws {
+        let testBed = try Self.testBed()
+        let (url, keys, location) = (testBed.server.url, testBed.keys, testBed.location)
+        try await RealService.run { service in
+            let device = service.device(try ServedContent.buyer()) { setup in
+                setup.options.finishing = .afterContent(of: [Self.sold])
+                setup.options.content = [.webServer(url, keys: keys), .service(keys: keys)]
+                setup.contentLocation = location
+            }
+            device.store.change { $0.unfinished = $0.transactions }
+            let tenure = device.start()
+            try await Self.download("loops", tenure)
+            await tenure.content.refresh()
+            #expect(device.store.now.finished == [])
+            try await Self.download("piano", tenure)
+            while device.store.now.finished.isEmpty { try await Task.sleep(nanoseconds: 5_000_000) }
+            #expect(device.store.now.finished == [Self.transaction])
+        }
+        withExtendedLifetime(testBed) {}
+    }
+
+    @Test func `doesn't wait for a web server without a catalog, and waits for its packs once it has one`() async throws
+    {
+        let (testBed, other) = (try Self.testBed(["loops"]), try Self.testBed(["piano"]))
+        let (url, keys, otherURL, otherKeys) = (testBed.server.url, testBed.keys, other.server.url, other.keys)
+        let (catalog, aside) = (other.published + "/catalog.jws", other.published + "/aside.jws")
+        try FileManager.default.moveItem(atPath: catalog, toPath: aside)
+        Self.buy(testBed)
+        let tenure = testBed.device.start {
+            $0.options.content = [.webServer(url, keys: keys), .webServer(otherURL, keys: otherKeys)]
+        }
+        try await Self.download("loops", tenure)
+        try await Self.finished(testBed)
+        try FileManager.default.moveItem(atPath: aside, toPath: catalog)
+        await tenure.content.refresh()
+        testBed.device.store.change { $0.finished = [] }
+        testBed.device.store.deliverUpdate(InventedApp.purchase(Self.sold, id: "410000000000002"))
+        #expect(await Self.isUnfinished(testBed, tenure))
+    }
+
     @Test func `waits until the service has said which entitlements the product grants`() async throws {
         try await ServedContent.run(unlock: .product(Self.sold)) { served in
             try served.testBed.publish([

@@ -52,10 +52,15 @@ import Testing
             served.transport.cut(after: 1_000_000)
             // The first link has expired. The service gives another one, and the refund comes next.
             served.transport.before(1) { served.time.withLock { $0 += 601 } }
-            served.transport.before(2) { try await Self.refund(served, device) }
+            let syncs = Locked(0)
+            served.transport.before(2) {
+                try await Self.refund(served, device)
+                syncs.withLock { $0 = served.service.line.syncs }
+            }
             await #expect(throws: Tenure.AssetPackError.notEntitled("piano")) { try await piano.download() }
             #expect(piano.state == .notEntitled)
             #expect(served.transport.statuses == [403, 403])
+            #expect(served.service.line.syncs == syncs.withLock { $0 } + 1, "the right is checked once")
             withExtendedLifetime(tenure) {}
         }
     }
@@ -110,11 +115,15 @@ import Testing
         async throws
     {
         try await ServedContent.run { served in
-            served.service.line.condition = .withoutLinks
+            let line = served.service.line
+            line.condition = .withoutLinks
             let tenure = served.device(try .owner()).start()
             let piano = tenure.content["piano"]
+            _ = await tenure.settled()
+            let syncs = line.syncs
             await #expect(throws: Tenure.AssetPackError.refused("piano")) { try await piano.download() }
-            served.service.line.condition = .up
+            #expect(line.syncs == syncs + 1, "the right is checked once")
+            line.condition = .up
             try await piano.download()
             #expect(try await ContentTestBed.contents(of: tenure) == ServedContent.files)
         }

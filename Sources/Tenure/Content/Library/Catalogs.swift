@@ -9,7 +9,7 @@ struct Catalogs: Sendable {
         let keys: [PinnedKey]
         var signed: SignedCatalog?
         var embedded: [String: EmbeddedPack] = [:]
-        /// Whether what it lists was read, in this start or an earlier one.
+        /// Whether it is known which packs it has: from this start, or from an earlier one.
         var isKnown = false
     }
 
@@ -87,6 +87,11 @@ struct Catalogs: Sendable {
             }
         }
         entries[index].signed = news
+    }
+
+    /// Notes that a source has no catalog. A catalog that it had before still counts.
+    mutating func noteNoCatalog(at index: Int) {
+        if entries.indices.contains(index) { entries[index].isKnown = true }
     }
 
     // MARK: Storing

@@ -202,7 +202,7 @@ extension ContentLibrary {
             suspend(pack, .network, seconds: max(min(wait, 60), retryAfter ?? 0))
         case .failure(TransferStop.space(let missing)): suspend(pack, .space(missing: missing), seconds: 10)
         case .failure(TransferStop.gone): await replace(version, of: pack)
-        case .failure(TransferStop.failed(.refused)): await noteRefusal(of: pack)
+        case .failure(TransferStop.refused): await noteRefusal(of: pack)
         case .failure(TransferStop.failed(let error)): fail(pack, error)
         case .failure(TransferStop.inBackground), .failure(is TransferLease.Lost), .failure(is CancellationError): break
         case .failure(let error): failures[pack] = .storage("\(error)")

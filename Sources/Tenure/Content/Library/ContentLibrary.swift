@@ -178,6 +178,7 @@ actor ContentLibrary {
                 let isNew = try catalogs.take(listings, at: index, bundleID: bundleID) != nil
                 if isNew { try catalogs.store(at: index, in: store.location.durable, bundleID: bundleID) }
             } catch {
+                if case Tenure.ContentSourceError.missing = error { catalogs.noteNoCatalog(at: index) }
                 setup.options.log.info("the content catalog of \(source.identifier) can't be refreshed: \(error)")
                 isComplete = false
             }

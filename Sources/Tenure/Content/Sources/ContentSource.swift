@@ -17,7 +17,8 @@ extension Tenure {
         /// Tenure calls it at the start of the app, once a day, for `Content.refresh()`, and while a download can't find its
         /// file.
         ///
-        /// - Throws: any error if the source can't be reached. Tenure goes on with the catalogs that it knows.
+        /// - Throws: `ContentSourceError.missing` if the source has no catalog, and so no packs. Any other error if it
+        ///   can't be reached. Tenure goes on with the catalogs that it knows, and asks again later.
         func list() async throws -> [ContentListing]
 
         /// Delivers a range of a published file, in order and to its end.
@@ -80,7 +81,8 @@ extension Tenure {
         /// The source rejected the authorization, such as an expired link. Tenure tries once more; if that is rejected
         /// too, the download fails.
         case refused
-        /// The source no longer has the file. If the catalog names a newer version, Tenure goes on with that.
+        /// The source doesn't have the file, or has no catalog. If the catalog names a newer version of a pack, Tenure
+        /// goes on with that.
         case missing
     }
 }

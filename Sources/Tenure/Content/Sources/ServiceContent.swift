@@ -28,7 +28,13 @@ final class ServiceContent: LinkedContentSource {
     /// 100 packs have 200 links.
     private static let mostLinks = 400
 
-    func list() async throws -> [Tenure.ContentListing] { [.catalog(Data(try await ask().catalog.utf8))] }
+    func list() async throws -> [Tenure.ContentListing] {
+        do {
+            return [.catalog(Data(try await ask().catalog.utf8))]
+        } catch ServiceFailure.refused(let problem, _) where problem.code == .notFound {
+            throw Tenure.ContentSourceError.missing
+        }
+    }
 
     func remove(_ pack: String) {}
 
@@ -42,8 +48,9 @@ final class ServiceContent: LinkedContentSource {
         guard await engine.asksService() else { throw Tenure.ContentSourceError.unavailable() }
         answer = try await self.answer()
         if let new = link(to: request.digest) { return new }
-        throw answer.packs[request.pack] == nil
-            ? Tenure.ContentSourceError.refused : Tenure.ContentSourceError.missing
+        guard answer.packs[request.pack] == nil else { throw Tenure.ContentSourceError.missing }
+        // Not `refused`: the right was just checked, and checking it again would change nothing.
+        throw TransferStop.failed(.refused(request.pack))
     }
 
     private func link(to digest: String) -> URL? { links.withLock { $0[digest] } }

@@ -16,8 +16,11 @@ struct WebServerContent: LinkedContentSource {
             TransportRequest(
                 url.appendingPathComponent(SignedCatalog.fileName), timeout: timeout,
                 bodyLimit: SignedCatalog.largestText))
-        guard response.status == 200 else { throw Tenure.ContentSourceError.unavailable() }
-        return [.catalog(response.body)]
+        switch response.status {
+        case 200: return [.catalog(response.body)]
+        case 404, 410: throw Tenure.ContentSourceError.missing
+        default: throw Tenure.ContentSourceError.unavailable()
+        }
     }
 
     func link(to request: Tenure.ContentRequest) -> URL { url.appendingPathComponent(request.digest) }

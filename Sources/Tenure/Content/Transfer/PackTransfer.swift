@@ -10,6 +10,8 @@ enum TransferStop: Error {
     case space(missing: Int64)
     /// The source no longer has this version.
     case gone
+    /// The source refuses the bytes. The right may have ended.
+    case refused
     /// The system downloads the rest.
     case inBackground
     case failed(Tenure.AssetPackError)
@@ -185,7 +187,7 @@ struct PackTransfer: Sendable {
                 throw TransferStop.network(retryAfter: nil, madeProgress: false)
             }
         }
-        throw TransferStop.failed(.refused(pack.name))
+        throw TransferStop.refused
     }
 
     /// Whether an error came from writing, and not from the source.
