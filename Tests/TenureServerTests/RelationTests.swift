@@ -119,6 +119,12 @@ import Testing
                     appTransaction: try minter.text(.appTransaction, ["appTransactionId": .string("7")]),
                     receipt: request.receipt))
             #expect(again.problems.isEmpty)
+            // So is a later receipt of the same download, even without purchases.
+            let later = try await client.sync(
+                SyncRequest(
+                    appTransaction: try minter.text(.appTransaction, ["appTransactionId": .string("7")]),
+                    receipt: try Calculator.receipts(signed: Calculator.now).text { $0.purchases = [] }))
+            #expect(later.problems.isEmpty)
         }
         // The receipt was made on the very device, for the same purchase of the app.
         try await withService { client in

@@ -43,6 +43,27 @@ import Testing
         #expect(throws: StoreError.self) { try CustomerFacts(decoding: bytes) }
     }
 
+    @Test func `refunds an unbound acquisition through an artifact that only an ID connects with it`() {
+        let bought = Date(timeIntervalSince1970: 1_400_000_000)
+        func proof(_ id: AcquisitionID?, _ date: Date?, refunded: Date? = nil) -> AppProof {
+            AppProof(
+                kind: .appTransaction, signedDate: bought.addingTimeInterval(refunded == nil ? 60 : 7200), id: id,
+                originalPlatform: .iOS, originalAppVersion: "37", originalPurchaseDate: date, revocationDate: refunded)
+        }
+        func facts(_ proofs: AppProof...) -> CustomerFacts {
+            var facts = CustomerFacts()
+            facts.add(proofs)
+            return facts
+        }
+        // The shown artifact has only a date, and the refunded one only an ID. A third one has both.
+        let (shown, refund) = (facts(proof(nil, bought)), bought.addingTimeInterval(3600))
+        let known = facts(proof(.appTransaction("1"), bought), proof(.appTransaction("1"), nil, refunded: refund))
+        let limited = shown.limited(by: [known], in: .production)
+        #expect(limited.evidence(in: .production).acquisitions.map { $0.refund != nil } == [true])
+        let other = facts(proof(.appTransaction("2"), nil, refunded: refund))
+        #expect(shown.limited(by: [other], in: .production).proofs == shown.proofs)
+    }
+
     // A customer who opens the app every day for years must not make every look-up slower.
     @Test func `does not grow with every new signature of the same facts`() {
         var facts = CustomerFacts()

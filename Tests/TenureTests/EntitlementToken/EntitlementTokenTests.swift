@@ -240,6 +240,8 @@ private func refusal(
         let statements = [try root.vouch(for: online, until: end)]
         let token = try online.entitlementToken()
         #expect(try refusal(token, root: root, with: statements) == nil)
+        // The service sends its chain first, for apps that pinned a signing key.
+        #expect(try refusal(token, root: root, with: [try Signer().vouch(for: online)] + statements) == nil)
         #expect(try refusal(token, root: root, with: statements, latest: end) == nil)
         #expect(try refusal(token, root: root, with: statements, latest: end.addingTimeInterval(1)) == .periodOver)
         // The token's own date counts if it is later than what the device knows.

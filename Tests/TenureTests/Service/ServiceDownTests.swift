@@ -75,6 +75,34 @@ private struct HangingTransport: Transport {
         }
     }
 
+    @Test(arguments: [(bundled: 1, served: 3), (bundled: 3, served: 1)])
+    func `gives a purchase the longer of its lengths in the bundled policy and the stored catalog`(
+        _ months: (bundled: Int, served: Int)
+    ) async throws {
+        let season = "com.example.calculator.season"
+        func policy(months: Int) throws -> Policy {
+            try Policy(
+                app: Policy.App(bundleID: InventedApp.bundleID, appleID: 828_838_134),
+                eras: [Era(name: "always", model: .free)],
+                entitlements: [
+                    Entitlement(
+                        name: "everything", products: [.init(id: season, length: CalendarPeriod(months: months))])
+                ])
+        }
+        let bundled = try policy(months: months.bundled)
+        try await RealService.run(policy: try policy(months: months.served)) { service in
+            service.line.condition = .rejecting("/v1/sync")
+            let store = try FakeStore.newcomer()
+            store.change {
+                $0.transactions = [
+                    InventedApp.purchase(season, type: .nonRenewing, bought: InventedApp.date("2026-11-19T12:00:00Z"))
+                ]
+            }
+            let customer = await service.device(store) { $0.policy = .policy(bundled) }.start().settled()
+            #expect(customer.answers["everything"]?.until == InventedApp.date("2027-02-19T12:00:00Z"))
+        }
+    }
+
     @Test(arguments: [true, false])
     func `takes nothing from a subscriber in Apple's billing grace period`(
         _ hasPolicy: Bool
