@@ -76,6 +76,7 @@ struct DatabaseSelection {
 
     /// Opens the database for a command, and closes it afterward, also after an error.
     func open<Result>(_ body: (Store) async throws -> Result) async throws -> Result {
-        try await withDatabase(database, .existing(of: bundleID), body)
+        let keys = values.text(.keys).map { PrimaryFile(in: $0, isWritten: false) }
+        return try await withDatabase(database, .existing(of: bundleID), primary: keys, body)
     }
 }
