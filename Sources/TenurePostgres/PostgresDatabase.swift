@@ -18,15 +18,18 @@ package struct PostgresDatabase: Database {
 
     /// Connects and opens the database.
     ///
-    /// - Parameter waitTimeout: How long a transaction may wait for a connection. It bridges a short restart of the
-    ///   server.
+    /// - Parameters:
+    ///   - waitTimeout: How long a transaction may wait for a connection. It bridges a short restart of the server.
+    ///   - memory: Where this process keeps which server was the primary, also across restarts.
     package init(
-        _ address: PostgresAddress, _ opening: DatabaseOpening = DatabaseOpening(), waitTimeout: Duration = .seconds(3)
+        _ address: PostgresAddress, _ opening: DatabaseOpening = DatabaseOpening(), waitTimeout: Duration = .seconds(3),
+        memory: PrimaryMemory? = nil
     ) async throws(StoreError) {
         self.address = address
         self.waitTimeout = waitTimeout
         budget = PostgresBudget.shared(for: address)
         cluster = budget.cluster(for: address)
+        if let memory { cluster.remember(in: memory) }
         pool = PostgresPool(on: budget.operations, to: cluster, for: address, waitTimeout: waitTimeout)
         let poolForLookups = PostgresPool(
             on: budget.lookups, to: cluster, for: address, waitTimeout: waitTimeout)

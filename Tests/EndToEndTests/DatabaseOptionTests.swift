@@ -10,6 +10,13 @@ import Testing
         ["webhook", "log", "--since", "2020-01-01"], ["database", "reopen"],
     ]
 
+    private static let changing = [
+        ["admin-key", "create", "--scope", "read", "--name", "ada"], ["admin-key", "revoke", "ada"],
+        ["webhook", "log"], ["webhook", "replay", "--since", "2020-01-01"], ["database", "accept-keys"],
+        ["database", "vacuum"], ["database", "backup", "copy.sqlite"],
+        ["database", "migrate", "--to", "copy.sqlite"],
+    ]
+
     /// A database that a service created.
     private static func served(_ database: String? = nil) async throws -> SoakTestBed {
         let testBed = try SoakTestBed(database: database)
@@ -18,15 +25,16 @@ import Testing
         return testBed
     }
 
-    @Test(arguments: inspecting)
+    @Test(arguments: inspecting + changing)
     func `create nothing`(command: [String]) async throws {
         let server = try PostgresServer.shared()
         let url = server.url("schema=mistyped_\(UInt32.random(in: .min ... .max))")
-        for _ in 0..<2 {
+        let folder = try Folder()
+        let command = command.map { $0 == "copy.sqlite" ? folder.url($0).path : $0 }
+        for _ in 0..<2 where !["vacuum", "backup"].contains(command[1]) {
             let result = try await Command.run(command + ["--database", url])
             #expect(result.status == 1 && result.errors.contains("contains no Tenure database"), "\(result.errors)")
         }
-        let folder = try Folder()
         let file = folder.url("none.sqlite").path
         #expect(try await Command.run(command + ["--database", file]).status == 1)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)

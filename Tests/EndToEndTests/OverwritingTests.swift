@@ -105,11 +105,7 @@ import Testing
         let payload = try testBed.write("{}", to: "payload.json")
         let notes = try testBed.write("notes", to: "notes.txt")
         let database = testBed.folder.url("tenure.sqlite").path
-        try #require(
-            try await Command.run(["admin-key", "create", "--scope", "read", "--name", "a", "--database", database])
-                .status
-                == 0
-        )
+        try await createDatabase(database)
         _ = try testBed.write("log", to: "tenure.sqlite-journal")
         let mint = ["mint", "app-transaction", "--authority", testBed.authority, "--payload", payload]
         let corpus = ["mint", "corpus", "--authority", testBed.authority, "--count", "1"]

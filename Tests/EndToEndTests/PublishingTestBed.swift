@@ -34,6 +34,7 @@ struct PublishingTestBed {
         authority = folder.url("authority").path
         self.database = database ?? folder.url("tenure.sqlite").path
         try #require(try await Command.run("mint", "authority", authority).status == 0)
+        try await createDatabase(self.database)
         let made = try await Command.run(
             ["admin-key", "create", "--scope", "policy", "--name", "publisher", "--database", self.database])
         try #require(made.status == 0, "\(made.errors)")

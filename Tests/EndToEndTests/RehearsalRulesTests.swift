@@ -20,11 +20,7 @@ import Testing
             #expect(failures.map { $0["code"] as? String } == ["noCustomers"])
         }
         let database = testBed.folder.url("empty.sqlite").path
-        try #require(
-            try await Command.run(["admin-key", "create", "--scope", "read", "--name", "a", "--database", database])
-                .status
-                == 0
-        )
+        try await createDatabase(database)
         let empty = try await testBed.rehearse(policy, "--database", database)
         #expect(try empty.customers("total") == 0 && empty.status == 2, "\(empty.errors)")
         let text = try await Command.run(["rehearse", "--policy", policy, "--database", database])

@@ -48,6 +48,26 @@ import Testing
         return false
     }
 
+    /// Expects that a process signs tokens of personas and publishes its keys, or that it does neither of them.
+    private func expectPersonas(of port: Int, areMade: Bool) async throws {
+        let client = SoakClient(port: port)
+        let name = "persona-\(port)"
+        let (status, made) = await client.post(
+            "/v1/admin/personas", ["name": name, "set": ["originalAppVersion": "37", "originalPlatform": "iOS"]],
+            token: SoakTestBed.adminKey)
+        let (keyStatus, keys) = await client.get("/.well-known/jwks.json", token: "")
+        let (_, listed) = await client.get("/v1/admin/personas", token: SoakTestBed.adminKey)
+        let names = (listed["personas"] as? [[String: Any]] ?? []).compactMap { $0["name"] as? String }
+        #expect(names.contains(name) == areMade, "\(listed)")
+        #expect((keys["keys"] != nil) == areMade)
+        if areMade {
+            #expect(status == 200 && keyStatus == 200, "\(made)")
+        } else {
+            #expect(status == 503 && made["reason"] as? String == "outdatedSigningKey", "\(made)")
+            #expect(keyStatus == 503 && keys["reason"] as? String == "outdatedSigningKey", "\(keys)")
+        }
+    }
+
     /// Starts a service that must be refused, and returns why.
     private func refusal(_ testBed: SoakTestBed) async throws -> String {
         let service = try testBed.launch()
@@ -98,6 +118,8 @@ import Testing
         #expect(try await issues(second, at: twoPort, becomes: false))
         #expect(try await two.says("another process has a newer signing key"), "\(two.errors)")
         #expect(try await issues(first, at: onePort))
+        try await expectPersonas(of: twoPort, areMade: false)
+        try await expectPersonas(of: onePort, areMade: true)
         // A third one with the older key doesn't start.
         let third = try SoakTestBed(database: first.database, authority: first.authority)
         try copy(from: second, to: third)
@@ -105,6 +127,7 @@ import Testing
         try copy(from: first, to: second)
         #expect(try await issues(second, at: twoPort, becomes: true))
         #expect(try await issues(first, at: onePort))
+        try await expectPersonas(of: twoPort, areMade: true)
         for service in [one, two] { #expect(await service.end(by: SIGTERM) == 0) }
     }
 

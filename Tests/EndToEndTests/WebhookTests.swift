@@ -43,6 +43,9 @@ import Testing
         for _ in 0..<600 where !seen.contains("it refused the connection") { seen = try await log() }
         #expect(seen.contains("policy.published"))
         #expect(seen.contains("app: next attempt"))
+        // Without an option, it shows the last day.
+        let lastDay = try await Command.run("webhook", "log", "--database", folder.url("record.sqlite").path)
+        #expect(lastDay.status == 0 && lastDay.output.contains("policy.published"), "\(lastDay.errors)")
         let event = try #require(seen.split(separator: " ").first.map(String.init))
         let replay = try await Command.run(
             "webhook", "replay", "--database", folder.url("record.sqlite").path, "--event", event)

@@ -31,9 +31,7 @@ extension StoreClause {
 
             survey = PublicationSurvey(at: try await store.write { try $0.position() })
             let (back, restored) = try await counted.measured { _ in
-                try await counted.publish(
-                    .returning([1], after: publication, to: start), after: survey,
-                    evaluating: { _ throws(StoreError) in PublicationVerdict() })
+                try await counted.rollBack(.returning([1], after: publication, to: start), after: survey)
             }
             guard case .published(let rollback) = back else { throw BrokenClause(description: "\(back)") }
             try expect(rollback.counts.restored == 1, "\(rollback.counts)")
@@ -62,6 +60,65 @@ extension StoreClause {
             guard case .published(let publication) = outcome else { throw BrokenClause(description: "\(outcome)") }
             try expect(publication.counts.losing == 1 && publication.counts.ended == 1, "\(publication.counts)")
             try await store.expect(promises: 0, purchases: 2002, of: owner)
+        },
+        StoreClause("a rollback restores the promises of many customers in short transactions") { store in
+            let counted = store.counted
+            let ordinary = try await counted.ordinary()
+            let (start, taken, customers) = try await store.takePromises(of: 100)
+            let position = try await store.write { try $0.position() }
+            let (back, work) = try await counted.measured { _ in
+                try await counted.rollBack(
+                    .returning([1], after: taken, to: start), after: PublicationSurvey(at: position))
+            }
+            guard case .published(let rollback) = back else { throw BrokenClause(description: "\(back)") }
+            try expect(rollback.counts.restored == 100, "\(rollback.counts)")
+            // Only entries of the promises are decoded: the others wait for a few customers, and not for all.
+            for write in work.writes {
+                try expect(write.statements <= 20 * ordinary.statements, "\(write.statements) statements")
+                try expect(write.changedRows <= 60, "\(write.changedRows) rows")
+            }
+            for customer in customers { try await store.expect(promises: 1, purchases: 0, of: customer) }
+        },
+        StoreClause("a rollback that breaks off is finished later, and the next publication waits for it") { store in
+            let counted = store.counted
+            let (start, taken, customers) = try await store.takePromises(of: 40)
+            let erased = try unwrap(customers.last, "a customer")
+            let position = try await store.write { try $0.position() }
+            counted.counts.reset { number in
+                // The first transaction publishes, the next ones restore promises.
+                if number == 3 { throw BrokenClause(description: "the process ends") }
+            }
+            let back = try await counted.publish(
+                .returning([1], after: taken, to: start), after: PublicationSurvey(at: position),
+                evaluating: { _ throws(StoreError) in PublicationVerdict() })
+            var hasEnded = false
+            do { try await counted.finishRollback(at: Sample.now) } catch { hasEnded = true }
+            try expect(hasEnded, "it broke off")
+            counted.counts.reset()
+            guard case .published(let rollback) = back else { throw BrokenClause(description: "\(back)") }
+            try expect(rollback.counts.restored == 40, "\(rollback.counts)")
+            let some = try await store.read { try $0.restorablePromises(after: start.id) }.count
+            try expect(some > 0 && some < 40, "\(some) customers wait for their promises")
+
+            let survey = PublicationSurvey(at: try await store.write { try $0.position() })
+            let next = try await store.publish(
+                .taking([2], after: rollback), after: survey,
+                evaluating: { _ throws(StoreError) in PublicationVerdict() })
+            try expect(next == .behind, "\(next)")
+            _ = try await store.change(.erase, on: erased)
+            // The promise of another one is made again meanwhile.
+            _ = try await store.update("38") { $0.promise(Sample.promise(policy: 1)) }
+            try await store.finishRollback(at: Sample.now)
+            try expect(try await store.read { try $0.restorablePromises(after: start.id) }.isEmpty, "nothing is left")
+            for customer in customers.dropLast() { try await store.expect(promises: 1, purchases: 0, of: customer) }
+            let rows = try unwrap(try await store.read { try $0.rows(of: customers[0].id) }, "the rows")
+            try expect(rows.events.map(\.kind) == [.promisesEnded, .promisesRestored], "\(rows.events)")
+
+            let again = try await store.publish(
+                .taking([2], after: rollback),
+                after: PublicationSurvey(at: try await store.write { try $0.position() }),
+                evaluating: { _ throws(StoreError) in PublicationVerdict() })
+            guard case .published = again else { throw BrokenClause(description: "\(again)") }
         },
         StoreClause("a rebuild verifies and decodes a large customer outside of its transaction") { store in
             let counted = store.counted
@@ -99,11 +156,13 @@ extension StoreClause {
 }
 
 extension RequestedPublication {
-    /// A publication that ends promises of at most ten customers.
-    fileprivate static func taking(_ policy: [UInt8], after base: StoredPublication) -> RequestedPublication {
+    /// A publication that ends promises of some customers.
+    fileprivate static func taking(
+        _ policy: [UInt8], after base: StoredPublication, from allowance: Int = 10
+    ) -> RequestedPublication {
         RequestedPublication(
             compiled: policy, sha256: policy, action: .publish, at: Sample.now, actor: "ada", reason: nil,
-            base: base.id, allowance: 10, endsPromises: true)
+            base: base.id, allowance: allowance, endsPromises: true)
     }
 
     fileprivate static func returning(
@@ -121,6 +180,37 @@ extension Store {
         let customer = try await show(0..<2000, by: id)
         return try await update(id) { $0.promise(Sample.promise(policy: 1)) }.id == customer.id
             ? present(customer) : customer
+    }
+
+    /// Publishes an earlier policy again, and restores promises.
+    fileprivate func rollBack(
+        _ request: RequestedPublication, after survey: PublicationSurvey
+    ) async throws -> PublicationOutcome {
+        let outcome = try await publish(
+            request, after: survey, evaluating: { _ throws(StoreError) in PublicationVerdict() })
+        try await finishRollback(at: Sample.now)
+        return outcome
+    }
+
+    /// Promises something to customers and publishes a policy that takes it from them.
+    fileprivate func takePromises(
+        of count: Int
+    ) async throws -> (start: StoredPublication, taken: StoredPublication, customers: [Customer]) {
+        let start = try await write(at: Sample.now, locking: [.policies]) { try $0.start(with: [1], sha256: [1]) }
+        var customers: [Customer] = []
+        for number in 0..<count {
+            customers.append(try await update("\(number)") { $0.promise(Sample.promise(policy: 1)) })
+        }
+        var survey = PublicationSurvey(at: try await write { try $0.position() })
+        for customer in customers {
+            survey.verdicts[customer.id] = PublicationVerdict(loses: true, ending: ["everything"])
+        }
+        let outcome = try await publish(
+            .taking([2], after: start, from: count), after: survey,
+            evaluating: { _ throws(StoreError) in PublicationVerdict() })
+        guard case .published(let taken) = outcome else { throw BrokenClause(description: "\(outcome)") }
+        try StoreContract.expect(taken.counts.ended == count, "\(taken.counts)")
+        return (start, taken, customers)
     }
 
     fileprivate func expect(promises: Int, purchases: Int, of customer: Customer) async throws {

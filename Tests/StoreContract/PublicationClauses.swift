@@ -388,6 +388,7 @@ extension Store {
         guard case .published(let publication) = outcome else {
             throw BrokenClause(description: "not published: \(outcome)")
         }
+        try await finishRollback(at: Sample.now)
         return publication
     }
 }

@@ -6,14 +6,16 @@ import TenureStore
 struct AdminKeyCreateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
-        abstract: "Make a key and print it once. The database keeps only its hash.",
+        abstract: "Make a key and print it once, or write it to a file. The database keeps only its hash.",
         discussion: """
-            The audit trail has the key's name in each line. Make one key for each person and each server.
+            The audit trail has the key's name in each line. Make one key for each person and each server. The database \
+            must exist: the first start of `tenure serve` creates it.
 
-            Exit codes: 0 made, 1 the name is taken or the database can't be opened, 64 wrong usage.
+            Exit codes: 0 made, 1 the name is taken, the database can't be opened, or the file exists or can't be written, \
+            64 wrong usage.
 
             Example:
-              tenure admin-key create --scope support --name ada --database var/tenure.sqlite
+              tenure admin-key create --scope support --name ada --out ada.key --database var/tenure.sqlite
             """
     )
 
@@ -22,6 +24,9 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
 
     @Option(help: "The name that the audit trail shows.")
     var name: String
+
+    @Option(help: ArgumentHelp("The file to write, with mode 600. Without it, the key is printed.", valueName: "file"))
+    var out: String?
 
     @OptionGroup var databaseOption: DatabaseOption
 
@@ -36,23 +41,33 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingErrors {
-            let selection = try databaseOption.selection()
-            let database = selection.database
-            let isNewDatabase = !database.isPostgres && !FileManager.default.fileExists(atPath: database.text)
             let secret = KeySecret()
             let key = StoredAdminKey(name: name, scope: scope, createdAt: Date())
-            let isNew = try await selection.open(creating: true) { store in
-                try await store.write(locking: [.adminKeys]) {
-                    try $0.create(key, secret: secret.hash, actor: commandActor)
+            let isNew = try await databaseOption.selection().open { store in
+                // First, because a stored key without its secret would be useless.
+                try out.map { try SecretFile(path: $0).make(Array((secret.text + "\n").utf8)) }
+                do {
+                    let isNew = try await store.write(locking: [.adminKeys]) {
+                        try $0.create(key, secret: secret.hash, actor: commandActor)
+                    }
+                    if !isNew { removeFile() }
+                    return isNew
+                } catch {
+                    removeFile()
+                    throw error
                 }
             }
             guard isNew else {
                 throw CommandError(
                     "the name `\(name)` is taken; names of revoked keys can't be used again, so choose another")
             }
+            if let out { return Terminal.standardError.write("made `\(out)`") }
             Terminal.standardOutput.write(secret.text)
             Terminal.standardError.write("save it now: it isn't shown again")
-            if isNewDatabase { Terminal.standardError.write("made a new database: `\(database.name)`") }
         }
+    }
+
+    private func removeFile() {
+        if let out { try? FileManager.default.removeItem(atPath: out) }
     }
 }

@@ -19,10 +19,10 @@ struct DatabaseCommand: AsyncParsableCommand {
 
 /// Opens the database for one command, and closes it afterward, also after an error.
 func withDatabase<Result>(
-    _ database: DatabaseArgument, _ opening: DatabaseOpening = .existing(of: nil),
+    _ database: DatabaseArgument, _ opening: DatabaseOpening = .existing(of: nil), primary: PrimaryFile? = nil,
     _ body: (Store) async throws -> Result
 ) async throws -> Result {
-    let store = try await database.open(opening)
+    let store = try await database.open(opening, primary: primary)
     do {
         let result = try await body(store)
         try await store.close()

@@ -56,7 +56,7 @@ struct ServeCommand: AsyncParsableCommand {
                 }
             }
             Self.warn(of: configuration.policy, to: logger)
-            let store = try await Self.store(of: configuration, isOneOfSeveral: false)
+            let store = try await Self.store(of: configuration, isOneOfSeveral: false, logger: logger)
             try await TenureServer.serve(configuration: configuration, store: store, logger: logger) { port in
                 Terminal.standardOutput.write("serving \(configuration.policy.app.bundleID) on \(address.url(port))")
             }
@@ -76,11 +76,23 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     /// Nil for an SQLite file, which the service opens itself.
-    private static func store(of configuration: ServiceConfiguration, isOneOfSeveral: Bool) async throws -> Store? {
+    private static func store(
+        of configuration: ServiceConfiguration, isOneOfSeveral: Bool, logger: Logger
+    ) async throws -> Store? {
         let database = DatabaseArgument(argument: configuration.databasePath)
         guard database.isPostgres else { return nil }
+        let primary = configuration.keysFolder.map { PrimaryFile(in: $0, isWritten: true) }
+        if let primary, primary.isUnwritable {
+            logger.warning(
+                """
+                `\(primary.path)` can't be written, so after a restart this process doesn't know which PostgreSQL server \
+                was promoted last; make its folder writable
+                """)
+        }
         do {
-            return try await database.open(configuration.openingOfServer(isOneOfSeveral: isOneOfSeveral))
+            return try await database.open(
+                configuration.openingOfServer(isOneOfSeveral: isOneOfSeveral),
+                primary: primary)
         } catch {
             throw configuration.missingDatabase(error)
         }
@@ -95,19 +107,20 @@ struct ServeCommand: AsyncParsableCommand {
             do {
                 let settings = try rereading()
                 return AppsReading(
-                    settings.apps.map(opening), mistakes: settings.mistakes + settings.mistakeOfReload,
+                    settings.apps.map { opening($0, logger: logger) },
+                    mistakes: settings.mistakes + settings.mistakeOfReload,
                     warnings: settings.warnings)
             } catch {
                 return AppsReading(nil, mistakes: [describe(error)], warnings: [])
             }
         }
-        try await TenureServer.serve(opening(apps), reread: reread, logger: logger) { port in
+        try await TenureServer.serve(opening(apps, logger: logger), reread: reread, logger: logger) { port in
             Terminal.standardOutput.write("serving \(names) on \(address.url(port))")
         }
     }
 
     /// The apps with what opens their databases.
-    private static func opening(_ apps: AppsConfiguration) -> AppsConfiguration {
+    private static func opening(_ apps: AppsConfiguration, logger: Logger) -> AppsConfiguration {
         var apps = apps
         for index in apps.apps.indices {
             apps.apps[index].open = { configuration in
@@ -115,7 +128,7 @@ struct ServeCommand: AsyncParsableCommand {
                     try FileManager.default.createDirectory(
                         atPath: keys, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
                 }
-                return try await store(of: configuration, isOneOfSeveral: true)
+                return try await store(of: configuration, isOneOfSeveral: true, logger: logger)
             }
         }
         return apps

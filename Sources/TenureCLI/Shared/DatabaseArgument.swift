@@ -47,9 +47,12 @@ struct DatabaseArgument: ExpressibleByArgument, Sendable, Hashable {
         return (try? PostgresAddress(text))?.fullName ?? name
     }
 
-    func open(_ opening: DatabaseOpening) async throws -> Store {
+    /// - Parameter primary: Where the service keeps which PostgreSQL server was the primary.
+    func open(_ opening: DatabaseOpening, primary: PrimaryFile? = nil) async throws -> Store {
         _ = try checked()
-        if isPostgres { return Store(try await PostgresDatabase(PostgresAddress(text), opening)) }
+        if isPostgres {
+            return Store(try await PostgresDatabase(PostgresAddress(text), opening, memory: primary?.memory))
+        }
         guard opening.creates || FileManager.default.fileExists(atPath: text) else {
             throw CommandError("there is no database at `\(text)`; name your service's database with --database")
         }

@@ -75,8 +75,8 @@ struct DatabaseSelection {
     }
 
     /// Opens the database for a command, and closes it afterward, also after an error.
-    func open<Result>(creating: Bool = false, _ body: (Store) async throws -> Result) async throws -> Result {
-        let opening: DatabaseOpening = creating ? .new(of: bundleID) : .existing(of: bundleID)
-        return try await withDatabase(database, opening, body)
+    func open<Result>(_ body: (Store) async throws -> Result) async throws -> Result {
+        let keys = values.text(.keys).map { PrimaryFile(in: $0, isWritten: false) }
+        return try await withDatabase(database, .existing(of: bundleID), primary: keys, body)
     }
 }

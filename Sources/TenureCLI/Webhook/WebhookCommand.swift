@@ -41,7 +41,8 @@ struct WebhookCommand: AsyncParsableCommand {
 
     struct Log: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List messages, the latest first, with every delivery attempt.")
+            abstract: "List messages, the latest first, with every delivery attempt.",
+            discussion: "Without `--event` and `--since`, lists those of the last 24 hours.")
 
         @OptionGroup var databaseOption: DatabaseOption
         @OptionGroup var selection: SelectionOptions
@@ -52,9 +53,15 @@ struct WebhookCommand: AsyncParsableCommand {
         func run() async throws {
             try await reportingErrors {
                 try await databaseOption.selection().open { store in
-                    let (selection, limit) = (try selection.selection, max(1, limit))
-                    let messages = try await store.read { try $0.messages(selection, limit: limit) }
-                    if messages.isEmpty { Terminal.standardError.write("no message matches") }
+                    let lastDay = MessageSelection.since(Date().addingTimeInterval(-86_400))
+                    let (chosen, limit) = (selection.selection, max(1, limit))
+                    let messages = try await store.read { try $0.messages(chosen ?? lastDay, limit: limit) }
+                    if messages.isEmpty {
+                        Terminal.standardError.write(
+                            chosen == nil
+                                ? "no message in the last 24 hours; pass `--since` with an earlier date"
+                                : "no message matches")
+                    }
                     for (message, deliveries) in messages {
                         Terminal.standardOutput.write(
                             "\(message.event)  \(message.createdAt.rfc3339)  \(message.type)"
@@ -94,10 +101,16 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var databaseOption: DatabaseOption
         @OptionGroup var selection: SelectionOptions
 
+        func validate() throws {
+            guard selection.selection != nil else {
+                throw ValidationError("no messages are selected; pass `--event` with an ID, or `--since` with a date")
+            }
+        }
+
         func run() async throws {
             try await reportingErrors {
                 let count = try await databaseOption.selection().open { store in
-                    let selection = try selection.selection
+                    guard let selection = selection.selection else { return 0 }
                     return try await store.write { try $0.replay(selection) }
                 }
                 guard count > 0 else {
@@ -119,16 +132,13 @@ struct SelectionOptions: ParsableArguments {
     var since: Instant?
 
     func validate() throws {
-        guard (event == nil) != (since == nil) else {
-            throw ValidationError("no messages are selected; pass `--event` with an ID, or `--since` with a date")
+        guard event == nil || since == nil else {
+            throw ValidationError("`--event` and `--since` exclude each other; pass one of them")
         }
     }
 
-    var selection: MessageSelection {
-        get throws {
-            if let event { return .event(event) }
-            guard let since else { throw ValidationError("`--since` is missing; pass a day or an instant") }
-            return .since(since.date)
-        }
+    /// Nil without an option.
+    var selection: MessageSelection? {
+        event.map { .event($0) } ?? since.map { .since($0.date) }
     }
 }

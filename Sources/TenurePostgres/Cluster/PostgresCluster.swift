@@ -4,7 +4,8 @@ import TenureStore
 /// The servers of one URL, and the one that takes writes: the primary.
 ///
 /// Of several servers that take writes, it is the one with the highest timeline. Each promotion of a standby begins a
-/// higher one, so an old primary that wakes up after a failover has a lower one and is never used again.
+/// higher one, so an old primary that wakes up after a failover has a lower one and is never used again, also after a
+/// restart of this process.
 final class PostgresCluster: @unchecked Sendable {
     // Sound: `state` is touched in `withState` only, between locking and unlocking.
     let address: PostgresAddress
@@ -21,6 +22,8 @@ final class PostgresCluster: @unchecked Sendable {
         var timeline: UInt32 = 0
         /// Why the last search found none, and when.
         var failure: (error: PostgresFailure, at: ContinuousClock.Instant)?
+        /// Where the apps of this process keep the primary.
+        var memories: [PrimaryMemory] = []
         var isWatched = false
         var hasConnected = false
     }
@@ -32,6 +35,13 @@ final class PostgresCluster: @unchecked Sendable {
 
     /// Whether a connection came about before.
     var hasConnected: Bool { withState { $0.hasConnected } }
+
+    /// Also uses what this memory knows, and writes to it.
+    func remember(in memory: PrimaryMemory) {
+        withState { state in
+            if !state.memories.contains(where: { $0.name == memory.name }) { state.memories.append(memory) }
+        }
+    }
 
     /// Connects to the primary; looks for it among all servers if it is unknown or can't be reached.
     func connect(for role: PostgresConnection.Role) throws(PostgresFailure) -> PostgresConnection {
@@ -84,12 +94,48 @@ final class PostgresCluster: @unchecked Sendable {
 
     private func check(_ connection: PostgresConnection) throws(PostgresFailure) {
         guard connection.server.takesWrites else { throw .standby(address.description) }
-        let timeline = withState { $0.timeline }
-        guard connection.server.timeline >= timeline else {
-            throw .lost(
-                address.description,
-                "the server at \(connection.host.name) has timeline \(connection.server.timeline), and \(timeline) was "
-                    + "promoted since; stop the old primary")
+        let (timeline, memories) = withState { ($0.timeline, $0.memories) }
+        guard connection.server.timeline >= timeline else { throw older(connection, than: timeline) }
+        for memory in memories {
+            guard let known = try primary(in: memory), known.system == connection.server.system,
+                connection.server.timeline < known.timeline
+            else { continue }
+            throw older(
+                connection, than: known.timeline,
+                ". If it replaces all later servers, for example after a restored backup, remove `\(memory.name)`")
+        }
+    }
+
+    private func older(
+        _ connection: PostgresConnection, than timeline: UInt32, _ remedy: String = ""
+    ) -> PostgresFailure {
+        .lost(
+            address.description,
+            "the server at \(connection.host.name) has timeline \(connection.server.timeline), and \(timeline) was "
+                + "promoted since; stop the old primary\(remedy)")
+    }
+
+    private func primary(in memory: PrimaryMemory) throws(PostgresFailure) -> KnownPrimary? {
+        do {
+            return try memory.read()
+        } catch {
+            throw PostgresFailure(
+                .unusable(
+                    database: address.description,
+                    detail: """
+                        `\(memory.name)` can't be read, so an old primary server might be used (\(error)); remove it if \
+                        the servers in the URL are the right ones
+                        """))
+        }
+    }
+
+    /// Writes the primary to the memories that know an earlier one. A failure doesn't keep the service from running.
+    private func note(_ server: PostgresServerState) {
+        guard let system = server.system, server.timeline > 0 else { return }
+        for memory in withState({ $0.memories }) {
+            // Another connection may have met a later one since this one was checked.
+            if let known = try? memory.read(), known.system == system, known.timeline >= server.timeline { continue }
+            try? memory.write(KnownPrimary(system: system, timeline: server.timeline))
         }
     }
 
@@ -107,6 +153,7 @@ final class PostgresCluster: @unchecked Sendable {
             defer { state.primary = connection.host }
             return state.primary !== connection.host
         }
+        note(connection.server)
         if isNew { for host in hosts where host !== connection.host { host.dropConnections() } }
         beginWatching()
         return connection

@@ -14,6 +14,8 @@ struct PostgresServerState {
     var takesWrites = true
     /// Which promotion of a standby the server's history begins with; 0 if it can't tell.
     var timeline: UInt32 = 0
+    /// PostgreSQL's number of the database cluster; nil if it can't tell.
+    var system: String?
 }
 
 extension PostgresConnection {
@@ -63,7 +65,7 @@ extension PostgresConnection {
             throw unusable("its PostgreSQL has version \(version / 10_000); update it to 13 or later")
         }
         let settings = try settings()
-        guard settings.count == 6 else { throw unusable("it doesn't report its settings") }
+        guard settings.count == 7 else { throw unusable("it doesn't report its settings") }
         var state = PostgresServerState()
         // A pooler reports its own process ID, for cancel requests.
         state.isDirect = settings[0] == .integer(Int64(PQbackendPID(handle)))
@@ -72,6 +74,7 @@ extension PostgresConnection {
         state.hasSynchronousStandby = settings[3] != .text("")
         state.takesWrites = settings[4] == .integer(0)
         if case .text(let file) = settings[5] { state.timeline = UInt32(file.prefix(8), radix: 16) ?? 0 }
+        if case .text(let system) = settings[6] { state.system = system }
         guard role == .lookups || settings[1] == .text("on") || address.allowsFsyncOff else {
             throw unusable(
                 "it runs with `fsync = off`, so a crash of its machine loses acknowledged transactions; set it to `on`, "
@@ -85,21 +88,23 @@ extension PostgresConnection {
         // The name of the file that it writes now begins with its timeline. After a promotion, the control file still
         // has the timeline before it.
         let timeline = "CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_walfile_name(pg_current_wal_lsn()) END"
-        do {
-            return try settings(and: timeline)
-        } catch {
-            // Compatible databases may not have these functions.
-            guard !isLost, case .failed = error.error else { throw error }
-            return try settings(and: "NULL::text")
+        // Compatible databases may not have all of these functions.
+        for system in ["(SELECT system_identifier::text FROM pg_control_system())", "NULL::text"] {
+            do {
+                return try settings(and: "\(timeline), \(system)")
+            } catch {
+                guard !isLost, case .failed = error.error else { throw error }
+            }
         }
+        return try settings(and: "NULL::text, NULL::text")
     }
 
-    private func settings(and timeline: String) throws(PostgresFailure) -> [SQLValue] {
+    private func settings(and more: String) throws(PostgresFailure) -> [SQLValue] {
         try transact(.lookingUp) { () throws(PostgresFailure) in
             try rows(
                 """
                 SELECT pg_backend_pid(), current_setting('fsync'), current_setting('synchronous_commit'),
-                current_setting('synchronous_standby_names'), pg_is_in_recovery(), \(timeline)
+                current_setting('synchronous_standby_names'), pg_is_in_recovery(), \(more)
                 """
             ).first?.values ?? []
         }

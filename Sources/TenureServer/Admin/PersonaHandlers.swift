@@ -89,6 +89,9 @@ struct PersonaHandlers: Sendable {
         guard expires > now, expires <= now.addingTimeInterval(Self.longestLifetime) else {
             throw Problem(.malformedRequest, "`expires` must be in the future and within 366 days")
         }
+        let signingKeys = self.personas.keys.current
+        // Before a persona is stored, which would have no token.
+        try signingKeys.checkIsCurrent()
         let recorded = personas.map {
             StoredPersona(persona: Persona(name: $0.name, proof: $0.proof), createdAt: now, expiresAt: expires)
         }
@@ -105,7 +108,7 @@ struct PersonaHandlers: Sendable {
         }
         return try zip(recorded, personas).map { recorded, persona in
             let token = PersonaToken(persona: recorded, bundleID: self.personas.bundleID)
-            return answer(for: recorded, what: persona.what, token: try token.signed(by: self.personas.keys.current))
+            return answer(for: recorded, what: persona.what, token: try token.signed(by: signingKeys))
         }
     }
 

@@ -3,7 +3,7 @@ import Logging
 import ServiceLifecycle
 import TenureStore
 
-/// Finishes interrupted erasures, and removes the rows of interrupted large updates and old notes about erased
+/// Finishes interrupted erasures and rollbacks, and removes the rows of interrupted large updates and old notes about erased
 /// customers: at the start, and every ten minutes.
 struct LeftoverRemoval: Service {
     let store: Store
@@ -19,6 +19,11 @@ struct LeftoverRemoval: Service {
                 try await store.removeOldDepartures(at: now())
             } catch {
                 logger.error("can't remove rows of erased customers; trying again", metadata: ["detail": "\(error)"])
+            }
+            do {
+                try await store.finishRollback(at: now())
+            } catch {
+                logger.error("can't restore all promises of a rollback; trying again", metadata: ["detail": "\(error)"])
             }
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.interval) }
         }

@@ -38,10 +38,12 @@ package struct SecretFile: Sendable {
 
     /// Creates the file. Throws `keyFile` if it exists already or can't be created.
     package func make(_ contents: [UInt8]) throws(ServiceError) {
-        guard !exists else {
-            throw .keyFile(path: path, detail: "it exists already; choose another path, or remove the file")
+        if !exists {
+            try write(contents)
+            // It has other contents if somebody else created it, and none if it is a link to a file that doesn't exist.
+            if try read() == contents { return }
         }
-        try write(contents)
+        throw .keyFile(path: path, detail: "it exists already; choose another path, or remove the file")
     }
 
     /// Returns the contents, and whether other users have access. For files that contain a secret only sometimes, such

@@ -22,7 +22,7 @@ struct SigningKeySet: Sendable {
         case until(Date)
         /// There is a root, but it hasn't signed this key.
         case notSigned
-        /// Another process that uses the same database has a newer key.
+        /// Another process that uses the same database has a newer key. Then this key signs nothing anymore.
         case outdated
 
         func contains(_ now: Date) -> Bool {
@@ -112,9 +112,18 @@ struct SigningKeySet: Sendable {
 
     // MARK: Signing
 
+    /// Throws a problem if another process has a newer key: this one may have been revoked.
+    func checkIsCurrent() throws(Problem) {
+        guard period == .outdated else { return }
+        throw Problem(
+            .busy, "another process has a newer signing key, and this one has no copy of it yet",
+            reason: "outdatedSigningKey", retryAfter: 5)
+    }
+
     /// Signs a JSON payload as a compact JWS.
     func sign(_ payload: [UInt8], type: String) throws -> String {
-        try key.compactJWS(
+        try checkIsCurrent()
+        return try key.compactJWS(
             payload,
             after: type == SignedType.entitlementToken ? tokenHeader : CompactHeader(type: type, keyID: id))
     }

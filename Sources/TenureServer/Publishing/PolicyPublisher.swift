@@ -69,8 +69,7 @@ struct PolicyPublisher: Sendable {
 
     /// Rehearses a policy and stores the result, because a publication has to refer to it.
     func rehearse(_ candidate: Candidate, by actor: String) async throws -> RehearsalAnswer {
-        try await policies.refreshNow()
-        let present = policies.present
+        let present = try await settledPresent()
         let now = now()
         let findings = try await findings(on: candidate, instead: present, keepingPromises: false, at: now)
         return try await keep(findings, of: candidate, against: present, by: actor, at: now)
@@ -79,8 +78,7 @@ struct PolicyPublisher: Sendable {
     func publish(
         _ candidate: Candidate, as request: PublishRequest, by actor: String
     ) async throws -> StoredPublication {
-        try await policies.refreshNow()
-        let present = policies.present
+        let present = try await settledPresent()
         let compiled = PolicyFile.compile(candidate.policy)
         let sha256 = ActivePolicy.digest(of: compiled)
         guard sha256 != present.sha256 else {
@@ -121,6 +119,8 @@ struct PolicyPublisher: Sendable {
             switch outcome {
             case .published(let publication):
                 try await policies.refreshNow()
+                // It took effect in any case. If this breaks off, `LeftoverRemoval` continues.
+                if publication.counts.restored > 0 { try? await store.finishRollback(at: now) }
                 return publication
             case .overtaken:
                 throw Problem(
@@ -132,6 +132,13 @@ struct PolicyPublisher: Sendable {
             }
         }
         throw Self.busy
+    }
+
+    /// Returns the policy in effect, once the rollback to it has restored all promises.
+    private func settledPresent() async throws -> ActivePolicy.Present {
+        try await policies.refreshNow()
+        try await store.finishRollback(at: now())
+        return policies.present
     }
 
     private static let busy = Problem(

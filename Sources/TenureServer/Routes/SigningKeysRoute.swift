@@ -10,7 +10,10 @@ struct SigningKeysRoute: Sendable {
     static let path: RouterPath = "/.well-known/jwks.json"
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
-        var response = Response.json(keys.current.jsonWebKeySet(at: now()))
+        let keys = keys.current
+        // Without the newest key, backends would reject valid tokens, and one of these keys may be revoked.
+        try keys.checkIsCurrent()
+        var response = Response.json(keys.jsonWebKeySet(at: now()))
         // Clients stop trusting a revoked key within this time.
         response.headers[.cacheControl] = "public, max-age=300"
         return response

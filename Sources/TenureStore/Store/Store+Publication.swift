@@ -1,11 +1,12 @@
-import Foundation
+package import Foundation
 import TenureCore
 
 extension Store {
-    /// Publishes a policy in one transaction, with verdicts on the customers that changed since the survey.
+    /// Publishes a policy in one transaction, with verdicts on the customers that changed since the survey. After a
+    /// rollback, call `finishRollback`, which restores the promises.
     ///
-    /// Those on large customers, and their facts with other promises, are computed while others write. If more than
-    /// `limit` customers changed, the result is `behind`.
+    /// Verdicts on large customers, and their facts without the promises that end, are computed while others write. If
+    /// more than `limit` customers changed, or an earlier rollback isn't finished, the result is `behind`.
     package func publish(
         _ request: RequestedPublication, after survey: PublicationSurvey, limit: Int = .max,
         evaluating evaluate: @escaping @Sendable (SurveyedCustomer) throws(StoreError) -> PublicationVerdict
@@ -26,28 +27,48 @@ extension Store {
         }
     }
 
-    /// Adds the facts of the large customers with promises that end or apply again, as they are and as they will be.
+    /// Restores the promises of the rollback in effect, a few customers in a transaction, so that others write in between.
+    ///
+    /// The transaction that publishes restores none: with hundreds of thousands of customers, others would wait for minutes.
+    package func finishRollback(at now: Date) async throws(StoreError) {
+        for _ in 0..<Self.mostWalks {
+            let next = try await read(at: now) { transaction -> (UnfinishedRollback, [SizedCustomer])? in
+                guard let rollback = try transaction.unfinishedRollback() else { return nil }
+                return (rollback, try transaction.customers(awaiting: rollback))
+            }
+            guard let (rollback, customers) = next else { return }
+            for piece in customers.pieces {
+                try await write(with: LargeFacts(), at: now, locking: [.policies]) { transaction in
+                    guard try transaction.unfinishedRollback() == rollback,
+                        let publication = try transaction.publication(), publication.id == rollback.publication
+                    else { return }
+                    for customer in piece {
+                        try transaction.restorePromises(of: customer.id, for: rollback, publication)
+                    }
+                }
+            }
+            // Others may have moved promises to a customer that was passed already.
+            if customers.isEmpty, try await write(at: now, locking: [.policies], { try $0.end(rollback) }) { return }
+        }
+        throw .busy
+    }
+
+    /// One walk restores all promises, and the next finds none. Changes of customers need more.
+    private static let mostWalks = 20
+
+    /// Adds the facts of the large customers with promises that end, as they are and as they will be.
     private func prepare(
         _ largeFacts: LargeFacts, for request: RequestedPublication, after survey: PublicationSurvey
     ) async throws(StoreError) {
-        let restored = try await read(at: request.at) { try $0.restorablePromises(after: request.restoringAfter) }
-        let ending = request.endsPromises ? survey.verdicts.mapValues(\.ending).filter { !$0.value.isEmpty } : [:]
-        let settled = Set(ending.keys).union(restored.keys)
-        for id in try await read(at: request.at, { try $0.largeCustomers(among: settled) }) {
+        guard request.endsPromises else { return }
+        let ending = survey.verdicts.mapValues(\.ending).filter { !$0.value.isEmpty }
+        for id in try await read(at: request.at, { try $0.largeCustomers(among: Set(ending.keys)) }) {
             guard let known = try await read(at: request.at, { try $0.customer(id) }) else { continue }
             var facts = known.facts
             largeFacts.add(facts)
-            facts.settlePromises(ending: ending[id] ?? [], restoring: restored[id] ?? [])
+            facts.removePromises(of: ending[id] ?? [])
             largeFacts.add(facts)
         }
-    }
-}
-
-extension CustomerFacts {
-    /// Removes the promises that a publication ended, and adds the ones that it restored.
-    mutating func settlePromises(ending: Set<String>, restoring: [StoredPromise]) {
-        removePromises(of: ending)
-        add(restoring)
     }
 }
 

@@ -18,34 +18,27 @@ extension DatabaseTransaction {
         return restorable
     }
 
-    /// Ends and restores the promises of a publication, and adds an event to the timeline of each customer that it
-    /// concerns.
-    func settlePromises(
+    /// Ends the promises of a publication, and adds an event to the timeline of each customer that it concerns. Returns
+    /// how many there were.
+    func endPromises(
         _ request: RequestedPublication, in publication: Int64, of version: Int64,
-        _ verdicts: [Int64: PublicationVerdict], _ restored: [Int64: [StoredPromise]],
-        _ counts: inout StoredPublication.Counts
-    ) throws(StoreError) {
-        let ending = request.endsPromises ? verdicts.filter { !$0.value.ending.isEmpty } : [:]
-        for id in Set(ending.keys).union(restored.keys).sorted() {
+        _ verdicts: [Int64: PublicationVerdict]
+    ) throws(StoreError) -> Int {
+        var count = 0
+        for (id, verdict) in verdicts.filter({ !$0.value.ending.isEmpty }).sorted(by: { $0.key < $1.key }) {
             guard let customer = try customer(id, forUpdate: true), customer.id == id else { continue }
+            let ended = try end(verdict.ending, of: id, in: publication)
+            guard ended > 0 else { continue }
+            count += ended
             var facts = customer.facts
+            facts.removePromises(of: verdict.ending)
             var detail = ["publication": String(publication), "version": String(version)]
             detail["reason"] = request.reason
-            let ended = try end(ending[id]?.ending ?? [], of: id, in: publication)
-            if ended > 0, let entitlements = ending[id]?.ending {
-                facts.removePromises(of: entitlements)
-                counts.ended += ended
-                detail["entitlements"] = entitlements.sorted().joined(separator: ", ")
-                try append(.promisesEnded, to: customer, actor: request.actor, detail: detail)
-            }
-            if let promises = restored[id], let after = request.restoringAfter {
-                counts.restored += try restorePromises(of: id, endedAfter: after, before: publication)
-                facts.add(promises)
-                detail["entitlements"] = Set(promises.map(\.entitlement)).sorted().joined(separator: ", ")
-                try append(.promisesRestored, to: customer, actor: request.actor, detail: detail)
-            }
+            detail["entitlements"] = verdict.ending.sorted().joined(separator: ", ")
+            try append(.promisesEnded, to: customer, actor: request.actor, detail: detail)
             _ = try update(customer, to: facts)
         }
+        return count
     }
 
     /// Ends the promises of all members. Returns how many there were.
@@ -62,18 +55,6 @@ extension DatabaseTransaction {
                     WHERE customer = $2 AND entitlement = $3 AND ended_by IS NULL
                     """, [.integer(publication), .integer(member), .text(entitlement)])
             }
-        }
-        return count
-    }
-
-    private func restorePromises(
-        of id: Int64, endedAfter publication: Int64, before next: Int64
-    ) throws(StoreError) -> Int {
-        var count = 0
-        for member in try group(of: id) {
-            count += try session.execute(
-                "UPDATE promises SET ended_by = NULL WHERE customer = $1 AND ended_by > $2 AND ended_by < $3",
-                [.integer(member), .integer(publication), .integer(next)])
         }
         return count
     }

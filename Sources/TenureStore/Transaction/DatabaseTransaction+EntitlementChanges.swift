@@ -68,6 +68,12 @@ extension DatabaseTransaction {
         ).map { row throws(StoreError) in try SizedCustomer(row) }
     }
 
+    /// Returns the customers with these numbers that exist, with the sizes of their facts.
+    func sizes(of ids: [Int64]) throws(StoreError) -> [SizedCustomer] {
+        try rows("SELECT id, length(facts) FROM customers WHERE id IN \(DatabaseTable.batchPlaces)", about: ids)
+            .map { row throws(StoreError) in try SizedCustomer(row) }
+    }
+
     /// Compares a customer's entitlements with what webhooks last reported, and queues messages for the changes. If
     /// `evaluate` returns nil, the customer is compared again a minute later.
     func compareEntitlements(
@@ -116,7 +122,7 @@ struct SizedCustomer: Sendable {
 }
 
 extension [SizedCustomer] {
-    /// Groups that one transaction each compares, in the same order.
+    /// Groups that one transaction each works on, in the same order.
     var pieces: [[SizedCustomer]] {
         var pieces: [[SizedCustomer]] = []
         var size = 0

@@ -32,6 +32,14 @@ extension DatabaseTransaction {
         try promises("customer = $1 AND ended_by > $2", [.integer(customer), .integer(publication)])
     }
 
+    func promises(
+        of customer: Int64, endedAfter publication: Int64, before next: Int64
+    ) throws(StoreError) -> [StoredPromise] {
+        try promises(
+            "customer = $1 AND ended_by > $2 AND ended_by < $3",
+            [.integer(customer), .integer(publication), .integer(next)])
+    }
+
     private func promises(
         _ condition: String, _ arguments: [SQLValue]
     ) throws(StoreError) -> [StoredPromise] {

@@ -46,6 +46,7 @@ extension DatabaseTransaction {
         try session.allowLongStatements()
         try keepWritersAway()
         guard let former = try publication(), former.id == request.base else { return .refused(.overtaken) }
+        guard try unfinishedRollback() == nil else { return .refused(.behind) }
         let changes = try changes(since: survey.position)
         guard changes.customers.count <= limit else { return .refused(.behind) }
         var survey = survey
@@ -60,7 +61,8 @@ extension DatabaseTransaction {
         try surveyed(id, restoringAfter: draft.request.restoringAfter)
     }
 
-    /// Publishes everything at once or nothing: promises end or are restored, and the policy takes effect.
+    /// Publishes everything at once or nothing: the policy takes effect, promises end, and a rollback begins to restore
+    /// others; see `Store.finishRollback`.
     func publish(_ draft: PublicationDraft) throws(StoreError) -> PublicationOutcome {
         let (request, survey) = (draft.request, draft.survey)
         let verdicts = survey.verdicts
@@ -73,8 +75,10 @@ extension DatabaseTransaction {
 
         let version = try version(of: request.compiled, sha256: request.sha256)
         let id = try insert(request, of: version, counts)
-        try settlePromises(
-            request, in: id, of: version, verdicts, try restorablePromises(after: request.restoringAfter), &counts)
+        if request.endsPromises { counts.ended = try endPromises(request, in: id, of: version, verdicts) }
+        if let former = request.restoringAfter {
+            counts.restored = try begin(UnfinishedRollback(publication: id, former: former))
+        }
         try session.execute(
             "UPDATE publications SET ended = $1, restored = $2 WHERE id = $3",
             [SQLValue(counts.ended), SQLValue(counts.restored), .integer(id)])

@@ -5,6 +5,7 @@ import Testing
 @Suite struct `tenure admin-key` {
     @Test func `makes a key that is shown once, lists it without, and revokes it`() async throws {
         let folder = try Folder()
+        try await createDatabase(folder.url("record.sqlite").path)
         let database = ["--database", folder.url("record.sqlite").path]
         let made = try await Command.run(["admin-key", "create", "--scope", "support", "--name", "ada"] + database)
         #expect(made.status == 0, "\(made.errors)")
@@ -31,7 +32,14 @@ import Testing
         #expect(missing.status == 1 && missing.errors.contains("there is no database"))
         #expect(!FileManager.default.fileExists(atPath: folder.url("record.sqlite").path))
 
-        _ = try await Command.run(["admin-key", "create", "--scope", "read", "--name", "ada"] + database)
+        let create = ["admin-key", "create", "--scope", "read", "--name", "ada"] + database
+        let key = folder.url("ada.key").path
+        let mistyped = try await Command.run(create + ["--out", key])
+        #expect(mistyped.status == 1 && mistyped.errors.contains("there is no database"), "\(mistyped.errors)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+
+        try await createDatabase(folder.url("record.sqlite").path)
+        _ = try await Command.run(create)
         let taken = try await Command.run(["admin-key", "create", "--scope", "admin", "--name", "ada"] + database)
         #expect(taken.status == 1 && taken.output.isEmpty && taken.errors.contains("choose another"))
         let unknown = try await Command.run(["admin-key", "revoke", "boris"] + database)
@@ -42,5 +50,36 @@ import Testing
         }
         #expect(
             try await Command.run(["admin-key", "create", "--scope", "root", "--name", "x"] + database).status == 64)
+    }
+
+    @Test func `writes a key to a new file that only its owner can read`() async throws {
+        let folder = try Folder()
+        try await createDatabase(folder.url("record.sqlite").path)
+        let database = ["--database", folder.url("record.sqlite").path]
+        func create(_ name: String, at path: String) async throws -> Command.Result {
+            try await Command.run(["admin-key", "create", "--scope", "read", "--name", name, "--out", path] + database)
+        }
+        let path = folder.url("ada.key").path
+        let made = try await create("ada", at: path)
+        #expect(made.status == 0 && made.output.isEmpty, "\(made.errors)")
+        let key = try folder.text("ada.key")
+        #expect(key.hasPrefix("tenure_key_") && key.hasSuffix("\n") && !made.errors.contains("tenure_key_"))
+        #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+
+        // A link to a file that doesn't exist could be somebody else's.
+        let link = folder.url("link.key").path
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.url("nowhere").path)
+        for place in [path, link, folder.url("no folder/x").path] {
+            let refused = try await create("boris", at: place)
+            #expect(refused.status == 1, "\(place)")
+        }
+        #expect(try folder.text("ada.key") == key)
+        // The name is free, because nothing was stored.
+        #expect(try await create("boris", at: folder.url("boris.key").path).status == 0)
+        let taken = folder.url("taken.key").path
+        #expect(try await create("boris", at: taken).status == 1)
+        #expect(!FileManager.default.fileExists(atPath: taken))
+        let generated = try await Command.run("admin-key", "generate", "--out", link)
+        #expect(generated.status == 1 && generated.errors.contains("exists already"), "\(generated.errors)")
     }
 }

@@ -1,0 +1,30 @@
+/// The primary server that a process used last.
+package struct KnownPrimary: Sendable, Hashable, Codable {
+    /// PostgreSQL's number of the database cluster. A server, its standbys and its physical backups have the same.
+    package let system: String
+    package let timeline: UInt32
+
+    package init(system: String, timeline: UInt32) {
+        self.system = system
+        self.timeline = timeline
+    }
+}
+
+/// Where a process keeps which primary server it used last, so that it also knows it after a restart.
+package struct PrimaryMemory: Sendable {
+    /// What messages call it, such as the path of a file.
+    let name: String
+    /// Returns nil if nothing was written yet.
+    let read: @Sendable () throws -> KnownPrimary?
+    /// Does nothing if there is no place to write to.
+    let write: @Sendable (KnownPrimary) throws -> Void
+
+    package init(
+        _ name: String, read: @escaping @Sendable () throws -> KnownPrimary?,
+        write: @escaping @Sendable (KnownPrimary) throws -> Void
+    ) {
+        self.name = name
+        self.read = read
+        self.write = write
+    }
+}
