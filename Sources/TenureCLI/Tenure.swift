@@ -31,15 +31,23 @@ import TenureCore
 
     static func main() async {
         ProxySettings.exceptThisMachine()
+        var command: any ParsableCommand
         do {
-            var command = try parseAsRoot()
+            command = try parseAsRoot()
+        } catch {
+            finish(error)
+        }
+        do {
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
                 try command.run()
             }
-        } catch {
+        } catch let error where error is ExitCode || error is CleanExit || error is ValidationError {
             finish(error)
+        } catch {
+            Terminal.standardError.write("error: \(describe(error).hidingCredentials.escapedLinesForDisplay)")
+            Foundation.exit(ExitCode.error.rawValue)
         }
     }
 }

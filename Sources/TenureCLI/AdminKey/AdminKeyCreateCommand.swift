@@ -35,24 +35,22 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await reportingErrors {
-            let selection = try databaseOption.selection()
-            let database = selection.database
-            let isNewDatabase = !database.isPostgres && !FileManager.default.fileExists(atPath: database.text)
-            let secret = KeySecret()
-            let key = StoredAdminKey(name: name, scope: scope, createdAt: Date())
-            let isNew = try await selection.open(creating: true) { store in
-                try await store.write(locking: [.adminKeys]) {
-                    try $0.create(key, secret: secret.hash, actor: commandActor)
-                }
+        let selection = try databaseOption.selection()
+        let database = selection.database
+        let isNewDatabase = !database.isPostgres && !FileManager.default.fileExists(atPath: database.text)
+        let secret = KeySecret()
+        let key = StoredAdminKey(name: name, scope: scope, createdAt: Date())
+        let isNew = try await selection.open(creating: true) { store in
+            try await store.write(locking: [.adminKeys]) {
+                try $0.create(key, secret: secret.hash, actor: commandActor)
             }
-            guard isNew else {
-                throw CommandError(
-                    "the name `\(name)` is taken; names of revoked keys can't be used again, so choose another")
-            }
-            Terminal.standardOutput.write(secret.text)
-            Terminal.standardError.write("save it now: it isn't shown again")
-            if isNewDatabase { Terminal.standardError.write("made a new database: `\(database.name)`") }
         }
+        guard isNew else {
+            throw CommandError(
+                "the name `\(name)` is taken; names of revoked keys can't be used again, so choose another")
+        }
+        Terminal.standardOutput.write(secret.text)
+        Terminal.standardError.write("save it now: it isn't shown again")
+        if isNewDatabase { Terminal.standardError.write("made a new database: `\(database.name)`") }
     }
 }
