@@ -31,18 +31,19 @@ import TenureCore
 
     static func main() async {
         ProxySettings.exceptThisMachine()
-        var command: any ParsableCommand
+        var command: any AsyncParsableCommand
         do {
-            command = try parseAsRoot()
+            var parsed = try parseAsRoot()
+            guard let own = parsed as? any AsyncParsableCommand else {
+                // `tenure help` is a command of ArgumentParser.
+                return try parsed.run()
+            }
+            command = own
         } catch {
             finish(error)
         }
         do {
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
-            }
+            try await command.run()
         } catch let error where error is ExitCode || error is CleanExit || error is ValidationError {
             finish(error)
         } catch {
