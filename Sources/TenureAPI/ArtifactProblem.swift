@@ -9,6 +9,7 @@ public struct ArtifactProblem: Sendable, Hashable, Decodable {
     /// A message for people. It contains no part of the artifact.
     public let detail: String
 
+    /// Creates the report on one artifact of a request.
     public init(artifact: String, code: String, detail: String) {
         self.artifact = artifact
         self.code = code

@@ -5,8 +5,9 @@ import TenureJSON
 public struct ContentResponse: Sendable, Hashable, Decodable {
     /// The download links of one version of an asset pack.
     public struct Links: Sendable, Hashable, Decodable {
-        /// The URL of the manifest, as of the archive. URLs may be relative to the service's URL.
+        /// The URL of the manifest, which lists the files. It may be relative to the service's URL.
         public let manifest: String
+        /// The URL of the archive with all files. It may be relative to the service's URL.
         public let archive: String
         /// When both links expire.
         public let expiresAt: Date

@@ -8,13 +8,16 @@ public struct CustomerResponse: Sendable, Hashable, Decodable {
     public let id: String
     /// Whether the proof is bound to the device that sent it. Otherwise, anyone may have sent a copy of it.
     public let bound: Bool
+    /// The environment that signed the artifacts. Customers of different environments are never mixed.
     public let environment: AppStoreEnvironment
     /// Whether a test authority signed the artifacts instead of Apple.
     public let isTest: Bool
     /// The name of the persona that replaced the customer in a test environment. Such a response proves nothing in
     /// production.
     public let persona: String?
+    /// The decision on each entitlement of the policy, by its name.
     public let entitlements: [String: EntitlementResponse]
+    /// What the verified artifacts say about each purchase.
     public let purchases: [PurchaseResponse]
     /// Whether `purchases` contains all of the customer's purchases.
     public let purchasesAreComplete: Bool
@@ -32,6 +35,7 @@ public struct CustomerResponse: Sendable, Hashable, Decodable {
         case signingKey, accessToken, problems
     }
 
+    /// Reads the response of this or a later service. Missing optional fields get their defaults.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         id = try fields.decode(String.self, forKey: .id)
@@ -51,7 +55,9 @@ public struct CustomerResponse: Sendable, Hashable, Decodable {
 
 /// A token for `Authorization: Bearer …`. It gives access to the service's API, and proves nothing to other parties.
 public struct AccessTokenResponse: Sendable, Hashable, Decodable {
+    /// An opaque string.
     public let value: String
+    /// The app gets a new token with its next sync.
     public let expiresAt: Date
 
     public init(value: String, expiresAt: Date) {
@@ -117,11 +123,11 @@ extension JSONWriter {
         key(Key.entitlements)
         beginObject()
         // Most entitlements have the same reasons from the proofs.
-        var told = ToldReasons()
+        var written = WrittenReasons()
         for index in customer.decisions.indices {
             key(customer.decisions[index].entitlement)
             value(
-                customer.decisions[index], namesEntitlement: false, in: customer.languages, told: &told)
+                customer.decisions[index], namesEntitlement: false, in: customer.languages, written: &written)
         }
         endObject()
         field(Key.purchases, customer.purchases) { $0.value($1) }

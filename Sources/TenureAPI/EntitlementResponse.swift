@@ -4,9 +4,11 @@ import TenureJSON
 
 /// The decision for one entitlement.
 public struct EntitlementResponse: Sendable, Hashable, Decodable {
+    /// Outcomes that this version doesn't know are read as `undetermined`.
     public let outcome: Decision.Outcome
     /// When a granted right ends; nil if it is permanent.
     public let until: Date?
+    /// The deciding reason first.
     public let reasons: [ReasonResponse]
     /// A sentence for people.
     public let sentence: String
@@ -18,6 +20,7 @@ public struct EntitlementResponse: Sendable, Hashable, Decodable {
         case entitlement, outcome, until, reasons, sentence, nextSteps
     }
 
+    /// Reads the decision of this or a later service.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         let outcome = try fields.decode(String.self, forKey: .outcome)
@@ -34,13 +37,16 @@ public struct EntitlementResponse: Sendable, Hashable, Decodable {
 
 /// A reason: a stable code with its facts.
 public struct ReasonResponse: Sendable, Hashable, Decodable {
+    /// The value of a fact.
     public enum Fact: Sendable, Hashable {
         /// A name, a version, or an instant as in RFC 3339.
         case text(String)
         case names([String])
     }
 
+    /// The code, such as `eraHonored`. `Docs/decisions.md` lists all of them.
     public let code: String
+    /// By name, such as `version` or `eras`. Facts of types that this version doesn't know are left out.
     public let facts: [String: Fact]
 
     static let codeKey = "code"
@@ -53,6 +59,7 @@ public struct ReasonResponse: Sendable, Hashable, Decodable {
         init(stringValue: String) { self.stringValue = stringValue }
     }
 
+    /// Reads the code, and each other member as a fact.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: Name.self)
         code = try fields.decode(String.self, forKey: Name(stringValue: Self.codeKey))
@@ -76,12 +83,12 @@ extension JSONWriter {
     ///   - namesEntitlement: Whether to write the entitlement's name. Elsewhere, it is the key of the decision.
     ///   - languages: The reader's languages, for the titles in the sentence.
     package mutating func value(_ decision: Decision, namesEntitlement: Bool, in languages: [String] = []) {
-        var told = ToldReasons()
-        value(decision, namesEntitlement: namesEntitlement, in: languages, told: &told)
+        var written = WrittenReasons()
+        value(decision, namesEntitlement: namesEntitlement, in: languages, written: &written)
     }
 
     mutating func value(
-        _ decision: Decision, namesEntitlement: Bool, in languages: [String], told: inout ToldReasons
+        _ decision: Decision, namesEntitlement: Bool, in languages: [String], written: inout WrittenReasons
     ) {
         typealias Key = EntitlementResponse.CodingKeys
         beginObject()
@@ -92,7 +99,7 @@ extension JSONWriter {
         field(Key.until, decision.until)
         key(Key.reasons)
         beginArray()
-        decision.forEachReason { value($0, &told) }
+        decision.forEachReason { value($0, &written) }
         endArray()
         key(Key.sentence)
         text { decision.write(sentenceTo: &$0, in: languages) }
@@ -103,12 +110,12 @@ extension JSONWriter {
         endObject()
     }
 
-    private mutating func value(_ reason: Reason, _ told: inout ToldReasons) {
+    private mutating func value(_ reason: Reason, _ written: inout WrittenReasons) {
         guard layout == .compact else { return value(reason) }
-        if let place = told.place(of: reason) {
+        if let place = written.place(of: reason) {
             repeated(place)
         } else {
-            told.add(reason, at: repeatable { $0.value(reason) })
+            written.add(reason, at: repeatable { $0.value(reason) })
         }
     }
 
@@ -128,7 +135,7 @@ extension JSONWriter {
 }
 
 /// The positions of reasons that are already written, to copy their bytes.
-struct ToldReasons {
+struct WrittenReasons {
     private var places: [(reason: Reason, place: Range<Int>)] = []
 
     init() { places.reserveCapacity(8) }

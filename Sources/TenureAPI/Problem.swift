@@ -2,8 +2,10 @@ import TenureJSON
 
 /// A failed request, as `application/problem+json` (RFC 9457).
 public struct Problem: Error, Sendable, Hashable, Decodable {
+    /// The `Content-Type` of the response.
     public static let mediaType = "application/problem+json"
 
+    /// The kind of failure. Codes that this version doesn't know are read as `internalError`.
     public let code: Code
     /// A message of one sentence, in lowercase and without a final period.
     public let detail: String
@@ -18,6 +20,7 @@ public struct Problem: Error, Sendable, Hashable, Decodable {
     /// The rest of a trial, if the trial is the reason.
     public let trial: TrialResponse?
 
+    /// Creates the problem that a request ends with. The code sets the status.
     public init(
         _ code: Code, _ detail: String, problems: [ArtifactProblem] = [], reason: String? = nil, retryAfter: Int? = nil,
         trial: TrialResponse? = nil, rehearsal: String? = nil
@@ -35,6 +38,7 @@ public struct Problem: Error, Sendable, Hashable, Decodable {
         case title, status, code, detail, reason, problems, trial, rehearsal
     }
 
+    /// Reads the body of a response. `retryAfter` is in a header, so it stays nil.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         let code = try fields.decode(String.self, forKey: .code)

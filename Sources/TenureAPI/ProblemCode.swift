@@ -22,7 +22,9 @@ extension Problem {
         case misconfigured
         case internalError
 
+        /// The HTTP status of the response.
         public var status: Int { row.status }
+        /// The kind of problem in a few words, the same for each response with the code.
         public var title: String { row.title }
 
         private var row: (status: Int, title: String) {

@@ -4,17 +4,27 @@ import TenureJSON
 
 /// One purchase, with Apple's field names.
 public struct PurchaseResponse: Sendable, Hashable, Decodable {
+    /// Unique in the environment. A restored purchase can have a new one.
     public let transactionID: String
+    /// The ID of the first purchase: all periods of a subscription have the same one.
     public let originalTransactionID: String
+    /// The product ID in App Store Connect.
     public let productID: String
     /// Apple's name of the product's type, such as `Non-Consumable`; nil if an old receipt doesn't contain it.
     public let type: String?
+    /// When the product was bought or renewed.
     public let purchaseDate: Date?
+    /// When the period of a subscription ends; nil for other products.
     public let expiresDate: Date?
+    /// When Apple refunded the purchase, or Family Sharing ended.
     public let revocationDate: Date?
+    /// Until when a subscription that couldn't be charged still counts; nil without a grace period.
     public let gracePeriodExpiresDate: Date?
+    /// Whether a higher plan replaced the subscription during this period.
     public let isUpgraded: Bool
+    /// Whether a family member bought it.
     public let isFamilyShared: Bool
+    /// Whether Apple still tries to charge for an expired subscription.
     public let isInBillingRetryPeriod: Bool
 
     enum CodingKeys: String, CodingKey {
@@ -22,6 +32,7 @@ public struct PurchaseResponse: Sendable, Hashable, Decodable {
         case gracePeriodExpiresDate, isUpgraded, isFamilyShared, isInBillingRetryPeriod
     }
 
+    /// Reads a purchase. A missing flag is false.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         transactionID = try fields.decode(String.self, forKey: .transactionID)

@@ -33,6 +33,7 @@ public struct SigningKeyResponse: Sendable, Hashable, Codable {
     /// The offline root's newest list of revoked keys.
     public var revocations: String?
 
+    /// Creates a response with the statements that there are.
     public init(chain: [String]? = nil, root: String? = nil, revocations: String? = nil) {
         self.chain = chain
         self.root = root

@@ -21,6 +21,7 @@ public struct SyncRequest: Sendable, Hashable, Codable {
     /// repeats it, which proves that the token isn't an older one.
     public var nonce: String?
 
+    /// Creates a request with what the device has. Leave out what it doesn't have.
     public init(
         appTransaction: String? = nil, transactions: [String]? = nil, renewalInfos: [String]? = nil,
         receipt: String? = nil, deviceVerificationID: String? = nil, deviceIdentifier: String? = nil,

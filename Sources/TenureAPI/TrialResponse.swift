@@ -3,15 +3,18 @@ import TenureJSON
 
 /// The rest of a customer's trial: the response to `POST /v1/trials/{entitlement}/sessions`.
 public struct TrialResponse: Sendable, Hashable, Decodable {
+    /// The entitlement that is tried.
     public let entitlement: String
     /// Whether the customer has the entitlement, so that no session is counted.
     public let isOwner: Bool
-    /// The number of sessions of the trial, and how many are left after this one; nil for a trial of days.
+    /// How many sessions the trial has; nil for a trial of days.
     public let sessions: Int?
+    /// How many sessions are left after this one; nil for a trial of days.
     public let sessionsLeft: Int?
     /// When this session or the trial of days ends; nil for an owner.
     public let ends: Date?
 
+    /// Creates a response. The owner of an entitlement needs only its name and `isOwner`.
     public init(
         entitlement: String, isOwner: Bool = false, sessions: Int? = nil, sessionsLeft: Int? = nil, ends: Date? = nil
     ) {
@@ -26,6 +29,7 @@ public struct TrialResponse: Sendable, Hashable, Decodable {
         case entitlement, isOwner, sessions, sessionsLeft, ends
     }
 
+    /// Reads the response, with instants as in RFC 3339.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         entitlement = try fields.decode(String.self, forKey: .entitlement)

@@ -31,15 +31,24 @@ import TenureCore
 
     static func main() async {
         ProxySettings.exceptThisMachine()
+        var command: any AsyncParsableCommand
         do {
-            var command = try parseAsRoot()
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
+            var parsed = try parseAsRoot()
+            guard let own = parsed as? any AsyncParsableCommand else {
+                // `tenure help` is a command of ArgumentParser.
+                return try parsed.run()
             }
+            command = own
         } catch {
             finish(error)
+        }
+        do {
+            try await command.run()
+        } catch let error where error is ExitCode || error is CleanExit || error is ValidationError {
+            finish(error)
+        } catch {
+            Terminal.standardError.write("error: \(describe(error).hidingCredentials.escapedLinesForDisplay)")
+            Foundation.exit(ExitCode.error.rawValue)
         }
     }
 }

@@ -18,11 +18,6 @@ package struct EmbeddedContent: Sendable, Hashable {
         package let path: String
         /// In bytes, before Xcode converted the file.
         package let size: Int64
-
-        package init(path: String, size: Int64) {
-            self.path = path
-            self.size = size
-        }
     }
 
     package struct Pack: Sendable, Hashable {
@@ -146,8 +141,7 @@ extension EmbeddedContent {
 
     /// Canonical: the same packs give the same bytes.
     package var json: Data {
-        var json = JSONWriter()
-        json.object { json in
+        let json = JSONWriter.object { json in
             json.field("format", 1)
             json.field("packs", packs) { json, pack in
                 json.object { json in
@@ -166,7 +160,7 @@ extension EmbeddedContent {
                 }
             }
         }
-        return Data(json.bytes)
+        return Data(json)
     }
 
     private struct Text: Decodable {

@@ -148,8 +148,7 @@ extension PackManifest {
 
     /// Canonical: the same files give the same bytes.
     package var json: Data {
-        var json = JSONWriter(capacity: 1024 + files.count * 256)
-        json.object { json in
+        let json = JSONWriter.object(capacity: 1024 + files.count * 256) { json in
             json.field("format", 1)
             json.object("archive") { json in
                 json.field("sha256", archive)
@@ -166,7 +165,7 @@ extension PackManifest {
                 }
             }
         }
-        return Data(json.bytes)
+        return Data(json)
     }
 
     private struct Text: Decodable {

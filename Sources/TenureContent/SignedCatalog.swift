@@ -111,18 +111,17 @@ package struct SignedCatalog: Sendable, Hashable {
         _ catalog: ContentCatalog, counter: Int64, issuedAt: Date, by key: P256.Signing.PrivateKey
     ) throws(ContentError) {
         let seconds = Int64(max(0, min(issuedAt.timeIntervalSince1970, 1e12)))
-        var json = JSONWriter()
-        json.object { json in
+        let json = JSONWriter.object { json in
             json.field("counter", counter)
             json.field("iat", seconds)
             catalog.write(to: &json)
         }
-        guard json.bytes.count <= Self.largestPayload else {
+        guard json.count <= Self.largestPayload else {
             throw .invalidCatalog("it has more than \(Self.largestPayload) bytes")
         }
         let text: String
         do throws(SignedPayloadError) {
-            text = try SignedPayload.sign(json.bytes, type: Self.type, by: key)
+            text = try SignedPayload.sign(json, type: Self.type, by: key)
         } catch {
             throw ContentError(error)
         }

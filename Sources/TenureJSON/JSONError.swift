@@ -5,6 +5,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong, such as ``expected `:` after the name``.
     public let reason: String
 
+    /// For people, with the position in bytes.
     public var description: String { "invalid JSON at byte \(offset): \(reason)" }
 
     static let unterminatedString = "a string isn't closed; write `\"` where it ends"

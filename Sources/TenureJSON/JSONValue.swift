@@ -94,7 +94,9 @@ public enum JSONValue: Sendable, Hashable {
 
 /// The members of a JSON object, in their order.
 public struct JSONObject: Sendable, Hashable {
+    /// A name with its value.
     public struct Member: Sendable, Hashable {
+        /// As the text has it, without escapes.
         public let name: String
         public let value: JSONValue
 
@@ -104,8 +106,10 @@ public struct JSONObject: Sendable, Hashable {
         }
     }
 
+    /// In the order of the text.
     public var members: [Member]
 
+    /// Creates an object. The names must be different.
     public init(members: [Member] = []) {
         self.members = members
     }
@@ -139,6 +143,7 @@ public struct JSONObject: Sendable, Hashable {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
+    /// Creates an object with the members in the order of the literal.
     public init(dictionaryLiteral members: (String, JSONValue)...) {
         self.init(members: members.map { Member(name: $0.0, value: $0.1) })
     }

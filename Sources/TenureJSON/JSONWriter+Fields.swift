@@ -65,6 +65,13 @@ extension JSONWriter {
         }
     }
 
+    /// Writes an object with sorted names.
+    package mutating func field(_ name: String, _ counts: [String: Int]) {
+        object(name) { json in
+            for (name, count) in counts.sorted(by: { $0.key < $1.key }) { json.field(name, count) }
+        }
+    }
+
     package mutating func field<Element>(
         _ name: String, _ elements: some Collection<Element>, _ body: (inout JSONWriter, Element) -> Void
     ) {
@@ -95,8 +102,6 @@ extension JSONWriter {
     package mutating func field(_ key: some CodingKey, _ date: Date?) { field(key.stringValue, date) }
 
     package mutating func field(_ key: some CodingKey, _ flag: Bool) { field(key.stringValue, flag) }
-
-    package mutating func field(_ key: some CodingKey, _ texts: [String]) { field(key.stringValue, texts) }
 
     package mutating func field<Element>(
         _ key: some CodingKey, _ elements: some Collection<Element>, _ body: (inout JSONWriter, Element) -> Void

@@ -23,6 +23,15 @@ package struct JSONWriter: ~Copyable, TextPieces {
         output = UTF8Builder(capacity: capacity)
     }
 
+    /// Returns an object with the fields that `body` writes.
+    package static func object(
+        _ layout: Layout = .compact, capacity: Int = 1024, _ body: (inout JSONWriter) -> Void
+    ) -> [UInt8] {
+        var json = JSONWriter(layout, capacity: capacity)
+        json.object(body)
+        return json.bytes
+    }
+
     package var bytes: [UInt8] { output.bytes }
 
     package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {

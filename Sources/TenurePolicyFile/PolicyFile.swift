@@ -45,6 +45,9 @@ public enum PolicyFile {
         }
     }
 
+    /// Reads a policy from text. `releaseList` returns the bytes of the file that `releases` names.
+    ///
+    /// - Throws: Every mistake in the policy and in its release list.
     public static func read(
         _ text: String, named fileName: String,
         releaseList: (String) throws -> [UInt8] = { _ throws in throw NoReleaseList() }

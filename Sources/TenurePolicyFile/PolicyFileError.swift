@@ -1,5 +1,6 @@
 /// Everything that is wrong with a policy file, its release list or its cases, in the order of the text.
 public struct PolicyFileError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// At least one, in the order of the text.
     public let mistakes: [PolicyFileMistake]
 
     /// One line for each mistake.
@@ -10,15 +11,18 @@ public struct PolicyFileError: Error, Sendable, Hashable, CustomStringConvertibl
 
 /// One mistake: its position, what is wrong, and what to write instead.
 public struct PolicyFileMistake: Sendable, Hashable, CustomStringConvertible {
+    /// The name of the file, as it was given to the reader.
     public let file: String
     /// Counted from 1.
     public let line: Int
     /// In Unicode scalars, counted from 1.
     public let column: Int
+    /// What is wrong, and what to write instead.
     public let message: String
     /// The rule of the linter that it breaks; `mistake` where none has a name for it.
     public let code: String
 
+    /// Creates a mistake at a position of a file.
     public init(file: String, line: Int, column: Int, message: String, code: String = "mistake") {
         self.file = file
         self.line = line

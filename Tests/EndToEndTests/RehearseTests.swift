@@ -129,6 +129,6 @@ import Testing
         #expect((none["customers"] as? [String: Int])?["total"] == 0)
         let all = try await Command.run(options + testBed.trust).json()
         #expect((all["customers"] as? [String: Int])?["total"] == 4)
-        #expect((all["input"] as? [String: Any])?["passedOver"] as? Int == 0)
+        #expect((all["input"] as? [String: Any])?["skipped"] as? Int == 0)
     }
 }

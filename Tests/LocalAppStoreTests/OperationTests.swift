@@ -99,7 +99,7 @@ import Testing
 
 @Test func `the clock never runs backwards`() {
     var clock = StoreClock(startingAt: Date(timeIntervalSince1970: 100))
-    clock.advance(by: -5)
+    clock.advance(to: Date(timeIntervalSince1970: 95))
     #expect(clock.now.timeIntervalSince1970 == 100)
     clock.advance(to: Date(timeIntervalSince1970: 100.0004))
     #expect(clock.now.timeIntervalSince1970 == 100)

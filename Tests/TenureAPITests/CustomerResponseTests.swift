@@ -37,7 +37,7 @@ import Testing
             purchasesAreComplete: true)
     }
 
-    @Test func `reads as it was written`() throws {
+    @Test func `a customer on the wire reads as it was written`() throws {
         var answer = try Self.answer()
         answer.entitlementToken = "a.b.c"
         answer.signingKey = SigningKeyResponse(chain: ["d.e.f", "g.h.i"], root: "j.k.l", revocations: "m.n.o")
@@ -76,7 +76,7 @@ import Testing
         #expect(!purchase.isUpgraded)
     }
 
-    @Test func `leaves out what there is not`() throws {
+    @Test func `a customer on the wire leaves out what there is not`() throws {
         var json = JSONWriter()
         json.value(try Self.answer())
         let text = String(decoding: json.bytes, as: UTF8.self)

@@ -46,7 +46,8 @@ import Testing
         let cases = [
             ("transaction", "foreignSignature", "badSignature"),
             ("app-transaction", "missingLeafMarker", "wrongPurpose"),
-            ("receipt", "tamperedContent", "badSignature"), ("receipt", "leafExpiredAtSigning", "expiredAtSigning"),
+            ("receipt", "tamperedContent", "badSignature"),
+            ("receipt", "leafExpiredAtSigning", "outsideValidityPeriod"),
         ]
         for (kind, defect, code) in cases {
             let file = try await testBed.mint(kind, options: ["--defect", defect])

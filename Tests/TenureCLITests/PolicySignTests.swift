@@ -31,7 +31,7 @@ import Testing
         #expect(try await Command.run("policy", "signing-key", nonsense).errors.contains("contains no P-256 key"))
     }
 
-    @Test func `signs what an app with the pinned key reads as the written policy`() async throws {
+    @Test func `tenure policy sign signs what an app with the pinned key reads as the written policy`() async throws {
         let (folder, policy, key, pin) = try await testBed()
         let out = folder.url("tenure-policy.jws").path
         let result = try await Command.run("policy", "sign", policy, "--key", key, "--counter", "7", "--out", out)

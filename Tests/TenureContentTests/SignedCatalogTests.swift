@@ -26,7 +26,7 @@ private func catalog(_ names: String...) throws -> ContentCatalog {
 }
 
 @Suite struct `A signed catalog` {
-    @Test func `reads what it writes`() throws {
+    @Test func `A signed catalog reads what it writes`() throws {
         let packs: [ContentCatalog.Pack] = [
             .init(
                 name: "grand-piano", unlock: .entitlement("piano"), isPurgeable: false,
@@ -42,7 +42,7 @@ private func catalog(_ names: String...) throws -> ContentCatalog {
         #expect(read.issuedAt == Date(timeIntervalSince1970: 5))
     }
 
-    @Test func `counts only with a pinned key and for its own app`() throws {
+    @Test func `A signed catalog counts only with a pinned key and for its own app`() throws {
         let text = try SignedCatalog(try catalog("loops"), counter: 1, issuedAt: Date(), by: key).text
         let other = PinnedKey(P256.Signing.PrivateKey().publicKey)
         #expect(throws: ContentError.wrongSignature) {
@@ -55,7 +55,7 @@ private func catalog(_ names: String...) throws -> ContentCatalog {
         _ = try SignedCatalog.verify(text.utf8, keys: [other, pin], bundleID: bundleID)
     }
 
-    @Test func `can't be passed off as a signed policy, nor a policy as a catalog`() throws {
+    @Test func `A signed catalog can't be passed off as a signed policy, nor a policy as a catalog`() throws {
         let catalog = try SignedCatalog(try catalog("loops"), counter: 1, issuedAt: Date(), by: key)
         #expect(throws: SignedPolicyError.self) {
             try SignedPolicy.verify(catalog.text.utf8, keys: [pin], bundleID: nil)
@@ -64,7 +64,7 @@ private func catalog(_ names: String...) throws -> ContentCatalog {
         #expect(throws: ContentError.self) { try SignedCatalog.verify(policy.utf8, keys: [pin], bundleID: nil) }
     }
 
-    @Test func `is rejected after any changed byte`() throws {
+    @Test func `A signed catalog is rejected after any changed byte`() throws {
         let text = Array(try SignedCatalog(try catalog("loops"), counter: 1, issuedAt: Date(), by: key).text.utf8)
         for index in text.indices {
             var changed = text
@@ -91,7 +91,7 @@ private func catalog(_ names: String...) throws -> ContentCatalog {
 }
 
 @Suite struct `A catalog` {
-    @Test func `gives an app the newest version that it can use`() throws {
+    @Test func `A catalog gives an app the newest version that it can use`() throws {
         let pack = ContentCatalog.Pack(
             name: "loops", unlock: .entitlement("loops"), isPurgeable: false,
             versions: [version("2.0"), version("3.2"), version("3.10")])
@@ -105,7 +105,7 @@ private func catalog(_ names: String...) throws -> ContentCatalog {
         #expect(minimum(nil) == nil)
     }
 
-    @Test func `rejects names, numbers of packs and orders that no client would read`() throws {
+    @Test func `A catalog rejects names, numbers of packs and orders that no client would read`() throws {
         #expect(throws: ContentError.self) { try catalog("Loops") }
         #expect(throws: ContentError.self) { try catalog("") }
         #expect(throws: ContentError.self) { try catalog(String(repeating: "a", count: 65)) }

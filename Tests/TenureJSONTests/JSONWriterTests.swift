@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct `JSON as it is written` {
     @Test(arguments: ["", "plain", "quote \" and \\", "line\nbreak\ttab\r", "\u{0}\u{1F}", "é 😀 “x”", "/"])
-    func `reads back as the same text`(text: String) throws {
+    func `JSON as it is written reads back as the same text`(text: String) throws {
         var json = JSONWriter()
         json.object { json in
             json.key(text)
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `makes one text of pieces`() {
+    @Test func `JSON as it is written makes one text of pieces`() {
         var json = JSONWriter()
         json.array([["a", "", "\"b"], []]) { json, pieces in
             json.text { for piece in pieces { $0.write(piece) } }
@@ -35,7 +35,7 @@ import Testing
         #expect(String(decoding: json.bytes, as: UTF8.self) == #"["a\"b",""]"#)
     }
 
-    @Test func `has its commas where they belong, in both layouts`() throws {
+    @Test func `JSON as it is written has its commas where they belong, in both layouts`() throws {
         for layout in [JSONWriter.Layout.compact, .readable] {
             var json = JSONWriter(layout)
             json.object { json in
@@ -63,7 +63,7 @@ import Testing
         #expect(String(decoding: json.bytes, as: UTF8.self) == "{\n  \"a\": [\n    1\n  ]\n}")
     }
 
-    @Test func `writes instants as the rest of Tenure does`() {
+    @Test func `JSON as it is written writes instants as the rest of Tenure does`() {
         var random = SystemRandomNumberGenerator()
         let instants =
             [

@@ -12,7 +12,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `access tokens` {
-    @Test func `give access to one customer's data, and nothing else does`() async throws {
+    @Test func `access tokens give access to one customer's data, and nothing else does`() async throws {
         try await withService { client in
             let answer = try await client.sync(
                 SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `must be single: a request with two tokens is rejected`() async throws {
+    @Test func `access tokens must be single: a request with two tokens is rejected`() async throws {
         try await withService { client in
             let answer = try await client.sync(
                 SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `expire`() async throws {
+    @Test func `access tokens expire`() async throws {
         try await withFolder { folder in
             let token = try await withService(in: folder) { client in
                 try #require(
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `of another service or database give no access`() async throws {
+    @Test func `access tokens of another service or database give no access`() async throws {
         try await withFolder { one in
             try await withFolder { two in
                 let request = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction))
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `of an environment that is no longer accepted give no access`() async throws {
+    @Test func `access tokens of an environment that is no longer accepted give no access`() async throws {
         try await withFolder { folder in
             let token = try await withService(in: folder) { client in
                 try #require(
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `cannot name another realm of the same customer`() throws {
+    @Test func `access tokens cannot name another realm of the same customer`() throws {
         let key = try withKey()
         let token = AccessToken(customer: 7, realm: Realm(.production), expiresAt: Calculator.now)
         #expect(key.token(in: key.text(of: token).utf8) == token)

@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func `takes as much work as there are entries`() async throws {
+    @Test func `facts that are derived from stored artifacts takes as much work as there are entries`() async throws {
         let (few, many) = (try await entriesLookedAt(for: 250), try await entriesLookedAt(for: 1000))
         #expect(few.derivation >= 250 && few.rederivation >= 250)
         #expect(many.derivation <= 4 * few.derivation, "\(few) \(many)")

@@ -14,7 +14,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `entitlement tokens` {
-    @Test func `prove entitlements of a device, under the service's key`() async throws {
+    @Test func `entitlement tokens prove entitlements of a device, under the service's key`() async throws {
         try await withService { client in
             let answer = try await client.sync(
                 SyncRequest(
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `has no denied entitlement, and isn't issued for unbound proof`() async throws {
+    @Test func `entitlement tokens has no denied entitlement, and isn't issued for unbound proof`() async throws {
         try await withService { client in
             let newcomer = try await client.sync(
                 SyncRequest(
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `without a nonce they end after an hour, with every right in them`() async throws {
+    @Test func `entitlement tokens without a nonce they end after an hour, with every right in them`() async throws {
         try await withService { client in
             let id = "704000000000000001"
             let season = try Calculator.minter().transaction(

@@ -114,7 +114,7 @@ import Testing
     }
 
     /// The work of a sync beside its own entries does not grow with what is known.
-    @Test func `of a list costs the same for thousands of stored purchases as for none`() async throws {
+    @Test func `a large sync of a list costs the same for thousands of stored purchases as for none`() async throws {
         try await withCounts { client, store in
             var statements: [Int] = []
             for known in [0, 1200] {
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `grows over several bodies`() async throws {
+    @Test func `a large sync grows over several bodies`() async throws {
         try await withCounts { client, store in
             var request = SyncRequest()
             for body in 0..<3 {
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `lets an ordinary one be written between two pieces`() async throws {
+    @Test func `a large sync lets an ordinary one be written between two pieces`() async throws {
         for request in [try Self.transactions(200), try Self.receipt(500)] {
             try await withCounts { client, store in
                 store.counts.reset { number in
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test func `is durable once the response is sent`() async throws {
+    @Test func `a large sync is durable once the response is sent`() async throws {
         try await withFolder { folder in
             let request = try Self.receipt(300)
             _ = try await withService(in: folder) { try await $0.sync(request) }

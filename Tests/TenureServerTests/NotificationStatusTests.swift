@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `is a permanent error if it is forged or another app's`() async throws {
+    @Test func `the response to a notification is a permanent error if it is forged or another app's`() async throws {
         let forger = try TestAuthority()
         let forged = try Self.jws(JWSMinter(authority: forger, signedAt: Calculator.now))
         let foreign = try Self.jws(Calculator.minter(bundleID: "com.example.abacus"))
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `asks for it again if the service's clock is behind`() async throws {
+    @Test func `the response to a notification asks for it again if the service's clock is behind`() async throws {
         let jws = try Self.jws(Calculator.minter(signed: Calculator.now.addingTimeInterval(86_400)))
         #expect(try await problem(jws).code == .misconfigured)
     }
@@ -72,12 +72,12 @@ import Testing
         #expect(problem.detail.contains("Apple ID"))
     }
 
-    @Test func `asks for it again if its environment isn't accepted`() async throws {
+    @Test func `the response to a notification asks for it again if its environment isn't accepted`() async throws {
         let problem = try await problem(Self.jws()) { $0.anchors[.production] = nil }
         #expect(problem.code == .misconfigured)
     }
 
-    @Test func `asks for it again after too many unknown signers`() async throws {
+    @Test func `the response to a notification asks for it again after too many unknown signers`() async throws {
         // Nothing is left for checking a signer who was not seen before, though it be Apple.
         let sound = Array(try Self.jws().utf8)
         try await withServiceTestBed { testBed in
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `asks for it again if the database doesn't respond`() async throws {
+    @Test func `the response to a notification asks for it again if the database doesn't respond`() async throws {
         let jws = try Self.jws()
         try await withServiceTestBed { testBed in
             try await testBed.service.store.close()
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `is a clear error if it is too large or isn't JSON`() async throws {
+    @Test func `the response to a notification is a clear error if it is too large or isn't JSON`() async throws {
         try await withService { client in
             let large = #"{"signedPayload":"\#(String(repeating: "A", count: 600_000))"}"#
             #expect(try client.problem(try await client.notify(body: large)).code == .tooLarge)

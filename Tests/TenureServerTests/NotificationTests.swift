@@ -43,7 +43,7 @@ import Testing
 
     // MARK: What is kept
 
-    @Test func `are stored as they came, once, and recognized when they are repeated`() async throws {
+    @Test func `notifications are stored as they came, once, and recognized when they are repeated`() async throws {
         try await withServiceTestBed { testBed in
             let jws = try Self.minter().notification("SUBSCRIBED", "INITIAL_BUY", uuid: "u1", of: Self.period(start: 1))
             for status in ["kept", "known", "known"] {
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `create a customer that a later sync finds`() async throws {
+    @Test func `notifications create a customer that a later sync finds`() async throws {
         try await withServiceTestBed { testBed in
             _ = try await testBed.client.notify(
                 try Self.minter().notification("ONE_TIME_CHARGE", uuid: "u1", of: Self.bought()))
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `without identities are stored without a customer`() async throws {
+    @Test func `notifications without identities are stored without a customer`() async throws {
         try await withServiceTestBed { testBed in
             var summary = JSONObject()
             for (name, value) in [("environment", "Production"), ("bundleId", "com.example.calculator")] {
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `of the sandbox are a customer of the sandbox`() async throws {
+    @Test func `notifications of the sandbox are a customer of the sandbox`() async throws {
         try await withServiceTestBed { testBed in
             let minter = Calculator.minter(.sandbox)
             // As the sandbox sends a test: without the app's id.
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `store the app account token, which identifies no customer`() async throws {
+    @Test func `notifications store the app account token, which identifies no customer`() async throws {
         try await withServiceTestBed { testBed in
             var first = Self.bought("1")
             var second = Self.bought("2")
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func `are stored and prove the customer's facts`() async throws {
+    @Test func `notifications are stored and prove the customer's facts`() async throws {
         try await withServiceTestBed { testBed in
             let expiry = Self.now.addingTimeInterval(5 * Self.day)
             _ = try await testBed.client.notify(
@@ -149,7 +149,10 @@ import Testing
                 trust: try TrustConfiguration(anchors: testBed.service.configuration.anchors))
             var facts = CustomerFacts()
             for (notification, receivedAt) in rows.notifications {
-                facts.add(try NotificationContents(notification, receivedAt: receivedAt, by: verifier))
+                let contents = try NotificationContents(notification, receivedAt: receivedAt, by: verifier)
+                facts.add(contents.proofs)
+                facts.add(contents.purchases)
+                facts.add(contents.renewals)
             }
             #expect(!facts.purchases.isEmpty && !facts.renewals.isEmpty)
             #expect(facts == customer.facts)
@@ -158,7 +161,7 @@ import Testing
 
     // MARK: What they do
 
-    @Test func `of an old period's refund end no subscription`() async throws {
+    @Test func `notifications of an old period's refund end no subscription`() async throws {
         try await withServiceTestBed { testBed in
             var old = Self.period("1", start: 40)
             let current = Self.period("2", start: 10)
@@ -193,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func `keep a right through grace, and not through billing retry`() async throws {
+    @Test func `notifications keep a right through grace, and not through billing retry`() async throws {
         try await withServiceTestBed { testBed in
             let over = Self.period(start: 31)
             let grace = Self.now.addingTimeInterval(15 * Self.day)
@@ -213,7 +216,7 @@ import Testing
         }
     }
 
-    @Test func `of an upgrade replace the old product, in either order`() async throws {
+    @Test func `notifications of an upgrade replace the old product, in either order`() async throws {
         let policy = try SimulatedLife.policy()
         for isReversed in [false, true] {
             try await withServiceTestBed(policy: policy) { testBed in
@@ -236,7 +239,7 @@ import Testing
         }
     }
 
-    @Test func `that the app was refunded end what its era gave`() async throws {
+    @Test func `notifications that the app was refunded end what its era gave`() async throws {
         try await withServiceTestBed { testBed in
             let id = "704000000000000001"
             let before = try await testBed.client.sync(

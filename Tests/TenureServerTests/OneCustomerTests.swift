@@ -119,7 +119,7 @@ extension CustomerResponse {
         }
     }
 
-    @Test func `get their ID from a later artifact of the same purchase`() async throws {
+    @Test func `customers who share a device get their ID from a later artifact of the same purchase`() async throws {
         let (old, new) = (Buyer.owner(), Buyer.owner(id: Self.one))
         try await withService { client in
             let first = try await client.sync(try old.request(try old.transaction("1001")))

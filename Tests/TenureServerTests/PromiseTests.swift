@@ -12,7 +12,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `promises` {
-    @Test func `survive a policy that honors nothing`() async throws {
+    @Test func `promises survive a policy that honors nothing`() async throws {
         try await withFolder { folder in
             let request = SyncRequest(
                 appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `end with a refund of the app`() async throws {
+    @Test func `promises end with a refund of the app`() async throws {
         try await withFolder { folder in
             let appTransaction = try Calculator.minter().text(.appTransaction)
             _ = try await withService(in: folder) {
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `are not made in test environments`() async throws {
+    @Test func `promises are not made in test environments`() async throws {
         try await withFolder { folder in
             let owner = try Calculator.policy(testEnvironments: .owner)
             let request = SyncRequest(

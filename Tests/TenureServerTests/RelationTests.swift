@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `of transactions of several accounts, only one account's count`() async throws {
+    @Test func `artifacts in one sync of transactions of several accounts, only one account's count`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let answer = try await client.sync(

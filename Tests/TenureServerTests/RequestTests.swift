@@ -20,7 +20,7 @@ import Testing
         (#"{"appTransaction": "x", "deviceVerificationID": "me"}"#, "deviceVerificationID"),
         ("\u{0}\u{1}", "invalid JSON"), (String(repeating: "[", count: 100_000), "nested deeper"),
     ])
-    func `that are invalid are refused with the place of the error`(body: String, named: String) async throws {
+    func `requests that are invalid are refused with the place of the error`(body: String, named: String) async throws {
         try await withService { client in
             let problem = try client.problem(try await client.post(body))
             #expect(problem.code == .malformedRequest)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `may have unknown fields and null`() async throws {
+    @Test func `requests may have unknown fields and null`() async throws {
         try await withService { client in
             let jws = try Calculator.minter().text(.appTransaction)
             let response = try await client.post(
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `that are too large are refused`() async throws {
+    @Test func `requests that are too large are refused`() async throws {
         try await withService({ $0.limits.bodySize = 1000 }) { client in
             let response = try await client.post(#"{"receipt": "\#(String(repeating: "A", count: 2000))"}"#)
             #expect(try client.problem(response).code == .tooLarge)
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `of another media type are refused`() async throws {
+    @Test func `requests of another media type are refused`() async throws {
         try await withService { client in
             let response = try await client.post("{}", headers: [.contentType: "text/plain"])
             #expect(try client.problem(response).code == .unsupportedMediaType)
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: ["/", "/v1/customers", "/v1/customer/1", "/../etc/passwd", "/%00", "/.well-known/jwks.json/x"])
-    func `for an unknown path get a problem`(path: String) async throws {
+    func `requests for an unknown path get a problem`(path: String) async throws {
         try await withService { client in
             let response = try await client.get(path)
             let problem = try client.problem(response)
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `of garbage never fail the service`() async throws {
+    @Test func `requests of garbage never fail the service`() async throws {
         try await withService { client in
             var random = SystemRandomNumberGenerator()
             let sound = Array(try Calculator.minter().text(.appTransaction).utf8)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `for health get a response`() async throws {
+    @Test func `requests for health get a response`() async throws {
         try await withService { client in
             for path in ["/health/live", "/health/ready"] {
                 let response = try await client.get(path)
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `get responses that must not be cached`() async throws {
+    @Test func `requests get responses that must not be cached`() async throws {
         try await withService { client in
             let response = try await client.send(
                 SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))

@@ -11,7 +11,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `starting` {
-    @Test func `makes keys that only their owner can read, and keeps them`() async throws {
+    @Test func `starting makes keys that only their owner can read, and keeps them`() async throws {
         try await withFolder { folder in
             let keys = try await withService(in: folder) {
                 String(buffer: try await $0.get("/.well-known/jwks.json").body)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `refuses a key that others can read`() async throws {
+    @Test func `starting refuses a key that others can read`() async throws {
         try await withFolder { folder in
             try await withService(in: folder) { _ in }
             let path = folder + "/signing-key.json"
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `refuses a damaged key`() async throws {
+    @Test func `starting refuses a damaged key`() async throws {
         try await withFolder { folder in
             try await withService(in: folder) { _ in }
             let path = folder + "/signing-key.json"
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `refuses keys without a database, and creates it if that is intended`() async throws {
+    @Test func `starting refuses keys without a database, and creates it if that is intended`() async throws {
         try await withFolder { folder in
             try await withService(in: folder) { _ in }
             for suffix in ["", "-wal", "-shm"] {
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `finds its customers again`() async throws {
+    @Test func `starting finds its customers again`() async throws {
         try await withFolder { folder in
             let request = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction))
             let before = try await withService(in: folder) { try await $0.sync(request) }
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `beyond loopback needs real trust anchors, an admin key and TLS`() throws {
+    @Test func `starting beyond loopback needs real trust anchors, an admin key and TLS`() throws {
         var configuration = try Calculator.configuration("/tmp")
         for host in ["127.0.0.1", "::1", "localhost", "127.8.8.8"] {
             configuration.host = host
@@ -109,7 +109,7 @@ import Testing
         #expect(configuration.mistakes.isEmpty)
     }
 
-    @Test func `behind a proxy is beyond loopback, whatever address it listens on`() throws {
+    @Test func `starting behind a proxy is beyond loopback, whatever address it listens on`() throws {
         var configuration = try Calculator.configuration("/tmp")
         configuration.proxies = [try #require(AddressBlock("127.0.0.1"))]
         #expect(configuration.mistakes.first == .testAnchorsBeyondLoopback(host: "127.0.0.1"))
@@ -119,7 +119,7 @@ import Testing
         #expect(configuration.mistakes.isEmpty)
     }
 
-    @Test func `in production needs the app's Apple ID`() throws {
+    @Test func `starting in production needs the app's Apple ID`() throws {
         var configuration = try Calculator.configuration("/tmp", policy: Calculator.policy(appleID: nil))
         #expect(configuration.mistakes.first == .productionNeedsAppleID)
         configuration.anchors[.production] = nil
@@ -128,7 +128,7 @@ import Testing
         #expect(configuration.mistakes.first == .noEnvironment)
     }
 
-    @Test func `reports in one line what is wrong`() async throws {
+    @Test func `starting reports in one line what is wrong`() async throws {
         let nowhere = try Calculator.configuration("/no/such/folder")
         let error = await #expect(throws: ServiceError.self) { try await TenureService(nowhere) }
         #expect(error?.description.contains("/no/such/folder/record.sqlite") == true)
@@ -142,7 +142,7 @@ import Testing
         #expect(unreadable?.description.contains("/no/such/policy.yaml") == true)
     }
 
-    @Test func `on a port in use reports that`() async throws {
+    @Test func `starting on a port in use reports that`() async throws {
         try await withFolder { folder in
             let application = try await buildApplication(
                 configuration: try Calculator.configuration(folder), logger: Calculator.logger)

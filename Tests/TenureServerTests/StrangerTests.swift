@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `gets no stored data for it`() async throws {
+    @Test func `a stranger with another customer's proof gets no stored data for it`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let appTransaction = try minter.text(.appTransaction)

@@ -36,7 +36,7 @@ import Testing
         SyncRequest(appTransaction: try Calculator.minter().newcomer(id))
     }
 
-    @Test func `count down, and end`() async throws {
+    @Test func `trials count down, and end`() async throws {
         try await withService(policy: try Self.policy()) { client in
             let token = try #require(try await client.sync(try Self.newcomer()).accessToken).value
             for left in [2, 1, 0] {
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `survive a reinstallation and another device`() async throws {
+    @Test func `trials survive a reinstallation and another device`() async throws {
         try await withService(policy: try Self.policy(.sessions(1))) { client in
             let token = try #require(try await client.sync(try Self.newcomer()).accessToken).value
             _ = try await client.beginSession("a", token: token)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `are not for owners`() async throws {
+    @Test func `trials are not for owners`() async throws {
         try await withService(policy: try Self.policy()) { client in
             let owner = try await client.sync(
                 SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `can't be used with another customer's proof`() async throws {
+    @Test func `trials can't be used with another customer's proof`() async throws {
         try await withService(policy: try Self.policy()) { client in
             let found = try await client.sync(try Self.newcomer(), from: nil)
             let token = try #require(found.accessToken).value
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `of days run from the first session`() async throws {
+    @Test func `trials of days run from the first session`() async throws {
         let clock = TestClock(Calculator.now)
         try await withService(policy: try Self.policy(.days(7)), { $0.now = { clock.now } }) { client in
             let end = Calculator.now.addingTimeInterval(7 * 86_400)
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `are not stretched by one session that never ends`() async throws {
+    @Test func `trials are not stretched by one session that never ends`() async throws {
         let clock = TestClock(Calculator.now)
         try await withService(policy: try Self.policy(), { $0.now = { clock.now } }) { client in
             var token = try #require(try await client.sync(try Self.newcomer()).accessToken).value
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `never exceed their count between two processes`() async throws {
+    @Test func `trials never exceed their count between two processes`() async throws {
         try await withFolder { folder in
             let policy = try Self.policy(.sessions(5))
             try await withServiceTestBed(in: folder, policy: policy) { one in
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `refuse invalid requests`() async throws {
+    @Test func `trials refuse invalid requests`() async throws {
         try await withService(policy: try Self.policy()) { client in
             let token = try #require(try await client.sync(try Self.newcomer()).accessToken).value
             #expect(try client.problem(try await client.postSession("a", token: "x")).code == .notAuthenticated)

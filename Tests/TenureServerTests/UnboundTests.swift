@@ -34,7 +34,7 @@ import Testing
             refunded ? ["revocationDate": .instant(Calculator.now.addingTimeInterval(-2 * day))] : [:])
     }
 
-    @Test func `with all purchases doesn't make a later list complete`() async throws {
+    @Test func `unbound proof with all purchases doesn't make a later list complete`() async throws {
         try await withService { client in
             let app = try Self.minter(daysAgo: 5).newcomer()
             let complete = try await client.sync(SyncRequest(appTransaction: app, transactions: []), from: nil)
@@ -238,7 +238,7 @@ import Testing
         }
     }
 
-    @Test func `of two accounts of one customer only the promises of the one shown count`() async throws {
+    @Test func `unbound proof of two accounts of one customer only the promises of the one shown count`() async throws {
         try await withFolder { folder in
             let owner = SyncRequest(appTransaction: try Self.appTransaction(daysAgo: 10), transactions: [])
             let newcomer = SyncRequest(

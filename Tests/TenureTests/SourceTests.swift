@@ -41,21 +41,21 @@ private let tooNew = [
         }
     }
 
-    @Test func `use @available in one file only`() throws {
+    @Test func `The client's sources use @available in one file only`() throws {
         let users = try files(of: clientModules).filter { _, lines in lines.contains { $0.contains("@available") } }
         for (name, _) in users where name != "Tenure/AppStore/Tenure+PurchaseForms.swift" {
             Issue.record("\(name): `@available` belongs in `Tenure/AppStore/Tenure+PurchaseForms.swift`")
         }
     }
 
-    @Test func `create evidence from StoreKit's results in one file`() throws {
+    @Test func `The client's sources create evidence from StoreKit's results in one file`() throws {
         let makers = try files(of: ["Tenure"]).filter { _, lines in
             lines.contains { $0.contains("AppTransaction.shared") || $0.contains("Transaction.all") }
         }
         #expect(makers.map(\.name) == ["Tenure/AppStore/StoreKitAccess.swift"])
     }
 
-    @Test func `may show a sign-in in one place`() throws {
+    @Test func `The client's sources may show a sign-in in one place`() throws {
         let callers = try files(of: ["Tenure"]).flatMap { name, lines in
             lines.filter { $0.contains("AppStore.sync()") || $0.contains("AppTransaction.refresh()") }.map { _ in name }
         }
@@ -66,7 +66,7 @@ private let tooNew = [
         #expect(users.map(\.name) == ["Tenure/Restore.swift"])
     }
 
-    @Test func `use nothing that can trap on untrusted bytes`() throws {
+    @Test func `The client's sources use nothing that can trap on untrusted bytes`() throws {
         for (name, lines) in try files(of: ["Tenure"]) {
             for (number, line) in lines.enumerated() {
                 for word in ["try!", "as!", "fatalError(", "precondition(", "unowned"] where line.contains(word) {

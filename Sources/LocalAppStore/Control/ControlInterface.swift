@@ -61,11 +61,11 @@ struct ControlInterface: Sendable {
                     }
                     return try AppStoreOperation(object)
                 }
-            default: throw OperationMistake("send one operation, or a list of them")
+            default: throw OperationMistake("the body must be one operation, or a list of operations")
             }
             let caused = try await store.perform(operations)
             let state = await store.state
-            let told = caused.map { notification -> JSONValue in
+            let notifications = caused.map { notification -> JSONValue in
                 var object: JSONObject = ["type": .string(notification.type.rawValue)]
                 object["subtype"] = (notification.subtype?.rawValue).map(JSONValue.string)
                 object["date"] = .string(notification.date.rfc3339)
@@ -79,7 +79,7 @@ struct ControlInterface: Sendable {
                 }
                 return .object(object)
             }
-            return .json(["now": .string(state.now.rfc3339), "notifications": .array(told)])
+            return .json(["now": .string(state.now.rfc3339), "notifications": .array(notifications)])
         } catch let error as JSONError {
             return Self.refusal("the body is \(error)", .badRequest)
         } catch let error as OperationMistake {

@@ -92,7 +92,7 @@ extension DeviceInterface {
         }
         do {
             try await store.perform(AppStoreOperation(.upgrade, parameters))
-        } catch AppStoreStateError.unfit {
+        } catch AppStoreStateError.wrongState {
             try await store.perform(AppStoreOperation(.downgrade, parameters))
         }
     }

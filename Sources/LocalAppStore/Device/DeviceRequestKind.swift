@@ -71,8 +71,8 @@ extension AppStoreStateError {
         case .notForSale: .notForSale
         case .notEligible: .notEligible
         case .noOffer: .noOffer
-        case .unfit(_, _, must: "be payable"): .notPayable
-        case .customerExists, .hasApp, .neverBought, .hasSubscription, .noSubscription, .noFamily, .unfit,
+        case .billingFails: .notPayable
+        case .customerExists, .hasApp, .neverBought, .hasSubscription, .noSubscription, .noFamily, .wrongState,
             .appNotBought:
             .impossible
         }

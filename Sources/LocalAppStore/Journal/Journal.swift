@@ -109,22 +109,11 @@ package struct Journal: Sendable {
 /// The header: how a state begins.
 package struct JournalHeader: Codable, Sendable {
     var seed: String
-    var environment: AppStoreEnvironment
+    var environment: AppStoreEnvironment = .production
     package var now: Date
     package var apps: [StoreApp]
     /// Nil: Apple's.
     var sandboxPeriods: SandboxPeriods?
-
-    init(
-        seed: String, environment: AppStoreEnvironment = .production, now: Date, apps: [StoreApp],
-        sandboxPeriods: SandboxPeriods? = nil
-    ) {
-        self.seed = seed
-        self.environment = environment
-        self.now = now
-        self.apps = apps
-        self.sandboxPeriods = sandboxPeriods
-    }
 
     package var state: AppStoreState {
         AppStoreState(

@@ -10,13 +10,14 @@ package struct HTTPNotificationSender: Sendable {
     private let client: HTTPClient
     private let timeout: TimeAmount
 
-    package init(client: HTTPClient = HTTPNotificationSender.impatient, timeout: TimeAmount = .seconds(10)) {
+    package init(client: HTTPClient = HTTPNotificationSender.withoutRetries, timeout: TimeAmount = .seconds(10)) {
         self.client = client
         self.timeout = timeout
     }
 
-    /// Doesn't wait for a port without a listener: the App Store tries again in an hour. Lives as long as the process.
-    package static let impatient: HTTPClient = {
+    /// A client that doesn't retry refused connections: the App Store sends the notification again in an hour. It lives as
+    /// long as the process.
+    package static let withoutRetries: HTTPClient = {
         var configuration = HTTPClient.Configuration.singletonConfiguration
         configuration.connectionPool.retryConnectionEstablishment = false
         // Many notifications at once are many connections at once.

@@ -27,7 +27,7 @@ package struct AppStoreOperation: Sendable, Hashable {
             case .string(let text), .number(let text): try set(member.name, to: text)
             case .boolean(let flag): try set(member.name, to: flag ? "true" : "false")
             case .null: break
-            case .array, .object: throw OperationMistake("`\(member.name)` of `\(name)` is a single value")
+            case .array, .object: throw OperationMistake("`\(member.name)` of `\(name)` must be a single value")
             }
         }
         try checkCompleteness()
@@ -79,6 +79,6 @@ package struct OperationMistake: Error, Sendable, Hashable, CustomStringConverti
     }
 
     init(_ text: String, in parameter: AppStoreOperation.Parameter, is wanted: String) {
-        self.init("`\(parameter.rawValue)` is \(wanted), and not `\(text)`")
+        self.init("`\(parameter.rawValue)` must be \(wanted); found `\(text)`")
     }
 }

@@ -154,7 +154,7 @@ extension AppStoreState {
         payload["offerPeriod"] = .string(offer.period.iso8601)
     }
 
-    /// The value that only that device recognizes: section 1.7 of the formats.
+    /// Adds the nonce, and its hash with the device ID, which only that device can check.
     private func bind(_ payload: inout JSONObject, _ label: String, for reader: StoreSigner.Reader, at date: Date) {
         guard case .device(let device) = reader else { return }
         let nonce = ids.uuid("nonce \(label) \(Int64(date.timeIntervalSince1970 * 1000))")

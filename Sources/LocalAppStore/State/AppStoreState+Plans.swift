@@ -13,7 +13,7 @@ extension AppStoreState {
         let product = try productPlace(id)
         let place = try subscription(customer, id)
         let it = subscriptions[place]
-        guard it.state == .active else { throw .unfit(customer: customer, product: id, must: "be running") }
+        guard it.state == .active else { throw .wrongState(customer: customer, product: id, must: "be running") }
         guard products[product].isOnSale else { throw .notForSale(product: id) }
         var offer: SubscriptionOffer?
         if let name {
@@ -24,7 +24,7 @@ extension AppStoreState {
         }
         let change = planChange(from: it.product, to: product)
         guard change == wanted else {
-            throw .unfit(customer: customer, product: id, must: "be \(wanted.phrase) than what runs")
+            throw .wrongState(customer: customer, product: id, must: "be \(wanted.phrase) than what runs")
         }
         subscriptions[place].autoRenews = true
         switch change {
@@ -93,7 +93,7 @@ extension AppStoreState {
     mutating func consent(_ customer: String, _ product: String) throws(AppStoreStateError) {
         let place = try subscription(customer, product)
         guard subscriptions[place].state == .active, subscriptions[place].priceIncrease?.status == .notYetAnswered
-        else { throw .unfit(customer: customer, product: product, must: "wait for consent to a higher price") }
+        else { throw .wrongState(customer: customer, product: product, must: "wait for consent to a higher price") }
         subscriptions[place].priceIncrease?.status = .accepted
         notify(.priceIncrease, .accepted, about: place)
     }

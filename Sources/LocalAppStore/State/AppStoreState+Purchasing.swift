@@ -17,9 +17,7 @@ extension AppStoreState {
         guard let acquisition = acquisition(of: account, app: app) else {
             throw .hasNoApp(customer: customer, app: apps[app].bundleID)
         }
-        guard accounts[account].billingWorks else {
-            throw .unfit(customer: customer, product: id, must: "be payable")
-        }
+        guard accounts[account].billingWorks else { throw .billingFails(customer: customer) }
         guard products[product].type == .autoRenewable else {
             let transaction = record(
                 product, account: account, quantity: max(1, quantity), appAccountToken: appAccountToken)

@@ -30,7 +30,7 @@ extension AppStoreState {
     ) throws(AppStoreStateError) {
         let transaction = try transaction(customer, product, periodsAgo: periodsAgo)
         guard transaction.revocation == nil else {
-            throw .unfit(customer: customer, product: product, must: "not be refunded")
+            throw .wrongState(customer: customer, product: product, must: "not be refunded")
         }
         tell(.refundDeclined, of: transaction)
     }
@@ -45,7 +45,7 @@ extension AppStoreState {
     ) throws(AppStoreStateError) {
         let transaction = try transaction(customer, product, periodsAgo: periodsAgo)
         guard transaction.revocation == nil, !transaction.isFamilyShared else {
-            throw .unfit(customer: customer, product: product, must: "be paid for and not be refunded")
+            throw .wrongState(customer: customer, product: product, must: "be paid for and not be refunded")
         }
         change(transaction.index) { [now] in
             $0.revocation = .init(
@@ -76,7 +76,7 @@ extension AppStoreState {
     ) throws(AppStoreStateError) {
         let transaction = try transaction(customer, product, periodsAgo: periodsAgo)
         guard let revocation = transaction.revocation, revocation.type != .familyRevoke else {
-            throw .unfit(customer: customer, product: product, must: "be refunded")
+            throw .wrongState(customer: customer, product: product, must: "be refunded")
         }
         change(transaction.index) { $0.revocation = nil }
         if let subscription = subscription(of: transaction), subscription.current == transaction.index,

@@ -92,7 +92,7 @@ extension AppStoreState {
     mutating func setAutoRenew(_ isOn: Bool, _ customer: String, _ product: String) throws(AppStoreStateError) {
         let place = try subscription(customer, product)
         guard subscriptions[place].isRunning, subscriptions[place].autoRenews != isOn else {
-            throw .unfit(
+            throw .wrongState(
                 customer: customer, product: product, must: isOn ? "run and not renew" : "renew automatically")
         }
         subscriptions[place].autoRenews = isOn
@@ -105,7 +105,7 @@ extension AppStoreState {
         switch subscriptions[place].state {
         case .gracePeriod, .billingRetry: break
         case .active, .expired, .revoked:
-            throw .unfit(customer: customer, product: product, must: "be in a grace period or billing retry")
+            throw .wrongState(customer: customer, product: product, must: "be in a grace period or billing retry")
         }
         accounts[subscriptions[place].account].billingWorks = true
         renew(place, recovering: true)

@@ -10,10 +10,10 @@ extension AppStoreState {
         guard accounts[transaction.account].family != nil else { throw .noFamily(customer: customer) }
         guard products[transaction.product].isFamilyShareable, !transaction.isFamilyShared,
             transaction.revocation == nil
-        else { throw .unfit(customer: customer, product: id, must: "be family-shareable and paid for") }
+        else { throw .wrongState(customer: customer, product: id, must: "be family-shareable and paid for") }
         if let subscription = subscription(of: transaction) {
             guard subscription.isRunning else {
-                throw .unfit(customer: customer, product: id, must: "be running")
+                throw .wrongState(customer: customer, product: id, must: "be running")
             }
             subscriptions[subscription.index].isShared = true
             share(subscription.index)
@@ -33,7 +33,7 @@ extension AppStoreState {
         } else if sharedPurchases.remove(transaction.index) != nil {
             revokeShares(in: transaction)
         } else {
-            throw .unfit(customer: customer, product: id, must: "be shared")
+            throw .wrongState(customer: customer, product: id, must: "be shared")
         }
     }
 

@@ -22,9 +22,10 @@ package enum AppStoreStateError: Error, Sendable, Hashable {
     case noOffer(product: String, offer: String)
     case notEligible(customer: String, offer: String)
     case noFamily(customer: String)
-    /// An operation that the purchase's state doesn't allow, with the state that it needs.
-    case unfit(customer: String, product: String, must: String)
+    /// The state of the purchase doesn't allow the operation. `must` is the state that it needs: "be refunded".
+    case wrongState(customer: String, product: String, must: String)
     case appNotBought(customer: String, app: String)
+    case billingFails(customer: String)
 }
 
 extension AppStoreStateError: CustomStringConvertible {
@@ -50,10 +51,11 @@ extension AppStoreStateError: CustomStringConvertible {
         case .noSubscription(let customer, let product):
             "`\(customer)` has no subscription in the group of `\(product)`"
         case .noOffer(let product, let offer): "`\(product)` has no offer `\(offer)`"
-        case .notEligible(let customer, let offer): "`\(customer)` cannot have the offer `\(offer)`"
+        case .notEligible(let customer, let offer): "`\(customer)` isn't eligible for the offer `\(offer)`"
         case .noFamily(let customer): "`\(customer)` isn't in a family"
-        case .unfit(let customer, let product, let must): "`\(product)` of `\(customer)` must \(must) for that"
-        case .appNotBought(let customer, let app): "`\(customer)` has nothing to be refunded for `\(app)`"
+        case .wrongState(let customer, let product, let must): "`\(product)` of `\(customer)` must \(must) for that"
+        case .appNotBought(let customer, let app): "`\(customer)` didn't pay for `\(app)`, so it can't be refunded"
+        case .billingFails(let customer): "every charge of `\(customer)` fails; perform `recover` first"
         }
     }
 }

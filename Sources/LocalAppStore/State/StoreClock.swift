@@ -7,8 +7,6 @@ package struct StoreClock: Sendable, Hashable {
 
     init(startingAt now: Date) { self.now = now.inMilliseconds }
 
-    mutating func advance(by seconds: TimeInterval) { advance(to: now.addingTimeInterval(seconds)) }
-
     mutating func advance(to instant: Date) { now = max(now, instant.inMilliseconds) }
 }
 

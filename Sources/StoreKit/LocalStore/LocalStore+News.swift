@@ -39,13 +39,13 @@ extension LocalStore {
                 let items = state.news[keyPath: column]
                 guard let position = cursor.position else {
                     guard state.contents != nil else { return (false, nil) }
-                    cursor.position = items.told.count
+                    cursor.position = items.changes.count
                     cursor.atFirst = items.atFirst[...]
                     return (true, nil)
                 }
-                guard position < items.told.count else { return (state.contents != nil, nil) }
+                guard position < items.changes.count else { return (state.contents != nil, nil) }
                 cursor.position = position + 1
-                return (true, items.told[position])
+                return (true, items.changes[position])
             }
             if let news { return news }
             if !began {
@@ -54,7 +54,7 @@ extension LocalStore {
                 if (try? await contact()) != nil { continue }
             }
             await waitForNews { state in
-                cursor.position.map { $0 < state.news[keyPath: column].told.count } ?? (state.contents != nil)
+                cursor.position.map { $0 < state.news[keyPath: column].changes.count } ?? (state.contents != nil)
             }
         }
         return nil

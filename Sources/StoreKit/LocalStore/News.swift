@@ -5,7 +5,7 @@ import TenureJSON
 /// The changes that the device knows, in order. Each listener reads them at its own position.
 struct News: Sendable {
     struct Column<Element: Sendable>: Sendable {
-        var told: [Element] = []
+        var changes: [Element] = []
         /// What a listener gets first.
         var atFirst: [Element] = []
     }
@@ -31,21 +31,21 @@ struct News: Sendable {
     /// Returns whether anything changed.
     ///
     /// - Parameters:
-    /// - contents: what is known from now on.
-    /// - isMuted: transactions that this device is buying, and learns about in another way.
+    ///   - contents: what is known from now on.
+    ///   - isMuted: transactions that this device is buying, and learns about in another way.
     ///   - isOwn: transactions that it bought.
     mutating func hear(
         _ contents: DeviceContents, isMuted: (Transaction) -> Bool, isOwn: (Transaction) -> Bool
     ) -> Bool {
         let isFirst = knownTransactions == nil
-        let before = (transactions.told.count, statuses.told.count, storefronts.told.count)
+        let before = (transactions.changes.count, statuses.changes.count, storefronts.changes.count)
         // The oldest first.
         for held in contents.transactions.reversed() where !isMuted(held.value) || !isFirst && isKnown(held.value) {
             let essence = held.value.signed.essence
             let known = knownTransactions?[held.value.id]
             let isNews =
                 isFirst ? hadAnother && !held.isFinished : known != essence && !(known == nil && isOwn(held.value))
-            if isNews { transactions.told.append(held.value) }
+            if isNews { transactions.changes.append(held.value) }
             knownTransactions = knownTransactions ?? [:]
             knownTransactions?[held.value.id] = essence
         }
@@ -55,14 +55,14 @@ struct News: Sendable {
         for subscription in contents.subscriptions {
             let essence = subscription.essence
             let id = subscription.transaction.originalID
-            if !isFirst, knownSubscriptions[id] != essence { statuses.told.append(subscription) }
+            if !isFirst, knownSubscriptions[id] != essence { statuses.changes.append(subscription) }
             knownSubscriptions[id] = essence
         }
         if let storefront = contents.storefront {
-            if let knownStorefront, knownStorefront != storefront { storefronts.told.append(storefront) }
+            if let knownStorefront, knownStorefront != storefront { storefronts.changes.append(storefront) }
             knownStorefront = storefront
         }
-        return before != (transactions.told.count, statuses.told.count, storefronts.told.count)
+        return before != (transactions.changes.count, statuses.changes.count, storefronts.changes.count)
     }
 
     private func isKnown(_ transaction: Transaction) -> Bool { knownTransactions?[transaction.id] != nil }

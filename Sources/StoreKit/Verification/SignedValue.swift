@@ -87,7 +87,7 @@ extension VerificationResult.VerificationError {
             switch code {
             case .badSignature: .invalidSignature
             case .malformed, .tooLarge, .unsupportedAlgorithm: .invalidEncoding
-            case .untrustedChain, .wrongPurpose, .expiredAtSigning, .tooManyUnknownSigners, .misconfigured:
+            case .untrustedChain, .wrongPurpose, .outsideValidityPeriod, .tooManyUnknownSigners, .misconfigured:
                 .invalidCertificateChain
             case .wrongApp, .wrongEnvironment, .wrongKind: .missingRequiredProperties
             }

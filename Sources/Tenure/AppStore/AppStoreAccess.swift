@@ -76,28 +76,12 @@ package struct StoreTransaction: Sendable, Hashable {
     package let environment: AppStoreEnvironment
     /// The app transaction that the purchase belongs to, if the artifact names it.
     package let appTransactionID: String?
-    let subscriptionGroupID: String?
+    var subscriptionGroupID: String?
     let purchase: Purchase
-
-    init(
-        jws: String, environment: AppStoreEnvironment, appTransactionID: String?, subscriptionGroupID: String? = nil,
-        purchase: Purchase
-    ) {
-        self.jws = jws
-        self.environment = environment
-        self.appTransactionID = appTransactionID
-        self.subscriptionGroupID = subscriptionGroupID
-        self.purchase = purchase
-    }
 }
 
 /// A verified renewal info.
 package struct StoreRenewal: Sendable, Hashable {
     package let jws: String
     let renewal: Renewal
-
-    package init(jws: String, renewal: Renewal) {
-        self.jws = jws
-        self.renewal = renewal
-    }
 }

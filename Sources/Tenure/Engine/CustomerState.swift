@@ -13,7 +13,7 @@ final class CustomerState: Sendable {
         /// The latest instant at which this device has been.
         var floor: Date
         /// How often a new signature has shown that the clock had been wrong.
-        var heals = 0
+        var clockCorrections = 0
         /// Whether a search has ended since the app started.
         var isSearched = false
         /// When the last search ended, by the device's clock.
@@ -145,10 +145,10 @@ final class CustomerState: Sendable {
         state.withLock { state in
             let floor = snapshot.floor.timeIntervalSinceReferenceDate
             // Only a new signature turns time back. A caller may have seen a later clock meanwhile.
-            let isHealed = snapshot.heals > state.snapshot.heals
-            state.floor = isHealed ? floor : max(state.floor, floor)
+            let isClockCorrected = snapshot.clockCorrections > state.snapshot.clockCorrections
+            state.floor = isClockCorrected ? floor : max(state.floor, floor)
             if snapshot.accountChanges != state.snapshot.accountChanges { state.over = [] }
-            for name in state.over where isHealed || (ends[name] ?? 0) > state.floor { state.over.remove(name) }
+            for name in state.over where isClockCorrected || (ends[name] ?? 0) > state.floor { state.over.remove(name) }
             state.snapshot = snapshot
             state.ends = ends
         }

@@ -50,7 +50,7 @@ extension DeviceState {
         }
         if memory.time.floor < before.time.floor {
             // Newly signed evidence showed another process that the clock had been wrong.
-            facts.heals += 1
+            facts.clockCorrections += 1
             post()
         } else if memory.account != before.account || memory.trials != before.trials {
             post()

@@ -144,7 +144,7 @@ final class DeviceState {
         // A result that was requested before a later clock was observed can't correct that clock.
         let latest = customerState.latest
         lesson(&memory.time, latest > searchFloor ? max(latest, setup.clock()) : setup.clock())
-        if memory.time.floor < floor { facts.heals += 1 }
+        if memory.time.floor < floor { facts.clockCorrections += 1 }
     }
 
     // MARK: Evidence

@@ -21,7 +21,7 @@ struct Evaluation {
                 answers: answers, acquisition: account.acquisition, environment: environment,
                 distribution: facts.distribution, steps: snapshot.steps, policyError: facts.policyError,
                 optionsError: setup.optionsError),
-            productAnswers: productAnswers, floor: memory.time.now(clock), heals: facts.heals,
+            productAnswers: productAnswers, floor: memory.time.now(clock), clockCorrections: facts.clockCorrections,
             isSearched: facts.isSearched,
             checkedAt: facts.checkedAt,
             accountChanges: facts.accountChanges, knowsAllNames: knowsAllNames, graceEnds: graceEnds,
@@ -32,7 +32,7 @@ struct Evaluation {
 
     /// Whether an entitlement without an answer is a misspelled name.
     private var knowsAllNames: Bool {
-        facts.isSearched && facts.policyError == nil && (setup.service == nil || !account.told.isEmpty)
+        facts.isSearched && facts.policyError == nil && (setup.service == nil || !account.serviceAnswers.isEmpty)
     }
 
     /// The environment of this copy of the app, as far as it is known.
@@ -57,7 +57,7 @@ struct Evaluation {
         guard setup.service != nil else { return answers }
         let unanswered = grants(by: account.unanswered)
         let confirmed = grantsByConfirmedPurchases
-        let names = Set(answers.keys).union(account.told.keys).union(facts.fresh?.keys.map { $0 } ?? [])
+        let names = Set(answers.keys).union(account.serviceAnswers.keys).union(facts.fresh?.keys.map { $0 } ?? [])
             .union(facts.claims?.rights.keys.map { $0 } ?? []).union(unanswered.keys)
         for name in names {
             answers[name] = serviceAnswer(
@@ -127,7 +127,9 @@ struct Evaluation {
     /// What verified purchases grant, if the service granted it too, but without a signature. The service signs only if
     /// it gets the app transaction, which isn't always available.
     private var grantsByConfirmedPurchases: [String: Tenure.Answer] {
-        guard (facts.fresh ?? account.told).values.contains(where: { $0.outcome == .granted }) else { return [:] }
+        guard (facts.fresh ?? account.serviceAnswers).values.contains(where: { $0.outcome == .granted }) else {
+            return [:]
+        }
         return grants(by: Set(account.purchases.map(\.transactionID)).subtracting(account.refused))
     }
 
@@ -138,34 +140,37 @@ struct Evaluation {
         if let newPurchase, newPurchase.lastsLonger(than: signed) { return newPurchase }
         if let signed { return signed }
         let deviceGrant = device?.outcome == .granted ? device : nil
-        if let told = facts.fresh?[name] {
-            switch told.outcome {
+        if let fresh = facts.fresh?[name] {
+            switch fresh.outcome {
             // A right that has ended in the meantime doesn't count.
-            case .granted where told.until.map { $0 <= memory.time.now(clock) } ?? false: break
+            case .granted where fresh.until.map { $0 <= memory.time.now(clock) } ?? false: break
             case .granted:
                 return deviceGrant ?? confirmedPurchase
-                    ?? .unanswered(name, title: title(of: name), because: .unsigned, keeping: told.reasons)
+                    ?? .unanswered(name, title: title(of: name), because: .unsigned, keeping: fresh.reasons)
             // The service doesn't know artifacts that couldn't be sent.
-            case .denied: return account.toldAll ? told : told.demoted(because: .notAnswered, title: title(of: name))
-            case .undetermined: return told
+            case .denied:
+                return account.sentEverything ? fresh : fresh.demoted(because: .notAnswered, title: title(of: name))
+            case .undetermined: return fresh
             }
         }
         // What the device proves by itself, until the service answers. What the service denied stays denied: support
         // may have taken it.
         if !account.denials.contains(name) {
             if let deviceGrant { return deviceGrant }
-            if let confirmedPurchase, account.told[name]?.outcome == .granted { return confirmedPurchase }
+            if let confirmedPurchase, account.serviceAnswers[name]?.outcome == .granted { return confirmedPurchase }
         }
         return .unanswered(
-            name, title: title(of: name), keeping: account.told[name]?.reasons ?? device?.reasons ?? [])
+            name, title: title(of: name), keeping: account.serviceAnswers[name]?.reasons ?? device?.reasons ?? [])
     }
 
     /// The rights in the service's entitlement token, which also holds offline.
     private func signedAnswer(on name: String) -> Tenure.Answer? {
         let now = memory.time.now(clock)
         guard let right = facts.claims?.rights[name], right.until.map({ now < $0 }) ?? true else { return nil }
-        if let told = facts.fresh?[name] ?? account.told[name], told.outcome == .granted, told.until == right.until {
-            return told
+        if let answer = facts.fresh?[name] ?? account.serviceAnswers[name], answer.outcome == .granted,
+            answer.until == right.until
+        {
+            return answer
         }
         return .kept(name, title: title(of: name), until: right.until)
     }

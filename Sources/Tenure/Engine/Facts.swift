@@ -21,7 +21,7 @@ struct Facts {
     /// When the last search ended, by the device's clock.
     var checkedAt: Date?
     /// How often the clock was found to have been wrong.
-    var heals = 0
+    var clockCorrections = 0
     /// Grows with every account that is discarded.
     var accountChanges = 0
 

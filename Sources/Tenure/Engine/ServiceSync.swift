@@ -37,11 +37,13 @@ final class ServiceSync {
         guard !setup.isListening else { return false }
         if !unsent.isEmpty { return true }
         let now = device.memory.time.now(clock)
-        guard let claims = device.facts.claims, !device.memory.account.told.isEmpty else { return age >= Self.hour }
+        guard let claims = device.facts.claims, !device.memory.account.serviceAnswers.isEmpty else {
+            return age >= Self.hour
+        }
         // A right that has ended may have been renewed.
-        let told = device.memory.account.told
-        let hasEnded = told.contains { $1.outcome == .granted && $1.until.map { $0 <= now && $0 > asked } ?? false }
-        let isAllGranted = told.keys.allSatisfy { name in
+        let answers = device.memory.account.serviceAnswers
+        let hasEnded = answers.contains { $1.outcome == .granted && $1.until.map { $0 <= now && $0 > asked } ?? false }
+        let isAllGranted = answers.keys.allSatisfy { name in
             claims.rights[name].map { $0.until.map { now < $0 } ?? true } ?? false
         }
         return hasEnded || !isAllGranted && age >= Self.hour
@@ -68,7 +70,7 @@ final class ServiceSync {
                 device.snapshot.knowsPurchases
                 && (device.snapshot.appTransaction != nil || !device.asksForAppTransaction)
             if device.facts.fresh == nil, hasSeenAll, !setup.isListening {
-                device.facts.fresh = device.memory.account.told
+                device.facts.fresh = device.memory.account.serviceAnswers
             }
             return device.snapshot.note(
                 .service, .skipped("it was asked a short while ago, and there is no new evidence"))
@@ -127,10 +129,10 @@ final class ServiceSync {
                 response.entitlements.map { ($0.key, Tenure.Answer($0.value, named: $0.key)) }
             ) { first, _ in first }
             device.facts.fresh = answers
-            device.memory.account.toldAll =
+            device.memory.account.sentEverything =
                 request.transactions != nil && device.snapshot.knowsRenewals
                 && (request.appTransaction != nil || !device.facts.distribution.hasAppTransaction)
-            device.memory.account.told = answers
+            device.memory.account.serviceAnswers = answers
         }
         device.memory.account.askedAt = clock
         if let given = response.accessToken {
@@ -158,7 +160,7 @@ final class ServiceSync {
             new: token, for: device.holder(device.deviceID), answering: nonce,
             latest: device.memory.time.now(setup.clock()))
         // The token was made for this request, so its date is the present, even if a clock was wrong before.
-        device.learn { $0.learn(toldAt: claims.issuedAt, clock: $1) }
+        device.learn { $0.learn(serviceTime: claims.issuedAt, clock: $1) }
         device.facts.claims = claims
         device.memory.account.entitlementToken = text
         device.memory.account.keyStatements = KeyRing.kept(of: token.statements)
@@ -200,7 +202,7 @@ final class ServiceSync {
         do throws(ServiceFailure) {
             switch try await service.products(unlessTagged: known?.tag) {
             case .unchanged: device.memory.catalog?.askedAt = clock
-            case .told(let text, let tag):
+            case .changed(let text, let tag):
                 device.memory.catalog = CachedCatalog(text: text, tag: tag, askedAt: clock)
             }
         } catch {

@@ -5,23 +5,12 @@ package struct BundleDescription: Sendable, Hashable {
     package var path: String
     package var bundleID: String?
     /// Whether Info.plist has `NSAppClip`.
-    var isAppClip: Bool
+    var isAppClip = false
     /// `WKCompanionAppBundleIdentifier` in the Info.plist of a watch app, for its extensions too: the app on the
     /// iPhone.
     var companionBundleID: String?
     /// The bundle ID of the app that contains this bundle.
     var containingBundleID: String?
-
-    init(
-        path: String, bundleID: String?, isAppClip: Bool = false, companionBundleID: String? = nil,
-        containingBundleID: String? = nil
-    ) {
-        self.path = path
-        self.bundleID = bundleID
-        self.isAppClip = isAppClip
-        self.companionBundleID = companionBundleID
-        self.containingBundleID = containingBundleID
-    }
 }
 
 extension HostProcess {

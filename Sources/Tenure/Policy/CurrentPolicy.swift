@@ -97,12 +97,6 @@ package struct KeptPolicy: Sendable, Hashable, Codable {
     package let tag: String?
     /// The highest counter that this device has accepted, even if the text is lost.
     let highestCounter: Int64
-
-    package init(text: String, tag: String?, highestCounter: Int64) {
-        self.text = text
-        self.tag = tag
-        self.highestCounter = highestCounter
-    }
 }
 
 /// The result of a request for a newer policy.

@@ -1,21 +1,14 @@
 package import Foundation
 
-/// The storage of a fetched policy between two starts. Its contents are verified again when they are read.
-package protocol PolicyCache: Sendable {
-    /// Nil if there is nothing that can be read.
-    func read() -> KeptPolicy?
-    /// Writes atomically. After a failure, the next start asks the server again.
-    func write(_ kept: KeptPolicy)
-}
-
-/// A file of the app.
-package struct PolicyCacheFile: PolicyCache {
+/// The file of a fetched policy between two starts. Its contents are verified again when they are read.
+package struct PolicyCache: Sendable {
     private let url: URL
 
     package init(url: URL) {
         self.url = url
     }
 
+    /// Nil if there is nothing that can be read.
     package func read() -> KeptPolicy? {
         guard let handle = try? FileHandle(forReadingFrom: url) else { return nil }
         defer { try? handle.close() }
@@ -25,6 +18,7 @@ package struct PolicyCacheFile: PolicyCache {
         return try? JSONDecoder().decode(KeptPolicy.self, from: data)
     }
 
+    /// Writes atomically. After a failure, the next start asks the server again.
     package func write(_ kept: KeptPolicy) {
         guard let data = try? JSONEncoder().encode(kept) else { return }
         try? FileManager.default.createDirectory(

@@ -37,7 +37,7 @@ extension Tenure.PolicySource {
             let data = try bundled()
             do throws(SignedPolicyError) {
                 let feed = try SignedPolicyFeed(
-                    url: url, keys: pinned, bundled: data, cache: PolicyCacheFile(url: cache(options)),
+                    url: url, keys: pinned, bundled: data, cache: PolicyCache(url: cache(options)),
                     fetcher: fetcher ?? HTTPPolicyFetcher(timeout: options.serviceTimeout))
                 return Tenure.LoadedPolicy(feed.initial, feed: feed)
             } catch {

@@ -5,7 +5,7 @@ import TenurePolicyFile
 /// The newest signed policy, refreshed from a web server and stored for the next start.
 package actor SignedPolicyFeed {
     private let url: URL
-    private let cache: any PolicyCache
+    private let cache: PolicyCache
     private let fetcher: any PolicyFetcher
     private var hand: CurrentPolicy
 
@@ -14,7 +14,7 @@ package actor SignedPolicyFeed {
 
     /// - Throws: if the bundled policy can't be read; see `CurrentPolicy`.
     init(
-        url: URL, keys: [PinnedKey], bundled: Data, cache: any PolicyCache,
+        url: URL, keys: [PinnedKey], bundled: Data, cache: PolicyCache,
         fetcher: any PolicyFetcher = HTTPPolicyFetcher()
     ) throws(SignedPolicyError) {
         self.url = url

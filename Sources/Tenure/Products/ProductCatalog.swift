@@ -6,7 +6,7 @@ extension Tenure {
     /// With it, an app doesn't need a second list of product IDs.
     public struct ProductCatalog: Sendable, Hashable {
         /// An entitlement that a product grants.
-        public struct Gift: Sendable, Hashable {
+        public struct Grant: Sendable, Hashable {
             /// The name of the entitlement in the policy.
             public let entitlement: String
             /// How long a non-renewing purchase lasts; nil for other types.
@@ -15,7 +15,7 @@ extension Tenure {
 
         /// The IDs of all products, without duplicates, in the order of the policy. Pass them to StoreKit.
         public let ids: [String]
-        private let gifts: [String: [Gift]]
+        private let grants: [String: [Grant]]
         private let productsByEntitlement: [String: [String]]
         private let trials: [String: TenureCore.Trial]
 
@@ -28,12 +28,12 @@ extension Tenure {
         init(_ response: ProductsResponse) {
             var seen: Set<String> = []
             ids = response.products.map(\.id).filter { seen.insert($0).inserted }
-            gifts = Dictionary(
+            grants = Dictionary(
                 response.products.map { product in
                     (
                         product.id,
                         product.grants.map {
-                            Gift(
+                            Grant(
                                 entitlement: $0.entitlement, length: $0.length.flatMap { CalendarPeriod(iso8601: $0) })
                         }
                     )
@@ -57,7 +57,7 @@ extension Tenure {
                     Entitlement(
                         name: name,
                         products: products.map { id in
-                            .init(id: id, length: gifts(of: id).first { $0.entitlement == name }?.length)
+                            .init(id: id, length: grants(of: id).first { $0.entitlement == name }?.length)
                         })
                 })
         }
@@ -66,11 +66,11 @@ extension Tenure {
         public func products(for entitlement: String) -> [String] { productsByEntitlement[entitlement] ?? [] }
 
         /// Returns the entitlements that a product grants. Empty if the product is unknown.
-        public func gifts(of product: String) -> [Gift] { gifts[product] ?? [] }
+        public func grants(of product: String) -> [Grant] { grants[product] ?? [] }
 
         /// How long a purchase of a non-renewing product runs, for its terms: of several lengths the longest.
         public func length(of product: String) -> CalendarPeriod? {
-            gifts(of: product).compactMap(\.length).max { $0.approximateDays < $1.approximateDays }
+            grants(of: product).compactMap(\.length).max { $0.approximateDays < $1.approximateDays }
         }
 
         /// Returns the trial of an entitlement. Nil if it has none.

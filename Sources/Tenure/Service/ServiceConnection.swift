@@ -51,7 +51,7 @@ package struct ServiceConnection: Sendable {
     enum Products: Sendable {
         /// The products are unchanged since `tag`.
         case unchanged
-        case told(String, tag: String?)
+        case changed(String, tag: String?)
     }
 
     /// The products and what they grant: JSON that decodes as `ProductsResponse`.
@@ -66,7 +66,7 @@ package struct ServiceConnection: Sendable {
         else {
             throw .noAnswer("its list of products is too large")
         }
-        return .told(text, tag: response.header("ETag"))
+        return .changed(text, tag: response.header("ETag"))
     }
 
     /// The content catalog, and the links of the customer with this access token.

@@ -6,7 +6,7 @@ import TenureCore
 extension Account: Codable {
     private enum CodingKeys: String, CodingKey {
         case environment, bundleID, appTransactionID, proofs, purchases, renewals, entitlementToken, keyStatements,
-            told, askedAt, denials, stale, persona, toldAll, unanswered, refused,
+            serviceAnswers, askedAt, denials, stale, persona, sentEverything, unanswered, refused,
             delivered, granted
     }
 
@@ -23,12 +23,12 @@ extension Account: Codable {
             renewals: try fields.decodeIfPresent([StoredRenewal].self, forKey: .renewals)?.map(\.renewal) ?? [])
         entitlementToken = try fields.decodeIfPresent(String.self, forKey: .entitlementToken)
         keyStatements = try fields.decodeIfPresent([String].self, forKey: .keyStatements) ?? []
-        told = try fields.decodeIfPresent([String: Tenure.Answer].self, forKey: .told) ?? [:]
+        serviceAnswers = try fields.decodeIfPresent([String: Tenure.Answer].self, forKey: .serviceAnswers) ?? [:]
         askedAt = try fields.decodeIfPresent(Date.self, forKey: .askedAt)
         stale = try fields.decodeIfPresent(String.self, forKey: .stale)
         persona = try fields.decodeIfPresent(String.self, forKey: .persona)
         denials = try fields.decodeIfPresent(Set<String>.self, forKey: .denials) ?? []
-        toldAll = try fields.decodeIfPresent(Bool.self, forKey: .toldAll) ?? false
+        sentEverything = try fields.decodeIfPresent(Bool.self, forKey: .sentEverything) ?? false
         unanswered = try fields.decodeIfPresent(Set<String>.self, forKey: .unanswered) ?? []
         refused = try fields.decodeIfPresent(Set<String>.self, forKey: .refused) ?? []
         delivered = try fields.decodeIfPresent(Set<String>.self, forKey: .delivered) ?? []
@@ -45,11 +45,11 @@ extension Account: Codable {
         if !renewals.isEmpty { try fields.encode(renewals.map(StoredRenewal.init), forKey: .renewals) }
         try fields.encodeIfPresent(entitlementToken, forKey: .entitlementToken)
         if !keyStatements.isEmpty { try fields.encode(keyStatements, forKey: .keyStatements) }
-        if !told.isEmpty { try fields.encode(told, forKey: .told) }
+        if !serviceAnswers.isEmpty { try fields.encode(serviceAnswers, forKey: .serviceAnswers) }
         try fields.encodeIfPresent(askedAt, forKey: .askedAt)
         try fields.encodeIfPresent(stale, forKey: .stale)
         try fields.encodeIfPresent(persona, forKey: .persona)
-        if toldAll { try fields.encode(toldAll, forKey: .toldAll) }
+        if sentEverything { try fields.encode(sentEverything, forKey: .sentEverything) }
         if !unanswered.isEmpty { try fields.encode(unanswered.sorted(), forKey: .unanswered) }
         if !refused.isEmpty { try fields.encode(refused.sorted(), forKey: .refused) }
         if !delivered.isEmpty { try fields.encode(delivered.sorted(), forKey: .delivered) }

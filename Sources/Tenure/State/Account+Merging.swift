@@ -72,8 +72,8 @@ extension Account {
     private struct ServiceAnswer: Hashable {
         var entitlementToken: String?
         var keyStatements: [String]
-        var told: [String: Tenure.Answer]
-        var toldAll: Bool
+        var serviceAnswers: [String: Tenure.Answer]
+        var sentEverything: Bool
         var refused: Set<String>
         var askedAt: Date?
     }
@@ -81,13 +81,14 @@ extension Account {
     private var service: ServiceAnswer {
         get {
             ServiceAnswer(
-                entitlementToken: entitlementToken, keyStatements: keyStatements, told: told, toldAll: toldAll,
+                entitlementToken: entitlementToken, keyStatements: keyStatements, serviceAnswers: serviceAnswers,
+                sentEverything: sentEverything,
                 refused: refused, askedAt: askedAt)
         }
         set {
             (entitlementToken, keyStatements) = (newValue.entitlementToken, newValue.keyStatements)
-            (told, askedAt) = (newValue.told, newValue.askedAt)
-            (toldAll, refused) = (newValue.toldAll, newValue.refused)
+            (serviceAnswers, askedAt) = (newValue.serviceAnswers, newValue.askedAt)
+            (sentEverything, refused) = (newValue.sentEverything, newValue.refused)
         }
     }
 }

@@ -15,14 +15,14 @@ package struct Account: Sendable, Hashable {
     /// The statements that vouch for the key that signed the token.
     var keyStatements: [String] = []
     /// The service's last response.
-    var told: [String: Tenure.Answer] = [:]
+    var serviceAnswers: [String: Tenure.Answer] = [:]
     /// When the service was last asked, with success.
     package var askedAt: Date?
     /// Entitlements that were denied when everything was last known, if there is no new evidence since.
     var denials: Set<String> = []
 
     /// Whether the app has sent everything that could grant something to the service.
-    var toldAll = false
+    var sentEverything = false
     /// Transactions about which the service hasn't answered yet.
     var unanswered: Set<String> = []
     /// Transactions that the service rejected. They stay unfinished.
@@ -72,8 +72,8 @@ package struct Account: Sendable, Hashable {
     mutating func forgetService() {
         entitlementToken = nil
         keyStatements = []
-        told = [:]
-        toldAll = false
+        serviceAnswers = [:]
+        sentEverything = false
         askedAt = nil
         denials = []
         granted = [:]

@@ -47,7 +47,7 @@ package struct DeviceTime: Sendable, Hashable, Codable {
 
     /// Updates the time after an artifact was signed at that instant, by a correct clock.
     ///
-    /// Where it is newer than anything before, the present is not much later: that heals a clock that was once set to a
+    /// Where it is newer than anything before, the present is not much later: that corrects a clock that was once set to a
     /// far year. It never puts time before the signing itself.
     package mutating func learn(signedAt signing: Date, clock: Date) {
         guard signing > (newestSigning ?? .distantPast) else { return }
@@ -60,7 +60,7 @@ package struct DeviceTime: Sendable, Hashable, Codable {
     ///
     /// Its present replaces what was believed before, so that a service that once had a fast clock is not believed
     /// permanently. It is not earlier than what the App Store signed, nor than the clock.
-    package mutating func learn(toldAt instant: Date, clock: Date) {
+    package mutating func learn(serviceTime instant: Date, clock: Date) {
         floor = max(instant, clock, newestSigning ?? .distantPast)
     }
 

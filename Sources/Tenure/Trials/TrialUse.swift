@@ -1,8 +1,4 @@
 /// The use of one trial on this device.
 package struct TrialUse: Sendable, Hashable, Codable {
-    package var sessions: Int
-
-    package init(sessions: Int = 0) {
-        self.sessions = sessions
-    }
+    package var sessions = 0
 }

@@ -170,7 +170,7 @@ public struct AppStoreVerifier: Sendable {
         try chain.checkValidity(at: instant)
         if let now, instant.timeIntervalSince(now) > Self.clockTolerance {
             throw Rejection(
-                .expiredAtSigning,
+                .outsideValidityPeriod,
                 """
                 it was signed at \(instant.formatted(.iso8601)), which is in the future: this machine's clock is behind, at \
                 \(now.formatted(.iso8601))
@@ -188,11 +188,11 @@ public struct AppStoreVerifier: Sendable {
         let read = FieldReader(tape: tape, index: tape.root)
         let seconds = instant?.timeIntervalSince1970
         if let end: Int64 = try read("exp"), let seconds, Double(end) <= seconds {
-            throw Rejection(.expiredAtSigning, "it has expired, according to `exp`")
+            throw Rejection(.outsideValidityPeriod, "it has expired, according to `exp`")
         }
         for claim: StaticString in ["iat", "nbf"] {
             if let beginning: Int64 = try read(claim), let seconds, Double(beginning) > seconds {
-                throw Rejection(.expiredAtSigning, "it isn't valid yet, according to `\(claim)`")
+                throw Rejection(.outsideValidityPeriod, "it isn't valid yet, according to `\(claim)`")
             }
         }
     }

@@ -1,7 +1,6 @@
-import Foundation
 import TenureJSON
 
-/// Reads a JSON object in which numbers, texts and truth values may replace each other, as `verifyReceipt` writes them.
+/// Reads a JSON object in which numbers, texts and Booleans may replace each other, as `verifyReceipt` writes them.
 /// Absent, null and an empty text are nil. A value that can't be read as the wanted type is malformed.
 struct LenientObject {
     private let json: JSONObject
@@ -38,32 +37,6 @@ struct LenientObject {
         return number
     }
 
-    func flag(_ name: String) throws(Rejection) -> Bool? {
-        switch try text(name) {
-        case nil: return nil
-        case "true", "1": return true
-        case "false", "0": return false
-        default: throw malformed(name)
-        }
-    }
-
-    /// `X_ms` if present; otherwise `X`, with the name of the time zone, in milliseconds, or as RFC 3339.
-    func date(_ name: String) throws(Rejection) -> Date? {
-        if let milliseconds = try text(name + "_ms") {
-            guard let date = VerifyReceiptDate.date(fromMilliseconds: milliseconds) else {
-                throw malformed(name + "_ms")
-            }
-            return date
-        }
-        guard let text = try text(name) else { return nil }
-        let bytes = Array(text.utf8)
-        guard
-            let date = VerifyReceiptDate.date(fromMilliseconds: text) ?? VerifyReceiptDate.date(fromText: text)
-                ?? ReceiptDate.date(in: bytes, bytes.indices)
-        else { throw malformed(name) }
-        return date
-    }
-
     func object(_ name: String) throws(Rejection) -> LenientObject? {
         switch value(name) {
         case nil: return nil
@@ -86,16 +59,6 @@ struct LenientObject {
             return objects
         default: throw malformed(name)
         }
-    }
-
-    /// The first of several names that has a value.
-    func first<Value>(
-        of names: String..., read: (LenientObject) -> (String) throws(Rejection) -> Value?
-    ) throws(Rejection) -> Value? {
-        for name in names {
-            if let value = try read(self)(name) { return value }
-        }
-        return nil
     }
 
     private func malformed(_ name: String) -> Rejection {

@@ -12,8 +12,8 @@ public struct Rejection: Error, Sendable, Hashable {
         case untrustedChain
         /// The certificates lead to a trusted root, but have another purpose.
         case wrongPurpose
-        /// A certificate of the chain wasn't valid at the signing date, or that date is in the future.
-        case expiredAtSigning
+        /// A certificate of the chain wasn't valid at the signing date, the artifact has expired, or it is dated in the future.
+        case outsideValidityPeriod
         /// The signature doesn't match these bytes and this certificate.
         case badSignature
         /// Signed for another app.

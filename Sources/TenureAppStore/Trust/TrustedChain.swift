@@ -38,13 +38,13 @@ package final class TrustedChain: Sendable {
         notBefore <= instant && instant <= notAfter
     }
 
-    /// Throws `expiredAtSigning` unless all certificates were valid at `instant`.
+    /// Throws `outsideValidityPeriod` unless all certificates were valid at `instant`.
     package func checkValidity(at instant: Date) throws(Rejection) {
         guard !isValid(at: instant) else { return }
         let culprit = certificates.first { instant < $0.notBefore || instant > $0.notAfter }
         let (from, until) = (culprit?.notBefore ?? notBefore, culprit?.notAfter ?? notAfter)
         throw Rejection(
-            .expiredAtSigning,
+            .outsideValidityPeriod,
             """
             the certificate `\(culprit?.subject ?? "")` is valid from \(from.formatted(.iso8601)) \
             until \(until.formatted(.iso8601)), and the artifact was signed at \(instant.formatted(.iso8601))

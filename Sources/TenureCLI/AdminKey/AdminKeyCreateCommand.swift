@@ -40,31 +40,29 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await reportingErrors {
-            let secret = KeySecret()
-            let key = StoredAdminKey(name: name, scope: scope, createdAt: Date())
-            let isNew = try await databaseOption.selection().open { store in
-                // First, because a stored key without its secret would be useless.
-                try out.map { try SecretFile(path: $0).make(Array((secret.text + "\n").utf8)) }
-                do {
-                    let isNew = try await store.write(locking: [.adminKeys]) {
-                        try $0.create(key, secret: secret.hash, actor: commandActor)
-                    }
-                    if !isNew { removeFile() }
-                    return isNew
-                } catch {
-                    removeFile()
-                    throw error
+        let secret = KeySecret()
+        let key = StoredAdminKey(name: name, scope: scope, createdAt: Date())
+        let isNew = try await databaseOption.selection().open { store in
+            // First, because a stored key without its secret would be useless.
+            try out.map { try SecretFile(path: $0).make(Array((secret.text + "\n").utf8)) }
+            do {
+                let isNew = try await store.write(locking: [.adminKeys]) {
+                    try $0.create(key, secret: secret.hash, actor: commandActor)
                 }
+                if !isNew { removeFile() }
+                return isNew
+            } catch {
+                removeFile()
+                throw error
             }
-            guard isNew else {
-                throw CommandError(
-                    "the name `\(name)` is taken; names of revoked keys can't be used again, so choose another")
-            }
-            if let out { return Terminal.standardError.write("made `\(out)`") }
-            Terminal.standardOutput.write(secret.text)
-            Terminal.standardError.write("save it now: it isn't shown again")
         }
+        guard isNew else {
+            throw CommandError(
+                "the name `\(name)` is taken; names of revoked keys can't be used again, so choose another")
+        }
+        if let out { return Terminal.standardError.write("made `\(out)`") }
+        Terminal.standardOutput.write(secret.text)
+        Terminal.standardError.write("save it now: it isn't shown again")
     }
 
     private func removeFile() {

@@ -21,11 +21,9 @@ struct AdminKeyGenerateCommand: AsyncParsableCommand {
     var out: String?
 
     func run() async throws {
-        try await reportingErrors {
-            let key = KeySecret()
-            guard let out else { return Terminal.standardOutput.write(key.text) }
-            try SecretFile(path: out).make(Array((key.text + "\n").utf8))
-            Terminal.standardError.write("made `\(out)`")
-        }
+        let key = KeySecret()
+        guard let out else { return Terminal.standardOutput.write(key.text) }
+        try SecretFile(path: out).make(Array((key.text + "\n").utf8))
+        Terminal.standardError.write("made `\(out)`")
     }
 }

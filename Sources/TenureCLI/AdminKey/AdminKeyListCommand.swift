@@ -21,33 +21,30 @@ struct AdminKeyListCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await reportingErrors {
-            let keys = try await databaseOption.selection().open { store in try await store.read { try $0.keys() } }
-            guard json else {
-                let width = keys.map(\.name.count).max() ?? 0
-                for key in keys {
-                    let end = key.revokedAt.map { "revoked \($0.rfc3339)" } ?? "valid"
-                    Terminal.standardOutput.write(
-                        [
-                            Terminal.clean(key.name).padding(toLength: width, withPad: " ", startingAt: 0),
-                            key.scope.rawValue.padding(toLength: 7, withPad: " ", startingAt: 0),
-                            "made \(key.createdAt.rfc3339)", end,
-                        ].joined(separator: "  "))
-                }
-                return
+        let keys = try await databaseOption.selection().open { store in try await store.read { try $0.keys() } }
+        guard json else {
+            let width = keys.map(\.name.count).max() ?? 0
+            for key in keys {
+                let end = key.revokedAt.map { "revoked \($0.rfc3339)" } ?? "valid"
+                Terminal.standardOutput.write(
+                    [
+                        Terminal.clean(key.name).padding(toLength: width, withPad: " ", startingAt: 0),
+                        key.scope.rawValue.padding(toLength: 7, withPad: " ", startingAt: 0),
+                        "made \(key.createdAt.rfc3339)", end,
+                    ].joined(separator: "  "))
             }
-            var writer = JSONWriter(.readable)
-            writer.object { writer in
-                writer.field("keys", keys) { writer, key in
-                    writer.object { writer in
-                        writer.field("name", key.name)
-                        writer.field("scope", key.scope.rawValue)
-                        writer.field("createdAt", key.createdAt)
-                        writer.field("revokedAt", key.revokedAt)
-                    }
-                }
-            }
-            Terminal.standardOutput.write(json: writer.bytes)
+            return
         }
+        let fields = JSONWriter.object(.readable) { writer in
+            writer.field("keys", keys) { writer, key in
+                writer.object { writer in
+                    writer.field("name", key.name)
+                    writer.field("scope", key.scope.rawValue)
+                    writer.field("createdAt", key.createdAt)
+                    writer.field("revokedAt", key.revokedAt)
+                }
+            }
+        }
+        Terminal.standardOutput.write(json: fields)
     }
 }

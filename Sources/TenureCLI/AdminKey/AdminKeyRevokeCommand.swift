@@ -20,14 +20,12 @@ struct AdminKeyRevokeCommand: AsyncParsableCommand {
     @OptionGroup var databaseOption: DatabaseOption
 
     func run() async throws {
-        try await reportingErrors {
-            let key = try await databaseOption.selection().open { store in
-                try await store.write(locking: [.adminKeys]) { try $0.revokeKey(named: name, actor: commandActor) }
-            }
-            guard key != nil else {
-                throw CommandError("there is no active key `\(name)`; `tenure admin-key list` shows all keys")
-            }
-            Terminal.standardOutput.write("revoked `\(name)`")
+        let key = try await databaseOption.selection().open { store in
+            try await store.write(locking: [.adminKeys]) { try $0.revokeKey(named: name, actor: commandActor) }
         }
+        guard key != nil else {
+            throw CommandError("there is no active key `\(name)`; `tenure admin-key list` shows all keys")
+        }
+        Terminal.standardOutput.write("revoked `\(name)`")
     }
 }

@@ -31,22 +31,20 @@ struct AppStoreOrderCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await reportingErrors {
-            let client = try service.client()
-            let id = order.trimmingCharacters(in: .whitespaces)
-            let data = try await client.send("GET", "/v1/admin/orders/\(ServiceClient.escaped(id))")
-            guard let answer = try? JSONDecoder().decode(OrderResponse.self, from: data) else {
-                throw CommandError(
-                    "this release can't read the response of `\(client.url)`; use the release of the service")
-            }
-            let terminal = Terminal.standardOutput
-            if json {
-                terminal.write(String(decoding: data, as: UTF8.self))
-            } else {
-                for line in Self.lines(answer) { terminal.write(Terminal.clean(line)) }
-            }
-            guard !answer.customers.isEmpty else { throw ExitCode.refused }
+        let client = try service.client()
+        let id = order.trimmingCharacters(in: .whitespaces)
+        let data = try await client.send("GET", "/v1/admin/orders/\(ServiceClient.escaped(id))")
+        guard let answer = try? JSONDecoder().decode(OrderResponse.self, from: data) else {
+            throw CommandError(
+                "this release can't read the response of `\(client.url)`; use the release of the service")
         }
+        let terminal = Terminal.standardOutput
+        if json {
+            terminal.write(String(decoding: data, as: UTF8.self))
+        } else {
+            for line in Self.lines(answer) { terminal.write(Terminal.clean(line)) }
+        }
+        guard !answer.customers.isEmpty else { throw ExitCode.refused }
     }
 
     private static func lines(_ answer: OrderResponse) -> [String] {

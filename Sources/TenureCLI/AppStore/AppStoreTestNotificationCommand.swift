@@ -40,25 +40,23 @@ struct AppStoreTestNotificationCommand: AsyncParsableCommand {
         }
         let settings = try ServiceSettings(
             arguments: Array(arguments), environment: ProcessInfo.processInfo.environment)
-        try await reportingErrors {
-            guard settings.mistakes.isEmpty, let configuration = settings.configuration else {
-                throw CommandError(settings.mistakes.joined(separator: "\n"))
-            }
-            let configurations =
-                settings.apps?.apps.map { ("\($0.name): ", $0.configuration) } ?? [("", configuration)]
-            var haveArrived = true
-            for (name, configuration) in configurations {
-                let attempts = try await NotificationTest(
-                    configuration, logger: Logger(label: "tenure") { _ in SwiftLogNoOpLogHandler() }
-                ).run(in: environment)
-                for attempt in attempts {
-                    Terminal.standardOutput.write(
-                        "\(name)\(attempt.date.map { $0.rfc3339 + " " } ?? "")\(attempt.result)")
-                }
-                if attempts.isEmpty { Terminal.standardOutput.write("\(name)the App Store hasn't sent it yet") }
-                if attempts.last?.result != "SUCCESS" { haveArrived = false }
-            }
-            if !haveArrived { throw ExitCode.error }
+        guard settings.mistakes.isEmpty, let configuration = settings.configuration else {
+            throw CommandError(settings.mistakes.joined(separator: "\n"))
         }
+        let configurations =
+            settings.apps?.apps.map { ("\($0.name): ", $0.configuration) } ?? [("", configuration)]
+        var haveArrived = true
+        for (name, configuration) in configurations {
+            let attempts = try await NotificationTest(
+                configuration, logger: Logger(label: "tenure") { _ in SwiftLogNoOpLogHandler() }
+            ).run(in: environment)
+            for attempt in attempts {
+                Terminal.standardOutput.write(
+                    "\(name)\(attempt.date.map { $0.rfc3339 + " " } ?? "")\(attempt.result)")
+            }
+            if attempts.isEmpty { Terminal.standardOutput.write("\(name)the App Store hasn't sent it yet") }
+            if attempts.last?.result != "SUCCESS" { haveArrived = false }
+        }
+        if !haveArrived { throw ExitCode.error }
     }
 }

@@ -62,12 +62,10 @@ struct AppsListCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await reportingErrors {
-            let body = try await service.client().send("GET", "/v1/admin/apps")
-            if json { return Terminal.standardOutput.write(json: Array(body)) }
-            for line in try JSONDecoder().decode(AppsAnswer.self, from: body).lines {
-                Terminal.standardOutput.write(line)
-            }
+        let body = try await service.client().send("GET", "/v1/admin/apps")
+        if json { return Terminal.standardOutput.write(json: Array(body)) }
+        for line in try JSONDecoder().decode(AppsAnswer.self, from: body).lines {
+            Terminal.standardOutput.write(line)
         }
     }
 }
@@ -96,25 +94,23 @@ struct AppsReloadCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await reportingErrors {
-            let body = try await service.client().send("POST", "/v1/admin/apps/reload")
-            let answer = try JSONDecoder().decode(AppsAnswer.self, from: body)
-            if json {
-                Terminal.standardOutput.write(json: Array(body))
-            } else {
-                for warning in answer.warnings ?? [] {
-                    Terminal.standardError.write("warning: \(Terminal.clean(warning))")
-                }
-                let changes = [
-                    ("added", answer.added), ("removed", answer.removed), ("reloaded", answer.reloaded),
-                ]
-                for (verb, names) in changes {
-                    guard let names, !names.isEmpty else { continue }
-                    Terminal.standardOutput.write("\(verb): \(Terminal.clean(names.joined(separator: ", ")))")
-                }
-                answer.lines.forEach { Terminal.standardOutput.write($0) }
+        let body = try await service.client().send("POST", "/v1/admin/apps/reload")
+        let answer = try JSONDecoder().decode(AppsAnswer.self, from: body)
+        if json {
+            Terminal.standardOutput.write(json: Array(body))
+        } else {
+            for warning in answer.warnings ?? [] {
+                Terminal.standardError.write("warning: \(Terminal.clean(warning))")
             }
-            if answer.apps.contains(where: { $0.status != "ok" }) { throw ExitCode.error }
+            let changes = [
+                ("added", answer.added), ("removed", answer.removed), ("reloaded", answer.reloaded),
+            ]
+            for (verb, names) in changes {
+                guard let names, !names.isEmpty else { continue }
+                Terminal.standardOutput.write("\(verb): \(Terminal.clean(names.joined(separator: ", ")))")
+            }
+            answer.lines.forEach { Terminal.standardOutput.write($0) }
         }
+        if answer.apps.contains(where: { $0.status != "ok" }) { throw ExitCode.error }
     }
 }

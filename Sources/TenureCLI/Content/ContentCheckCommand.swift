@@ -21,34 +21,32 @@ struct ContentCheckCommand: AsyncParsableCommand {
     @OptionGroup var content: ContentFileOptions
 
     func run() async throws {
-        try await reportingErrors {
-            let terminal = Terminal.standardOutput
-            let name = InputFile(path: content.file).name
-            do {
-                let found = try content.read()
-                for pack in found.packs {
-                    terminal.write(
-                        "\(pack.name): \(counted(pack.files.files.count, "file")), \(ByteCount(pack.files.size))")
-                }
-                terminal.write("\(name): no mistakes")
-            } catch let error as PolicyFileError {
-                var excerpts = SourceExcerpts()
-                for mistake in error.mistakes {
-                    let place = "\(Terminal.clean(mistake.file)):\(mistake.line):\(mistake.column)"
-                    terminal.write(
-                        "\(terminal.styled(place, .bold)): \(terminal.styled("error", .red)): \(Terminal.clean(mistake.message))"
-                    )
-                    let position = SourcePosition(file: mistake.file, line: mistake.line, column: mistake.column)
-                    for line in excerpts.lines(of: mistake.file, at: position) {
-                        terminal.write(terminal.styled(line, .faint))
-                    }
-                }
-                // Mistakes of the policy are found first, and alone.
-                let isPolicy = !error.mistakes.contains { $0.file == content.file }
-                let checked = isPolicy ? content.policy.map { InputFile(path: $0).name } ?? name : name
-                terminal.write("\(checked): \(counted(error.mistakes.count, "mistake"))")
-                throw ExitCode.refused
+        let terminal = Terminal.standardOutput
+        let name = InputFile(path: content.file).name
+        do {
+            let found = try content.read()
+            for pack in found.packs {
+                terminal.write(
+                    "\(pack.name): \(counted(pack.files.files.count, "file")), \(ByteCount(pack.files.size))")
             }
+            terminal.write("\(name): no mistakes")
+        } catch let error as PolicyFileError {
+            var excerpts = SourceExcerpts()
+            for mistake in error.mistakes {
+                let place = "\(Terminal.clean(mistake.file)):\(mistake.line):\(mistake.column)"
+                terminal.write(
+                    "\(terminal.styled(place, .bold)): \(terminal.styled("error", .red)): \(Terminal.clean(mistake.message))"
+                )
+                let position = SourcePosition(file: mistake.file, line: mistake.line, column: mistake.column)
+                for line in excerpts.lines(of: mistake.file, at: position) {
+                    terminal.write(terminal.styled(line, .faint))
+                }
+            }
+            // Mistakes of the policy are found first, and alone.
+            let isPolicy = !error.mistakes.contains { $0.file == content.file }
+            let checked = isPolicy ? content.policy.map { InputFile(path: $0).name } ?? name : name
+            terminal.write("\(checked): \(counted(error.mistakes.count, "mistake"))")
+            throw ExitCode.refused
         }
     }
 }

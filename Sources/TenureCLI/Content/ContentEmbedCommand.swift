@@ -26,22 +26,20 @@ struct ContentEmbedCommand: AsyncParsableCommand {
     var to: String
 
     func run() async throws {
-        try await reportingErrors {
-            let content = try content.readOrRefuse()
-            let progress = Progress("bytes")
-            let total = content.packs.reduce(0) { $0 + $1.files.size }
-            var done: Int64 = 0
-            defer { progress.end() }
-            let embedded = try ContentEmbedder(folder: to).embed(content.packs) { count in
-                done += Int64(count)
-                progress.show(done, of: total)
-            }
-            progress.end()
-            for pack in embedded.packs {
-                Terminal.standardOutput.write(
-                    "\(pack.name): \(counted(pack.files.count, "file")), \(ByteCount(pack.installedSize))")
-            }
-            Terminal.standardOutput.write("wrote `\(to)/\(EmbeddedContent.fileName)`")
+        let content = try content.readOrRefuse()
+        let progress = Progress("bytes")
+        let total = content.packs.reduce(0) { $0 + $1.files.size }
+        var done: Int64 = 0
+        defer { progress.end() }
+        let embedded = try ContentEmbedder(folder: to).embed(content.packs) { count in
+            done += Int64(count)
+            progress.show(done, of: total)
         }
+        progress.end()
+        for pack in embedded.packs {
+            Terminal.standardOutput.write(
+                "\(pack.name): \(counted(pack.files.count, "file")), \(ByteCount(pack.installedSize))")
+        }
+        Terminal.standardOutput.write("wrote `\(to)/\(EmbeddedContent.fileName)`")
     }
 }

@@ -32,11 +32,6 @@ struct ContentFileOptions: ParsableArguments {
 
     /// Like `read`, but prints the mistakes to standard error and ends the command with exit code 2.
     func readOrRefuse() throws -> ContentFile {
-        do {
-            return try read()
-        } catch let error as PolicyFileError {
-            for mistake in error.mistakes { Terminal.standardError.write(mistake.description) }
-            throw ExitCode.refused
-        }
+        try refusingMistakes { try read() }
     }
 }

@@ -34,23 +34,21 @@ struct ContentListCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await reportingErrors {
-            guard let text = try ContentFolder(path: folder).catalogText() else {
-                throw PublishingError.notPublished(folder: folder)
-            }
-            let keys = try key.map { try $0.key() }
-            do throws(ContentError) {
-                if !keys.isEmpty { _ = try SignedCatalog.verify(text, keys: keys, bundleID: nil) }
-            } catch .wrongSignature {
-                Terminal.standardError.write("error: the key didn't sign `\(folder)/\(SignedCatalog.fileName)`")
-                throw ExitCode.refused
-            }
-            let contents = try UnverifiedCatalog(text)
-            if json {
-                Terminal.standardOutput.write(json: Self.json(contents, isVerified: !keys.isEmpty))
-            } else {
-                Self.show(contents, isVerified: !keys.isEmpty)
-            }
+        guard let text = try ContentFolder(path: folder).catalogText() else {
+            throw PublishingError.notPublished(folder: folder)
+        }
+        let keys = try key.map { try $0.key() }
+        do throws(ContentError) {
+            if !keys.isEmpty { _ = try SignedCatalog.verify(text, keys: keys, bundleID: nil) }
+        } catch .wrongSignature {
+            Terminal.standardError.write("error: the key didn't sign `\(folder)/\(SignedCatalog.fileName)`")
+            throw ExitCode.refused
+        }
+        let contents = try UnverifiedCatalog(text)
+        if json {
+            Terminal.standardOutput.write(json: Self.json(contents, isVerified: !keys.isEmpty))
+        } else {
+            Self.show(contents, isVerified: !keys.isEmpty)
         }
     }
 
@@ -80,8 +78,7 @@ struct ContentListCommand: AsyncParsableCommand {
     }
 
     private static func json(_ contents: UnverifiedCatalog, isVerified: Bool) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.object { json in
+        JSONWriter.object { json in
             json.field("bundleID", contents.catalog.bundleID)
             json.field("counter", contents.counter)
             json.field("issuedAt", contents.issuedAt)
@@ -107,6 +104,5 @@ struct ContentListCommand: AsyncParsableCommand {
                 }
             }
         }
-        return writer.bytes
     }
 }

@@ -23,13 +23,11 @@ struct ContentPruneCommand: AsyncParsableCommand {
     var dryRun = false
 
     func run() async throws {
-        try await reportingErrors {
-            let pruning = try ContentFolder(path: folder).prune(removing: !dryRun)
-            let terminal = Terminal.standardOutput
-            let verb = dryRun ? "would remove" : "removed"
-            for object in pruning.removed { terminal.write("\(verb) \(object.name)  \(ByteCount(object.size))") }
-            terminal.write(
-                "\(verb) \(counted(pruning.removed.count, "file")), \(pruning.removedSize) bytes; kept \(pruning.kept)")
-        }
+        let pruning = try ContentFolder(path: folder).prune(removing: !dryRun)
+        let terminal = Terminal.standardOutput
+        let verb = dryRun ? "would remove" : "removed"
+        for object in pruning.removed { terminal.write("\(verb) \(object.name)  \(ByteCount(object.size))") }
+        terminal.write(
+            "\(verb) \(counted(pruning.removed.count, "file")), \(pruning.removedSize) bytes; kept \(pruning.kept)")
     }
 }

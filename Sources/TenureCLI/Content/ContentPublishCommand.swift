@@ -51,33 +51,31 @@ struct ContentPublishCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard counter.map({ (1...SignedPolicy.largestCounter).contains($0) }) ?? true else {
-            throw ValidationError("a counter is a whole number between 1 and \(SignedPolicy.largestCounter)")
+            throw ValidationError("`--counter` must be a whole number between 1 and \(SignedPolicy.largestCounter)")
         }
     }
 
     func run() async throws {
-        try await reportingErrors {
-            let signingKey = try PolicySigningKey.read(key, makingIfMissing: false)
-            let publisher = ContentPublisher(
-                folder: to, key: signingKey, previousKeys: try previousKey.map { try $0.key() })
-            let content = try content.readOrRefuse()
-            if let pack = content.packs.first(where: { $0.files.encloses(key) }) {
-                throw CommandError(
-                    "the key `\(key)` is inside the pack `\(pack.name)`, and would be published; move it elsewhere")
-            }
-            let progress = Progress("bytes")
-            let total = content.packs.reduce(0) { $0 + $1.files.size }
-            var done: Int64 = 0
-            defer { progress.end() }
-            let publication = try publisher.publish(
-                bundleID: content.bundleID, packs: content.packs, counter: counter, replacing: replace
-            ) { count in
-                done += Int64(count)
-                progress.show(min(done, total), of: total)
-            }
-            progress.end()
-            show(publication)
+        let signingKey = try PolicySigningKey.read(key, makingIfMissing: false)
+        let publisher = ContentPublisher(
+            folder: to, key: signingKey, previousKeys: try previousKey.map { try $0.key() })
+        let content = try content.readOrRefuse()
+        if let pack = content.packs.first(where: { $0.files.encloses(key) }) {
+            throw CommandError(
+                "the key `\(key)` is inside the pack `\(pack.name)`, and would be published; move it elsewhere")
         }
+        let progress = Progress("bytes")
+        let total = content.packs.reduce(0) { $0 + $1.files.size }
+        var done: Int64 = 0
+        defer { progress.end() }
+        let publication = try publisher.publish(
+            bundleID: content.bundleID, packs: content.packs, counter: counter, replacing: replace
+        ) { count in
+            done += Int64(count)
+            progress.show(min(done, total), of: total)
+        }
+        progress.end()
+        show(publication)
     }
 
     private func show(_ publication: ContentPublisher.Publication) {

@@ -23,26 +23,24 @@ struct DatabaseAcceptKeysCommand: AsyncParsableCommand {
     @OptionGroup var options: DatabaseOption
 
     func run() async throws {
-        try await reportingErrors {
-            let selection = try options.selection()
-            try await selection.open { store in
-                let known = try await store.write(locking: [SharedKeys.lock]) { transaction in
-                    let known = try transaction.sharedKeys()
-                    if let known {
-                        try transaction.setSharedKeys(nil)
-                        try transaction.audit(
-                            AuditEntry(
-                                at: .now, actor: commandActor, action: "acceptKeys", customer: nil,
-                                detail: ["signingKey": known.signingKey]))
-                    }
-                    return known
+        let selection = try options.selection()
+        try await selection.open { store in
+            let known = try await store.write(locking: [SharedKeys.lock]) { transaction in
+                let known = try transaction.sharedKeys()
+                if let known {
+                    try transaction.setSharedKeys(nil)
+                    try transaction.audit(
+                        AuditEntry(
+                            at: .now, actor: commandActor, action: "acceptKeys", customer: nil,
+                            detail: ["signingKey": known.signingKey]))
                 }
-                guard let known else {
-                    throw CommandError("`\(selection.database.name)` has no stored keys; the next start stores its own")
-                }
-                Terminal.standardOutput.write(
-                    "the next service that starts may replace the keys from `\(Terminal.clean(known.place))`")
+                return known
             }
+            guard let known else {
+                throw CommandError("`\(selection.database.name)` has no stored keys; the next start stores its own")
+            }
+            Terminal.standardOutput.write(
+                "the next service that starts may replace the keys from `\(Terminal.clean(known.place))`")
         }
     }
 }

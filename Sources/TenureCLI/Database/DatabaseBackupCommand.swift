@@ -26,24 +26,22 @@ struct DatabaseBackupCommand: AsyncParsableCommand {
     var force = false
 
     func run() async throws {
-        try await reportingErrors {
-            let database = try options.selection().database
-            guard !database.isPostgres else {
-                throw CommandError(
-                    """
-                    use PostgreSQL's tools: `pg_dump --format=custom --file=\(file) "$DATABASE_URL"`, and \
-                    `pg_restore` to restore it; or `tenure database migrate --to \(file)` for a copy in SQLite
-                    """)
-            }
-            var plan = FilePlan()
-            // The copy refuses the database itself, under any name.
-            for name in ["-wal", "-shm", "-journal"] { plan.reads(database.text + name) }
-            plan.writes(file)
-            try plan.check(replacing: true)
-            let receipt = try SQLiteBackup(of: database.text, to: file).run(replacing: force)
-            Terminal.standardOutput.write(
-                "copied \(receipt.customers) customers and \(receipt.artifacts) artifacts to \(file) (\(receipt.size) bytes)"
-            )
+        let database = try options.selection().database
+        guard !database.isPostgres else {
+            throw CommandError(
+                """
+                use PostgreSQL's tools: `pg_dump --format=custom --file=\(file) "$DATABASE_URL"`, and \
+                `pg_restore` to restore it; or `tenure database migrate --to \(file)` for a copy in SQLite
+                """)
         }
+        var plan = FilePlan()
+        // The copy refuses the database itself, under any name.
+        for name in ["-wal", "-shm", "-journal"] { plan.reads(database.text + name) }
+        plan.writes(file)
+        try plan.check(replacing: true)
+        let receipt = try SQLiteBackup(of: database.text, to: file).run(replacing: force)
+        Terminal.standardOutput.write(
+            "copied \(receipt.customers) customers and \(receipt.artifacts) artifacts to \(file) (\(receipt.size) bytes)"
+        )
     }
 }

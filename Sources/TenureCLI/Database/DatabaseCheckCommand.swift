@@ -23,23 +23,21 @@ struct DatabaseCheckCommand: AsyncParsableCommand {
     @OptionGroup var trust: TrustOptions
 
     func run() async throws {
-        try await reportingErrors {
-            let selection = try options.selection()
-            let trust = try selection.trust(trust)
-            try await selection.open { store in
-                let progress = Progress("customers")
-                let outcome = try await DatabaseCheck(of: store, trust: trust).run(progress: progress.show) { finding in
-                    progress.end()
-                    Terminal.standardOutput.write(Terminal.clean(finding.description))
-                }
+        let selection = try options.selection()
+        let trust = try selection.trust(trust)
+        try await selection.open { store in
+            let progress = Progress("customers")
+            let outcome = try await DatabaseCheck(of: store, trust: trust).run(progress: progress.show) { finding in
                 progress.end()
-                let looked = "\(outcome.customers) customers, \(outcome.artifacts) artifacts"
-                guard outcome.findings == 0 else {
-                    Terminal.standardError.write("error: \(looked): \(outcome.findings) findings")
-                    throw ExitCode.error
-                }
-                Terminal.standardOutput.write("\(looked): nothing is wrong")
+                Terminal.standardOutput.write(Terminal.clean(finding.description))
             }
+            progress.end()
+            let looked = "\(outcome.customers) customers, \(outcome.artifacts) artifacts"
+            guard outcome.findings == 0 else {
+                Terminal.standardError.write("error: \(looked): \(outcome.findings) findings")
+                throw ExitCode.error
+            }
+            Terminal.standardOutput.write("\(looked): nothing is wrong")
         }
     }
 }

@@ -20,17 +20,15 @@ struct DatabaseDumpCommand: AsyncParsableCommand {
     @OptionGroup var options: DatabaseOption
 
     func run() async throws {
-        try await reportingErrors {
-            try await options.selection().open { store in
-                let progress = Progress("customers")
-                let output = Terminal.standardOutput
-                _ = try await DatabaseDump(of: store).write(progress: progress.show) { lines throws(StoreError) in
-                    guard output.writes(lines) else {
-                        throw .failed("the dump can't be written; make room, or keep reading the pipe")
-                    }
+        try await options.selection().open { store in
+            let progress = Progress("customers")
+            let output = Terminal.standardOutput
+            _ = try await DatabaseDump(of: store).write(progress: progress.show) { lines throws(StoreError) in
+                guard output.writes(lines) else {
+                    throw .failed("the dump can't be written; make room, or keep reading the pipe")
                 }
-                progress.end()
             }
+            progress.end()
         }
     }
 }

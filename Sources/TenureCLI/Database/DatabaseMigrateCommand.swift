@@ -38,35 +38,33 @@ struct DatabaseMigrateCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await reportingErrors {
-            let selection = try options.selection()
-            // The environment is the source's.
-            let target = try DatabaseSelection(
-                database: to, config: toConfig, app: toConfig == nil ? nil : options.app, environment: [:])
-            let to = target.database
-            guard !to.isSame(as: selection.database) else {
-                throw CommandError("the target is the source; name another database with --to")
-            }
-            try await selection.open { source in
-                let app = try await source.read { try DatabaseHeader.read(in: $0.session).bundleID } ?? target.bundleID
-                try await withDatabase(to, .new(of: app)) { target in
-                    let progress = Progress("rows")
-                    let sums = try await DatabaseCopy().run(
-                        from: source.database, to: target.database, at: to.fullName,
-                        summarize: { session throws(StoreError) in try DatabaseDump.sums(in: session) },
-                        progress: progress.show)
-                    progress.end()
-                    let terminal = Terminal.standardOutput
-                    for (table, sum) in sums.sorted(by: { $0.key < $1.key }) where sum.count > 0 {
-                        let hash = sum.sha256.prefix(8).hexadecimal
-                        terminal.write("\(table): \(sum.count), hash \(hash) on both sides")
-                    }
-                    terminal.write(
-                        """
-                        moved to \(to.name); start the service there with its present keys \
-                        (`signing-key.json`, `access-token.secret`)
-                        """)
+        let selection = try options.selection()
+        // The environment is the source's.
+        let target = try DatabaseSelection(
+            database: to, config: toConfig, app: toConfig == nil ? nil : options.app, environment: [:])
+        let to = target.database
+        guard !to.isSame(as: selection.database) else {
+            throw CommandError("the target is the source; name another database with --to")
+        }
+        try await selection.open { source in
+            let app = try await source.read { try DatabaseHeader.read(in: $0.session).bundleID } ?? target.bundleID
+            try await withDatabase(to, .new(of: app)) { target in
+                let progress = Progress("rows")
+                let sums = try await DatabaseCopy().run(
+                    from: source.database, to: target.database, at: to.fullName,
+                    summarize: { session throws(StoreError) in try DatabaseDump.sums(in: session) },
+                    progress: progress.show)
+                progress.end()
+                let terminal = Terminal.standardOutput
+                for (table, sum) in sums.sorted(by: { $0.key < $1.key }) where sum.count > 0 {
+                    let hash = sum.sha256.prefix(8).hexadecimal
+                    terminal.write("\(table): \(sum.count), hash \(hash) on both sides")
                 }
+                terminal.write(
+                    """
+                    moved to \(to.name); start the service there with its present keys \
+                    (`signing-key.json`, `access-token.secret`)
+                    """)
             }
         }
     }

@@ -25,24 +25,22 @@ struct DatabaseRebuildCommand: AsyncParsableCommand {
     var dryRun = false
 
     func run() async throws {
-        try await reportingErrors {
-            let selection = try options.selection()
-            let trust = try selection.trust(trust)
-            try await selection.open { store in
-                let progress = Progress("customers")
-                let outcome = try await DatabaseRebuild(of: store, trust: trust).run(
-                    isTrial: dryRun, progress: progress.show
-                ) { finding in
-                    progress.end()
-                    Terminal.standardOutput.write(Terminal.clean(finding.description))
-                }
+        let selection = try options.selection()
+        let trust = try selection.trust(trust)
+        try await selection.open { store in
+            let progress = Progress("customers")
+            let outcome = try await DatabaseRebuild(of: store, trust: trust).run(
+                isTrial: dryRun, progress: progress.show
+            ) { finding in
                 progress.end()
-                Terminal.standardOutput.write(
-                    "\(outcome.customers) customers: \(outcome.changed) \(dryRun ? "would change" : "changed")")
-                guard outcome.stopped == 0 else {
-                    Terminal.standardError.write("error: \(outcome.stopped) customers couldn't be rebuilt")
-                    throw ExitCode.error
-                }
+                Terminal.standardOutput.write(Terminal.clean(finding.description))
+            }
+            progress.end()
+            Terminal.standardOutput.write(
+                "\(outcome.customers) customers: \(outcome.changed) \(dryRun ? "would change" : "changed")")
+            guard outcome.stopped == 0 else {
+                Terminal.standardError.write("error: \(outcome.stopped) customers couldn't be rebuilt")
+                throw ExitCode.error
             }
         }
     }

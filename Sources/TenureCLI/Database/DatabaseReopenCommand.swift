@@ -17,21 +17,19 @@ struct DatabaseReopenCommand: AsyncParsableCommand {
     @OptionGroup var options: DatabaseOption
 
     func run() async throws {
-        try await reportingErrors {
-            let selection = try options.selection()
-            let database = selection.database
-            try await selection.open { store in
-                let place = try await store.database.writeAlone { session throws(StoreError) in
-                    let header = try DatabaseHeader.read(in: session)
-                    try DatabaseHeader.markMoved(to: nil, in: session)
-                    return header.movedTo
-                }
-                guard let place else {
-                    throw CommandError("`\(database.name)` wasn't moved; services can write to it")
-                }
-                Terminal.standardOutput.write(
-                    "services can write to \(database.name) again; don't start one on \(place)")
+        let selection = try options.selection()
+        let database = selection.database
+        try await selection.open { store in
+            let place = try await store.database.writeAlone { session throws(StoreError) in
+                let header = try DatabaseHeader.read(in: session)
+                try DatabaseHeader.markMoved(to: nil, in: session)
+                return header.movedTo
             }
+            guard let place else {
+                throw CommandError("`\(database.name)` wasn't moved; services can write to it")
+            }
+            Terminal.standardOutput.write(
+                "services can write to \(database.name) again; don't start one on \(place)")
         }
     }
 }

@@ -26,19 +26,17 @@ struct DatabaseRestoreCommand: AsyncParsableCommand {
     var file: String
 
     func run() async throws {
-        try await reportingErrors {
-            let selection = try options.selection()
-            let database = selection.database
-            guard !database.isPostgres else {
-                throw CommandError(
-                    "use PostgreSQL's tools: `pg_restore` for a backup by `pg_dump`; or `tenure database migrate --to`")
-            }
-            let receipt = try SQLiteRestore(of: file, to: database.text, for: selection.bundleID).run()
-            let replaced = receipt.replaced.map { "; the replaced database is `\($0)`" } ?? ""
-            Terminal.standardOutput.write(
-                """
-                restored \(receipt.contents.customers) customers and \(receipt.contents.artifacts) artifacts to \(database.text)\(replaced)
-                """)
+        let selection = try options.selection()
+        let database = selection.database
+        guard !database.isPostgres else {
+            throw CommandError(
+                "use PostgreSQL's tools: `pg_restore` for a backup by `pg_dump`; or `tenure database migrate --to`")
         }
+        let receipt = try SQLiteRestore(of: file, to: database.text, for: selection.bundleID).run()
+        let replaced = receipt.replaced.map { "; the replaced database is `\($0)`" } ?? ""
+        Terminal.standardOutput.write(
+            """
+            restored \(receipt.contents.customers) customers and \(receipt.contents.artifacts) artifacts to \(database.text)\(replaced)
+            """)
     }
 }

@@ -22,19 +22,17 @@ struct DatabaseVacuumCommand: AsyncParsableCommand {
     @OptionGroup var options: DatabaseOption
 
     func run() async throws {
-        try await reportingErrors {
-            let selection = try options.selection()
-            let database = selection.database
-            guard !database.isPostgres else {
-                throw CommandError(
-                    """
-                    PostgreSQL removes rows by itself (autovacuum); to give space back to the disk, run `VACUUM FULL` with \
-                    `psql`, as the owner of the tables
-                    """)
-            }
-            let sizes = try SQLiteVacuum(of: database.text, for: selection.bundleID).run()
-            Terminal.standardOutput.write(
-                "\(database.text) has \(ByteCount(sizes.after)) now, and had \(ByteCount(sizes.before))")
+        let selection = try options.selection()
+        let database = selection.database
+        guard !database.isPostgres else {
+            throw CommandError(
+                """
+                PostgreSQL removes rows by itself (autovacuum); to give space back to the disk, run `VACUUM FULL` with \
+                `psql`, as the owner of the tables
+                """)
         }
+        let sizes = try SQLiteVacuum(of: database.text, for: selection.bundleID).run()
+        Terminal.standardOutput.write(
+            "\(database.text) has \(ByteCount(sizes.after)) now, and had \(ByteCount(sizes.before))")
     }
 }

@@ -65,23 +65,21 @@ struct DecideCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let (decisions, customer) = try await reportingErrors {
-            let policy = try PolicyOnDisk(path: self.policy).read()
-            for name in entitlement where policy.entitlement(named: name) == nil {
-                let known = policy.entitlements.map { "`\($0.name)`" }.joined(separator: ", ")
-                throw CommandError("the policy has no entitlement `\(name)`; pass one of \(known)")
-            }
-            let verifier = AppStoreVerifier(
-                app: AppIdentity(bundleID: policy.app.bundleID, appAppleID: policy.app.appleID),
-                trust: try trust.configuration())
-            let instant = at?.date ?? Date()
-            // With --at in the future, artifacts signed until then count too.
-            let customer = try CustomerFiles(
-                files, verifier: verifier, device: deviceID.flatMap(UUID.init(digits:)), now: max(instant, Date()))
-            let evidence = try customer.evidence(purchasesAreComplete: !incomplete)
-            let all = decide(evidence, under: policy, at: instant)
-            return (entitlement.isEmpty ? all : all.filter { entitlement.contains($0.entitlement) }, customer)
+        let policy = try PolicyOnDisk(path: self.policy).read()
+        for name in entitlement where policy.entitlement(named: name) == nil {
+            let known = policy.entitlements.map { "`\($0.name)`" }.joined(separator: ", ")
+            throw CommandError("the policy has no entitlement `\(name)`; pass one of \(known)")
         }
+        let verifier = AppStoreVerifier(
+            app: AppIdentity(bundleID: policy.app.bundleID, appAppleID: policy.app.appleID),
+            trust: try trust.configuration())
+        let instant = at?.date ?? Date()
+        // With --at in the future, artifacts signed until then count too.
+        let customer = try CustomerFiles(
+            files, verifier: verifier, device: deviceID.flatMap(UUID.init(digits:)), now: max(instant, Date()))
+        let evidence = try customer.evidence(purchasesAreComplete: !incomplete)
+        let decisions = decide(evidence, under: policy, at: instant)
+            .filter { entitlement.isEmpty || entitlement.contains($0.entitlement) }
         if json {
             write(decisions, of: customer)
         } else {
@@ -91,19 +89,18 @@ struct DecideCommand: AsyncParsableCommand {
     }
 
     private func write(_ decisions: [Decision], of customer: CustomerFiles) {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.field("environment", customer.environment.rawValue)
-        writer.field("decisions", decisions) { $0.value($1, namesEntitlement: true, in: language) }
-        writer.field("rejected", customer.rejected) { writer, file in
-            writer.object {
-                $0.field("file", file.name)
-                $0.field("code", file.code)
-                $0.field("detail", file.detail)
+        let fields = JSONWriter.object { writer in
+            writer.field("environment", customer.environment.rawValue)
+            writer.field("decisions", decisions) { $0.value($1, namesEntitlement: true, in: language) }
+            writer.field("rejected", customer.rejected) { writer, file in
+                writer.object {
+                    $0.field("file", file.name)
+                    $0.field("code", file.code)
+                    $0.field("detail", file.detail)
+                }
             }
         }
-        writer.endObject()
-        Terminal.standardOutput.write(json: writer.bytes)
+        Terminal.standardOutput.write(json: fields)
     }
 
     private func tell(_ decisions: [Decision], of customer: CustomerFiles) {

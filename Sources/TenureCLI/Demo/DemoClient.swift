@@ -1,10 +1,5 @@
 import Foundation
 import TenureAPI
-import TenureJSON
-
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
 
 /// Sends the requests of an app.
 struct DemoClient {
@@ -16,10 +11,23 @@ struct DemoClient {
 
     /// Whether the service accepts new connections; false while it stops.
     var isServed: Bool {
-        get async {
-            guard let url = try? url("/health/live") else { return false }
-            return (try? await URLSession.shared.data(from: url)) != nil
-        }
+        get async { (try? await exchange("GET", try url("/health/live"))) != nil }
+    }
+
+    func sync(_ customer: DemoCustomer) async throws -> CustomerResponse {
+        let body = SyncRequest(
+            appTransaction: customer.appTransaction.map { String(decoding: $0, as: UTF8.self) },
+            transactions: customer.transactions?.map { String(decoding: $0, as: UTF8.self) },
+            receipt: customer.receipt.map { Data($0).base64EncodedString() },
+            deviceVerificationID: customer.deviceVerificationID.uuidString)
+        return try decoded(await exchange("POST", try url("/v1/sync"), body: try JSONEncoder().encode(body)))
+    }
+
+    /// The packs that the customer may download, by name.
+    func packs(for customer: CustomerResponse) async throws -> [String: ContentResponse.Links] {
+        guard let token = customer.accessToken?.value else { return [:] }
+        let content: ContentResponse = try decoded(await exchange("GET", try url("/v1/content"), token: token))
+        return content.packs
     }
 
     private func url(_ path: String) throws(Refusal) -> URL {
@@ -29,44 +37,10 @@ struct DemoClient {
         return url
     }
 
-    func sync(_ customer: DemoCustomer) async throws -> CustomerResponse {
-        var request = URLRequest(url: try url("/v1/sync"))
-        request.httpMethod = "POST"
-        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-        request.httpBody = Data(body(of: customer))
-        let (data, response) = try await URLSession.shared.data(for: request)
-        guard let status = (response as? HTTPURLResponse)?.statusCode, status == 200 else {
-            throw Refusal(description: String(decoding: data, as: UTF8.self))
+    private func decoded<Answer: Decodable>(_ response: (status: Int, body: Data)) throws -> Answer {
+        guard response.status == 200 else {
+            throw Refusal(description: String(decoding: response.body, as: UTF8.self))
         }
-        return try JSONDecoder().decode(CustomerResponse.self, from: data)
-    }
-
-    /// The packs that the customer may download, by name.
-    func packs(for customer: CustomerResponse) async throws -> [String: ContentResponse.Links] {
-        guard let token = customer.accessToken?.value else { return [:] }
-        var request = URLRequest(url: try url("/v1/content"))
-        request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
-        let (data, response) = try await URLSession.shared.data(for: request)
-        guard (response as? HTTPURLResponse)?.statusCode == 200 else {
-            throw Refusal(description: String(decoding: data, as: UTF8.self))
-        }
-        return try JSONDecoder().decode(ContentResponse.self, from: data).packs
-    }
-
-    private func body(of customer: DemoCustomer) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writer in
-            writer.field("deviceVerificationID", customer.deviceVerificationID.uuidString)
-            if let appTransaction = customer.appTransaction {
-                writer.field("appTransaction", String(decoding: appTransaction, as: UTF8.self))
-            }
-            if let receipt = customer.receipt {
-                writer.field("receipt", Data(receipt).base64EncodedString())
-            }
-            if let transactions = customer.transactions {
-                writer.field("transactions", transactions.map { String(decoding: $0, as: UTF8.self) })
-            }
-        }
-        return writer.bytes
+        return try JSONDecoder().decode(Answer.self, from: response.body)
     }
 }

@@ -30,40 +30,38 @@ struct DemoCommand: AsyncParsableCommand {
     var once = false
 
     func run() async throws {
-        try await reportingErrors {
-            let folder = DemoFolder(path: self.folder)
-            try folder.prepare()
-            let authority = try folder.authority()
-            var configuration = ServiceConfiguration(
-                databasePath: folder.database, policy: try ServiceConfiguration.readPolicy(at: folder.policy))
-            configuration.port = port
-            let anchors = try authority.anchors
-            configuration.anchors = [.production: anchors, .sandbox: anchors]
-            let adminKey = try folder.adminKey()
-            configuration.adminKey = adminKey
-            var logger = Logger(label: "tenure") { TextLogHandler(label: $0) }
-            configuration.content = try DemoContent.publish(folder, for: configuration.policy)
-            // `publish` reports that the policy in the file isn't the active one.
-            logger.logLevel = .error
+        let folder = DemoFolder(path: self.folder)
+        try folder.prepare()
+        let authority = try folder.authority()
+        var configuration = ServiceConfiguration(
+            databasePath: folder.database, policy: try ServiceConfiguration.readPolicy(at: folder.policy))
+        configuration.port = port
+        let anchors = try authority.anchors
+        configuration.anchors = [.production: anchors, .sandbox: anchors]
+        let adminKey = try folder.adminKey()
+        configuration.adminKey = adminKey
+        var logger = Logger(label: "tenure") { TextLogHandler(label: $0) }
+        configuration.content = try DemoContent.publish(folder, for: configuration.policy)
+        // `publish` reports that the policy in the file isn't the active one.
+        logger.logLevel = .error
 
-            let customers = try DemoCustomer.all(of: configuration.policy.app, signedBy: authority, now: Date())
-            let (ports, started) = AsyncStream.makeStream(of: Int.self)
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { [configuration, logger] in
-                    defer { started.finish() }
-                    // It accepts no connection before this returns.
-                    try await serve(configuration: configuration, logger: logger) { started.yield($0) }
-                }
-                for await port in ports {
-                    Terminal.standardOutput.write("serving com.example.calculator on http://127.0.0.1:\(port)\n")
-                    await publish(
-                        configuration.policy, of: folder,
-                        by: ServiceClient(url: "http://127.0.0.1:\(port)", key: adminKey))
-                    await syncCustomers(port: port, customers: customers, folder: folder)
-                    if once { kill(getpid(), SIGTERM) }
-                }
-                try await group.waitForAll()
+        let customers = try DemoCustomer.all(of: configuration.policy.app, signedBy: authority, now: Date())
+        let (ports, started) = AsyncStream.makeStream(of: Int.self)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { [configuration, logger] in
+                defer { started.finish() }
+                // It accepts no connection before this returns.
+                try await serve(configuration: configuration, logger: logger) { started.yield($0) }
             }
+            for await port in ports {
+                Terminal.standardOutput.write("serving com.example.calculator on http://127.0.0.1:\(port)\n")
+                await publish(
+                    configuration.policy, of: folder,
+                    by: ServiceClient(url: "http://127.0.0.1:\(port)", key: adminKey))
+                await syncCustomers(port: port, customers: customers, folder: folder)
+                if once { kill(getpid(), SIGTERM) }
+            }
+            try await group.waitForAll()
         }
     }
 }

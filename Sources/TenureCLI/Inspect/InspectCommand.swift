@@ -36,15 +36,14 @@ struct InspectCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let inspection = try await reportingErrors {
-            let bytes = try InputFile(path: file).bytes()
-            let verifier = AppStoreVerifier(
-                app: AppIdentity(bundleID: bundleID, appAppleID: appAppleID), trust: try trust.configuration())
-            do {
-                return try Inspection(of: try AppStoreArtifact(recognizing: bytes), by: verifier, now: Date())
-            } catch let error as Rejection {
-                throw CommandError("`\(InputFile(path: file).name)` cannot be read: \(error.detail)")
-            }
+        let bytes = try InputFile(path: file).bytes()
+        let verifier = AppStoreVerifier(
+            app: AppIdentity(bundleID: bundleID, appAppleID: appAppleID), trust: try trust.configuration())
+        let inspection: Inspection
+        do throws(Rejection) {
+            inspection = try Inspection(of: try AppStoreArtifact(recognizing: bytes), by: verifier, now: Date())
+        } catch {
+            throw CommandError("`\(InputFile(path: file).name)` cannot be read: \(error.detail)")
         }
         if json {
             Terminal.standardOutput.write(json: inspection.json)

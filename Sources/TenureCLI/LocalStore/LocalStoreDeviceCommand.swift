@@ -28,32 +28,30 @@ struct LocalStoreDeviceCommand: AsyncParsableCommand {
     @OptionGroup var replacing: ReplaceOption
 
     func run() async throws {
-        try await reportingErrors {
-            var plan = FilePlan()
-            plan.writes(out)
-            plan.writes(out.map { $0 + ".receipt" })
-            try plan.check(replacing: replacing.force)
-            guard let name = customer.addingPercentEncoding(withAllowedCharacters: .alphanumerics) else {
-                throw CommandError("`\(customer)` can't be a name; use letters and digits")
+        var plan = FilePlan()
+        plan.writes(out)
+        plan.writes(out.map { $0 + ".receipt" })
+        try plan.check(replacing: replacing.force)
+        guard let name = customer.addingPercentEncoding(withAllowedCharacters: .alphanumerics) else {
+            throw CommandError("`\(customer)` can't be a name; use letters and digits")
+        }
+        let answer = try await place.send("GET", "/control/customers/\(name)", nil)
+        guard let out else {
+            Terminal.standardOutput.write(json: JSONValue.object(answer).bytes)
+            return
+        }
+        var lines: [String] = []
+        for name in ["appTransaction", "transactions", "renewalInfos"] {
+            switch answer[name] {
+            case .string(let text)?: lines.append(text)
+            case .array(let elements)?:
+                lines += elements.compactMap { if case .string(let text) = $0 { text } else { nil } }
+            default: break
             }
-            let answer = try await place.send("GET", "/control/customers/\(name)", nil)
-            guard let out else {
-                Terminal.standardOutput.write(json: JSONValue.object(answer).bytes)
-                return
-            }
-            var lines: [String] = []
-            for name in ["appTransaction", "transactions", "renewalInfos"] {
-                switch answer[name] {
-                case .string(let text)?: lines.append(text)
-                case .array(let elements)?:
-                    lines += elements.compactMap { if case .string(let text) = $0 { text } else { nil } }
-                default: break
-                }
-            }
-            try OutputFile(path: out, replaces: replacing.force).write(Array(lines.joined(separator: "\n").utf8))
-            if case .string(let receipt)? = answer["receipt"] {
-                try OutputFile(path: out + ".receipt", replaces: replacing.force).write(Array(receipt.utf8))
-            }
+        }
+        try OutputFile(path: out, replaces: replacing.force).write(Array(lines.joined(separator: "\n").utf8))
+        if case .string(let receipt)? = answer["receipt"] {
+            try OutputFile(path: out + ".receipt", replaces: replacing.force).write(Array(receipt.utf8))
         }
     }
 }

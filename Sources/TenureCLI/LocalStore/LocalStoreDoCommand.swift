@@ -62,22 +62,20 @@ struct LocalStoreDoCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await reportingErrors {
-            let answer = try await place.send("POST", "/control/operations", JSONValue.object(try parsed().json).bytes)
-            if json {
-                Terminal.standardOutput.write(json: JSONValue.object(answer).bytes)
-                return
+        let answer = try await place.send("POST", "/control/operations", JSONValue.object(try parsed().json).bytes)
+        if json {
+            Terminal.standardOutput.write(json: JSONValue.object(answer).bytes)
+            return
+        }
+        if case .string(let now)? = answer["now"] { Terminal.standardOutput.write("it is \(now)") }
+        guard case .array(let notifications)? = answer["notifications"] else { return }
+        for case .object(let notification) in notifications {
+            func word(_ name: String) -> String? {
+                if case .string(let text)? = notification[name] { text } else { nil }
             }
-            if case .string(let now)? = answer["now"] { Terminal.standardOutput.write("it is \(now)") }
-            guard case .array(let notifications)? = answer["notifications"] else { return }
-            for case .object(let notification) in notifications {
-                func word(_ name: String) -> String? {
-                    if case .string(let text)? = notification[name] { text } else { nil }
-                }
-                var words = ["date", "type", "subtype", "transactionId"].compactMap(word)
-                if let order = word("orderId") { words += ["order", order] }
-                Terminal.standardOutput.write(words.joined(separator: " "))
-            }
+            var words = ["date", "type", "subtype", "transactionId"].compactMap(word)
+            if let order = word("orderId") { words += ["order", order] }
+            Terminal.standardOutput.write(words.joined(separator: " "))
         }
     }
 }

@@ -3,10 +3,6 @@ import Foundation
 import TenureAppStore
 import TenureJSON
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// The running store that a command uses.
 struct LocalStoreOptions: ParsableArguments {
     @Option(
@@ -31,28 +27,16 @@ struct LocalStoreOptions: ParsableArguments {
         guard let target = URL(string: url + path) else {
             throw CommandError("`\(url)` isn't the address of a store; write one such as http://127.0.0.1:8090")
         }
-        var request = URLRequest(url: target)
-        request.httpMethod = method
-        if let body {
-            request.httpBody = Data(body)
-            request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-        }
-        let data: Data
-        let response: URLResponse
+        let response: (status: Int, body: Data)
         do {
-            (data, response) = try await URLSession.shared.data(for: request)
+            response = try await exchange(method, target, body: body.map { Data($0) })
         } catch {
             throw CommandError("no store answers at `\(url)`; start one with `tenure local-store run`")
         }
-        guard case .object(let object)? = try? JSONValue(parsing: Array(data)) else {
-            throw CommandError("the server at `\(url)` isn't a local App Store; check the address")
+        if case .object(let object)? = try? JSONValue(parsing: Array(response.body)) {
+            if response.status == 200 { return object }
+            if case .string(let detail)? = object["error"] { throw CommandError(detail) }
         }
-        guard (response as? HTTPURLResponse)?.statusCode == 200 else {
-            guard case .string(let detail)? = object["error"] else {
-                throw CommandError("the server at `\(url)` isn't a local App Store; check the address")
-            }
-            throw CommandError(detail)
-        }
-        return object
+        throw CommandError("the server at `\(url)` isn't a local App Store; check the address")
     }
 }

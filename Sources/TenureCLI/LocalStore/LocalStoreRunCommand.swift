@@ -55,28 +55,26 @@ struct LocalStoreRunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await reportingErrors {
-            let folder = try LocalStoreFolder(path: self.folder)
-            // This process locks the folder until it ends.
-            defer { withExtendedLifetime(folder) {} }
-            let (store, key) = try await folder.open(scenario: scenario)
-            if let notify {
-                for app in await store.state.apps where app.notificationURL != notify {
-                    try await store.perform(AppStoreOperation(.notifyAt, [.app: app.bundleID, .url: notify]))
-                }
+        let folder = try LocalStoreFolder(path: self.folder)
+        // This process locks the folder until it ends.
+        defer { withExtendedLifetime(folder) {} }
+        let (store, key) = try await folder.open(scenario: scenario)
+        if let notify {
+            for app in await store.state.apps where app.notificationURL != notify {
+                try await store.perform(AppStoreOperation(.notifyAt, [.app: app.bundleID, .url: notify]))
             }
-            let server = StoreServer(store: store, key: key, port: port, speed: speed?.factor ?? 0)
-            let state = await store.state
-            try await server.run { port in
-                Terminal.standardOutput.write(
-                    """
-                    it is \(state.now.rfc3339) in \(state.environment.rawValue); \(state.accounts.count) customers
-                    trust \(folder.authorityPath)/roots.pem
-                    clock \(folder.clockPath)
-                    server API key \(folder.keyPath), issuer \(key.issuerID), key ID \(key.keyID)
-                    serving \(state.apps.map(\.bundleID).joined(separator: ", ")) on http://127.0.0.1:\(port)
-                    """)
-            }
+        }
+        let server = StoreServer(store: store, key: key, port: port, speed: speed?.factor ?? 0)
+        let state = await store.state
+        try await server.run { port in
+            Terminal.standardOutput.write(
+                """
+                it is \(state.now.rfc3339) in \(state.environment.rawValue); \(state.accounts.count) customers
+                trust \(folder.authorityPath)/roots.pem
+                clock \(folder.clockPath)
+                server API key \(folder.keyPath), issuer \(key.issuerID), key ID \(key.keyID)
+                serving \(state.apps.map(\.bundleID).joined(separator: ", ")) on http://127.0.0.1:\(port)
+                """)
         }
     }
 }

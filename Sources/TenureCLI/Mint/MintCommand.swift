@@ -43,21 +43,19 @@ struct MintAuthorityCommand: AsyncParsableCommand {
     var force = false
 
     func run() async throws {
-        try await reportingErrors {
-            let folder = URL(fileURLWithPath: directory)
-            let roots = folder.appendingPathComponent("roots.pem").path
-            guard force || !FileManager.default.fileExists(atPath: roots) else {
-                throw CommandError("`\(directory)` holds an authority already; choose another folder, or add --force")
-            }
-            do {
-                try TestAuthority().save(to: folder)
-            } catch let error as MintingError {
-                throw error
-            } catch {
-                throw CommandError("`\(directory)` can't be written; check the folder and who may write to it")
-            }
-            Terminal.standardOutput.write("to trust it, pass `--trust \(directory)`")
+        let folder = URL(fileURLWithPath: directory)
+        let roots = folder.appendingPathComponent("roots.pem").path
+        guard force || !FileManager.default.fileExists(atPath: roots) else {
+            throw CommandError("`\(directory)` holds an authority already; choose another folder, or add --force")
         }
+        do {
+            try TestAuthority().save(to: folder)
+        } catch let error as MintingError {
+            throw error
+        } catch {
+            throw CommandError("`\(directory)` can't be written; check the folder and who may write to it")
+        }
+        Terminal.standardOutput.write("to trust it, pass `--trust \(directory)`")
     }
 }
 
@@ -151,16 +149,14 @@ struct MintOptions: ParsableArguments {
 
     /// Mints a JWS with the options.
     func mint(_ kind: JWSKind) async throws {
-        try await reportingErrors {
-            try checkFiles()
-            let minter = JWSMinter(authority: try signer(), app: app, signedAt: Date())
-            if let defect {
-                return try write(DefectName.jws(defect, of: kind, by: minter))
-            }
-            var fields = try payloadObject() ?? minter.payload(of: kind)
-            for (field, value) in settings { fields = try kind.setting(field, to: value, in: fields) }
-            try write(minter.mint(payload: fields))
+        try checkFiles()
+        let minter = JWSMinter(authority: try signer(), app: app, signedAt: Date())
+        if let defect {
+            return try write(DefectName.jws(defect, of: kind, by: minter))
         }
+        var fields = try payloadObject() ?? minter.payload(of: kind)
+        for (field, value) in settings { fields = try kind.setting(field, to: value, in: fields) }
+        try write(minter.mint(payload: fields))
     }
 }
 
@@ -252,17 +248,15 @@ struct MintReceiptCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await reportingErrors {
-            try options.checkFiles()
-            let minter = ReceiptMinter(authority: try options.signer(), app: options.app, signedAt: Date())
-            let receipt =
-                if let defect = options.defect { try DefectName.receipt(defect, by: minter) } else {
-                    try sound(by: minter)
-                }
-            let isText = form == .base64 || (options.out == nil && form == nil)
-            try options.write(
-                isText ? Array(Data(receipt).base64EncodedString().utf8) : receipt, newlineAtEnd: isText)
-        }
+        try options.checkFiles()
+        let minter = ReceiptMinter(authority: try options.signer(), app: options.app, signedAt: Date())
+        let receipt =
+            if let defect = options.defect { try DefectName.receipt(defect, by: minter) } else {
+                try sound(by: minter)
+            }
+        let isText = form == .base64 || (options.out == nil && form == nil)
+        try options.write(
+            isText ? Array(Data(receipt).base64EncodedString().utf8) : receipt, newlineAtEnd: isText)
     }
 
     /// With the options.

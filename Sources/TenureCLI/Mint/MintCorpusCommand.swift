@@ -47,30 +47,28 @@ struct MintCorpusCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await reportingErrors {
-            var plan = FilePlan()
-            plan.reads(filesAt: self.authority)
-            plan.writes(out == "-" ? nil : out)
-            plan.writes(truth == "-" ? nil : truth)
-            try plan.check(replacing: replacing.force)
-            let authority = try TestAuthority(directory: URL(fileURLWithPath: self.authority))
-            let corpus = try Corpus(count: count, seed: seed, authority: authority)
-            let output = try StreamedFile(path: out, replacing: replacing.force)
-            var found = CorpusTruth()
-            var blocks = (0..<corpus.blockCount).makeIterator()
-            let progress = Progress("lines")
-            try await inOrder(
-                makeNext: { blocks.next() }, { block, _ in Result { try corpus.block(block) } }
-            ) { result in
-                let block = try result.get()
-                try output.write(block.bytes)
-                found.add(block.truth)
-                progress.show(Int64(found.lines), of: Int64(count))
-            }
-            progress.end()
-            try output.close()
-            if let truth { try OutputFile(path: truth, replaces: replacing.force).write(found.json) }
+        var plan = FilePlan()
+        plan.reads(filesAt: self.authority)
+        plan.writes(out == "-" ? nil : out)
+        plan.writes(truth == "-" ? nil : truth)
+        try plan.check(replacing: replacing.force)
+        let authority = try TestAuthority(directory: URL(fileURLWithPath: self.authority))
+        let corpus = try Corpus(count: count, seed: seed, authority: authority)
+        let output = try StreamedFile(path: out, replacing: replacing.force)
+        var found = CorpusTruth()
+        var blocks = (0..<corpus.blockCount).makeIterator()
+        let progress = Progress("lines")
+        try await inOrder(
+            makeNext: { blocks.next() }, { block, _ in Result { try corpus.block(block) } }
+        ) { result in
+            let block = try result.get()
+            try output.write(block.bytes)
+            found.add(block.truth)
+            progress.show(Int64(found.lines), of: Int64(count))
         }
+        progress.end()
+        try output.close()
+        if let truth { try OutputFile(path: truth, replaces: replacing.force).write(found.json) }
     }
 }
 
@@ -107,35 +105,26 @@ private final class StreamedFile {
 
 extension CorpusTruth {
     fileprivate var json: [UInt8] {
-        var writer = JSONWriter(.readable)
-        func write(_ numbers: [String: Int], as name: String, to writer: inout JSONWriter) {
-            writer.object(name) { writer in
-                for (name, count) in numbers.sorted(by: { $0.key < $1.key }) {
-                    writer.field(name, count)
-                }
-            }
-        }
-        writer.object { writer in
+        JSONWriter.object(.readable) { writer in
             writer.field("at", Corpus.instant.rfc3339)
-            for (name, count) in [
-                ("lines", lines), ("blankLines", blankLines), ("usableLines", usableLines), ("customers", customers),
-                ("losing", losing), ("gaining", gaining),
-            ] {
-                writer.field(name, count)
-            }
-            write(rejectedLines, as: "rejectedLinesByReason", to: &writer)
-            write(rejectedArtifacts, as: "rejectedArtifactsByReason", to: &writer)
+            writer.field("lines", lines)
+            writer.field("blankLines", blankLines)
+            writer.field("usableLines", usableLines)
+            writer.field("customers", customers)
+            writer.field("losing", losing)
+            writer.field("gaining", gaining)
+            writer.field("rejectedLinesByReason", rejectedLines)
+            writer.field("rejectedArtifactsByReason", rejectedArtifacts)
             writer.object("entitlements") { writer in
                 for (name, truth) in [("everything", everything), ("cloud", cloud)] {
                     writer.object(name) { writer in
-                        write(truth.outcomes, as: "outcomes", to: &writer)
-                        write(truth.reasons, as: "reasons", to: &writer)
-                        write(truth.changes, as: "changes", to: &writer)
+                        writer.field("outcomes", truth.outcomes)
+                        writer.field("reasons", truth.reasons)
+                        writer.field("changes", truth.changes)
                     }
                 }
             }
-            write(kinds, as: "kinds", to: &writer)
+            writer.field("kinds", kinds)
         }
-        return writer.bytes
     }
 }

@@ -93,20 +93,18 @@ struct PersonaCreateCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await reportingErrors {
-            let settings = try parsed()
-            let answer: PersonasAnswer = try await service.client().post("/v1/admin/personas") { body in
-                body.field("name", name)
-                body.field("set", settings)
-                terms.write(into: &body)
-            }
-            guard let persona = answer.personas.first, let token = persona.token else {
-                throw CommandError("the service created no persona; check its log")
-            }
-            if json { return answer.print() }
-            Terminal.standardOutput.write(token)
-            Terminal.standardError.write(persona.line)
+        let settings = try parsed()
+        let answer: PersonasAnswer = try await service.client().post("/v1/admin/personas") { body in
+            body.field("name", name)
+            body.field("set", settings)
+            terms.write(into: &body)
         }
+        guard let persona = answer.personas.first, let token = persona.token else {
+            throw CommandError("the service created no persona; check its log")
+        }
+        if json { return answer.print() }
+        Terminal.standardOutput.write(token)
+        Terminal.standardError.write(persona.line)
     }
 }
 
@@ -133,20 +131,18 @@ struct PersonaReadyMadeCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await reportingErrors {
-            let answer: PersonasAnswer = try await service.client().post("/v1/admin/personas/ready-made") { body in
-                body.field("platform", ifPresent: terms.platform)
-                terms.write(into: &body)
-            }
-            if json { return answer.print() }
-            for persona in answer.personas {
-                Terminal.standardOutput.write(persona.line)
-                if let what = persona.what { Terminal.standardOutput.write("  \(Terminal.clean(what))") }
-                if let token = persona.token { Terminal.standardOutput.write("  \(token)") }
-            }
-            for left in answer.left ?? [] {
-                Terminal.standardOutput.write("\(left.name): left out, because \(Terminal.clean(left.why))")
-            }
+        let answer: PersonasAnswer = try await service.client().post("/v1/admin/personas/ready-made") { body in
+            body.field("platform", ifPresent: terms.platform)
+            terms.write(into: &body)
+        }
+        if json { return answer.print() }
+        for persona in answer.personas {
+            Terminal.standardOutput.write(persona.line)
+            if let what = persona.what { Terminal.standardOutput.write("  \(Terminal.clean(what))") }
+            if let token = persona.token { Terminal.standardOutput.write("  \(token)") }
+        }
+        for left in answer.left ?? [] {
+            Terminal.standardOutput.write("\(left.name): left out, because \(Terminal.clean(left.why))")
         }
     }
 }
@@ -167,11 +163,9 @@ struct PersonaListCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await reportingErrors {
-            let answer: PersonasAnswer = try await service.client().get("/v1/admin/personas")
-            if json { return answer.print() }
-            for persona in answer.personas { Terminal.standardOutput.write(persona.line) }
-        }
+        let answer: PersonasAnswer = try await service.client().get("/v1/admin/personas")
+        if json { return answer.print() }
+        for persona in answer.personas { Terminal.standardOutput.write(persona.line) }
     }
 }
 
@@ -193,11 +187,9 @@ struct PersonaRevokeCommand: AsyncParsableCommand {
     @OptionGroup var service: ServiceOptions
 
     func run() async throws {
-        try await reportingErrors {
-            let _: PersonasAnswer = try await service.client()
-                .delete("/v1/admin/personas/\(ServiceClient.escaped(name))")
-            Terminal.standardOutput.write("revoked `\(name)`")
-        }
+        let _: PersonasAnswer = try await service.client()
+            .delete("/v1/admin/personas/\(ServiceClient.escaped(name))")
+        Terminal.standardOutput.write("revoked `\(name)`")
     }
 }
 

@@ -77,7 +77,7 @@ struct PolicyCheckCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let report = try await reportingErrors { try check() }
+        let report = try check()
         switch json ? .json : format ?? .text {
         case .text: report.writeText(to: .standardOutput)
         case .json: Terminal.standardOutput.write(json: report.json)

@@ -8,13 +8,11 @@ import TenurePolicyLint
 /// Findings as code hosts read them: SARIF 2.1.0 (OASIS, 2020).
 extension PolicyCheckReport {
     var sarif: [UInt8] {
-        var writer = JSONWriter(.readable)
-        writer.object {
+        JSONWriter.object(.readable) {
             $0.field("$schema", "https://json.schemastore.org/sarif-2.1.0.json")
             $0.field("version", "2.1.0")
             $0.field("runs", [self]) { writer, report in report.writeRun(to: &writer) }
         }
-        return writer.bytes
     }
 
     private func writeRun(to writer: inout JSONWriter) {

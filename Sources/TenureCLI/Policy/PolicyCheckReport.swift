@@ -70,8 +70,7 @@ struct PolicyCheckReport {
     // MARK: JSON
 
     var json: [UInt8] {
-        var writer = JSONWriter()
-        writer.object {
+        JSONWriter.object {
             $0.field("valid", isPolicy)
             $0.field("passed", !fails(strict: false))
             $0.field("mistakes", findings.filter(\.isMistake)) { writer, finding in
@@ -96,7 +95,6 @@ struct PolicyCheckReport {
                 }
             }
         }
-        return writer.bytes
     }
 
     private static func write(_ position: SourcePosition, to writer: inout JSONWriter) {

@@ -39,22 +39,16 @@ struct PolicyTestCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let results = try await reportingErrors { () throws -> [CaseResult] in
-            do {
-                let source = PolicyOnDisk(path: policy)
-                return try PolicyCases.read(
-                    try InputFile(path: cases).bytes(limit: 16 << 20), named: cases,
-                    policy: (try source.bytes(), policy), releaseList: source.releaseList
-                ).run()
-            } catch let error as PolicyFileError {
-                for mistake in error.mistakes { Terminal.standardError.write(mistake.description) }
-                throw ExitCode.refused
-            }
+        let source = PolicyOnDisk(path: policy)
+        let results = try refusingMistakes {
+            try PolicyCases.read(
+                try InputFile(path: cases).bytes(limit: 16 << 20), named: cases,
+                policy: (try source.bytes(), policy), releaseList: source.releaseList
+            ).run()
         }
         let failed = results.filter { !$0.passed }
         if json {
-            var writer = JSONWriter()
-            writer.object {
+            let fields = JSONWriter.object {
                 $0.field("passed", results.count - failed.count)
                 $0.field("failed", failed.count)
                 $0.field("cases", results) { writer, result in
@@ -66,7 +60,7 @@ struct PolicyTestCommand: AsyncParsableCommand {
                     }
                 }
             }
-            Terminal.standardOutput.write(json: writer.bytes)
+            Terminal.standardOutput.write(json: fields)
         } else {
             let terminal = Terminal.standardOutput
             for result in failed {
@@ -100,18 +94,12 @@ struct PolicyCompileCommand: AsyncParsableCommand {
     @OptionGroup var replacing: ReplaceOption
 
     func run() async throws {
-        try await reportingErrors {
-            let source = PolicyOnDisk(path: file)
-            var plan = FilePlan()
-            plan.reads(source)
-            plan.writes(out)
-            try plan.check(replacing: replacing.force)
-            do {
-                try OutputFile(path: out, replaces: replacing.force).write(try source.compiled())
-            } catch let error as PolicyFileError {
-                for mistake in error.mistakes { Terminal.standardError.write(mistake.description) }
-                throw ExitCode.refused
-            }
-        }
+        let source = PolicyOnDisk(path: file)
+        var plan = FilePlan()
+        plan.reads(source)
+        plan.writes(out)
+        try plan.check(replacing: replacing.force)
+        let compiled = try refusingMistakes { try source.compiled() }
+        try OutputFile(path: out, replaces: replacing.force).write(compiled)
     }
 }

@@ -34,18 +34,10 @@ struct PolicyPublishCommand: AsyncParsableCommand {
     @OptionGroup var service: ServiceOptions
 
     func run() async throws {
-        try await reportingErrors {
-            let compiled: [UInt8]
-            do {
-                compiled = try PolicyOnDisk(path: file).compiled()
-            } catch let error as PolicyFileError {
-                for mistake in error.mistakes { Terminal.standardError.write(mistake.description) }
-                throw ExitCode.refused
-            }
-            try await publishing.run(
-                service.client(), rehearsing: RehearseRequest(policy: String(decoding: compiled, as: UTF8.self)),
-                publishingAt: "/v1/admin/policies")
-        }
+        let compiled = try refusingMistakes { try PolicyOnDisk(path: file).compiled() }
+        try await publishing.run(
+            service.client(), rehearsing: RehearseRequest(policy: String(decoding: compiled, as: UTF8.self)),
+            publishingAt: "/v1/admin/policies")
     }
 }
 
@@ -71,11 +63,9 @@ struct PolicyRollbackCommand: AsyncParsableCommand {
     @OptionGroup var service: ServiceOptions
 
     func run() async throws {
-        try await reportingErrors {
-            try await publishing.run(
-                service.client(), rehearsing: RehearseRequest(version: to),
-                publishingAt: "/v1/admin/policies/rollback")
-        }
+        try await publishing.run(
+            service.client(), rehearsing: RehearseRequest(version: to),
+            publishingAt: "/v1/admin/policies/rollback")
     }
 }
 
@@ -95,24 +85,22 @@ struct PolicyVersionsCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await reportingErrors {
-            let answer: PoliciesAnswer = try await service.client().get("/v1/admin/policies")
-            if json { return PublishingOptions.write(answer) }
-            for publication in answer.publications {
-                let effect =
-                    "\(publication.gaining) gained, \(publication.losing) lost, \(publication.ended) promises ended"
-                let counts = publication.action == "start" ? [] : [effect]
-                let people = [publication.author.map { "by \($0)" }, "key \(publication.actor)"].compactMap { $0 }
-                let line =
-                    [
-                        "\(publication.publication)", publication.at, "version \(publication.version)",
-                        publication.action, people.joined(separator: ", "),
-                    ] + counts + (publication.reason.map { ["“\($0)”"] } ?? [])
-                Terminal.standardOutput.write(Terminal.clean(line.joined(separator: "  ")))
-            }
-            if let version = answer.versions.first(where: \.isCurrent) {
-                Terminal.standardOutput.write("version \(version.version) is in effect")
-            }
+        let answer: PoliciesAnswer = try await service.client().get("/v1/admin/policies")
+        if json { return PublishingOptions.write(answer) }
+        for publication in answer.publications {
+            let effect =
+                "\(publication.gaining) gained, \(publication.losing) lost, \(publication.ended) promises ended"
+            let counts = publication.action == "start" ? [] : [effect]
+            let people = [publication.author.map { "by \($0)" }, "key \(publication.actor)"].compactMap { $0 }
+            let line =
+                [
+                    "\(publication.publication)", publication.at, "version \(publication.version)",
+                    publication.action, people.joined(separator: ", "),
+                ] + counts + (publication.reason.map { ["“\($0)”"] } ?? [])
+            Terminal.standardOutput.write(Terminal.clean(line.joined(separator: "  ")))
+        }
+        if let version = answer.versions.first(where: \.isCurrent) {
+            Terminal.standardOutput.write("version \(version.version) is in effect")
         }
     }
 }
@@ -140,13 +128,11 @@ struct PolicyShowCommand: AsyncParsableCommand {
     @OptionGroup var replacing: ReplaceOption
 
     func run() async throws {
-        try await reportingErrors {
-            var plan = FilePlan()
-            plan.reads(service.keyFile)
-            plan.writes(out)
-            try plan.check(replacing: replacing.force)
-            let answer: PolicyVersionAnswer = try await service.client().get("/v1/admin/policies/\(version)")
-            try OutputFile(path: out, replaces: replacing.force).write(Array((answer.policy ?? "").utf8))
-        }
+        var plan = FilePlan()
+        plan.reads(service.keyFile)
+        plan.writes(out)
+        try plan.check(replacing: replacing.force)
+        let answer: PolicyVersionAnswer = try await service.client().get("/v1/admin/policies/\(version)")
+        try OutputFile(path: out, replaces: replacing.force).write(Array((answer.policy ?? "").utf8))
     }
 }

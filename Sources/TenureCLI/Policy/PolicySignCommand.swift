@@ -9,8 +9,8 @@ struct PolicySignCommand: AsyncParsableCommand {
         commandName: "sign",
         abstract: "Sign a policy, so that apps accept it from any web server.",
         discussion: """
-            Apps pin the public key, which `tenure policy signing-key` prints. They accept the policy with the highest
-            counter, and never an older one. Without --counter, the counter is the time in seconds since 1970. With --force,
+            Apps pin the public key, which `tenure policy signing-key` prints. They accept the policy with the highest \
+            counter, and never an older one. Without --counter, the counter is the time in seconds since 1970. With --force, \
             --out may replace the earlier signed policy; the new counter must then be higher.
 
             Exit codes: 0 written, 2 mistakes in the policy, 1 error, 64 wrong usage.
@@ -36,37 +36,29 @@ struct PolicySignCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard counter.map({ (1...SignedPolicy.largestCounter).contains($0) }) ?? true else {
-            throw ValidationError("a counter is a whole number between 1 and \(SignedPolicy.largestCounter)")
+            throw ValidationError("`--counter` must be a whole number between 1 and \(SignedPolicy.largestCounter)")
         }
     }
 
     func run() async throws {
-        try await reportingErrors {
-            let source = PolicyOnDisk(path: file)
-            var plan = FilePlan()
-            plan.reads(source)
-            plan.reads(self.key)
-            plan.writes(out)
-            try plan.check(replacing: replacing.force)
-            let key = try PolicySigningKey.read(self.key, makingIfMissing: false)
-            let policy: Policy
-            do {
-                policy = try source.read()
-            } catch let error as PolicyFileError {
-                for mistake in error.mistakes { Terminal.standardError.write(mistake.description) }
-                throw ExitCode.refused
-            }
-            let now = Date()
-            let counter = self.counter ?? Int64(now.timeIntervalSince1970)
-            if let previous = try previousCounter(of: policy, signedBy: key), counter <= previous {
-                throw CommandError(
-                    "the counter \(counter) isn't higher than that of `\(out ?? "")`, which is \(previous); write `--counter \(previous + 1)`"
-                )
-            }
-            let signed = try SignedPolicy(policy, counter: counter, issuedAt: now, by: key)
-            try OutputFile(path: out, replaces: replacing.force).write(Array(signed.text.utf8))
-            Terminal.standardError.write("signed with the counter \(counter)")
+        let source = PolicyOnDisk(path: file)
+        var plan = FilePlan()
+        plan.reads(source)
+        plan.reads(self.key)
+        plan.writes(out)
+        try plan.check(replacing: replacing.force)
+        let key = try PolicySigningKey.read(self.key, makingIfMissing: false)
+        let policy = try refusingMistakes { try source.read() }
+        let now = Date()
+        let counter = self.counter ?? Int64(now.timeIntervalSince1970)
+        if let previous = try previousCounter(of: policy, signedBy: key), counter <= previous {
+            throw CommandError(
+                "the counter \(counter) isn't higher than that of `\(out ?? "")`, which is \(previous); write `--counter \(previous + 1)`"
+            )
         }
+        let signed = try SignedPolicy(policy, counter: counter, issuedAt: now, by: key)
+        try OutputFile(path: out, replaces: replacing.force).write(Array(signed.text.utf8))
+        Terminal.standardError.write("signed with the counter \(counter)")
     }
 
     /// The counter of the signed policy that `--out` replaces; nil if the file doesn't exist.

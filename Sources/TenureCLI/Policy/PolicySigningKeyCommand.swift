@@ -9,7 +9,7 @@ struct PolicySigningKeyCommand: AsyncParsableCommand {
         commandName: "signing-key",
         abstract: "Create the key that signs policies, and print its public key for the app.",
         discussion: """
-            If the file exists, the command only prints its public key and never replaces it. Keep the file, and a copy,
+            If the file exists, the command only prints its public key and never replaces it. Keep the file, and a copy, \
             with the keys that sign your app. Only you may read it (mode 600).
 
             Exit codes: 0 printed, 1 the file can't be read or written, or others can read it, 64 wrong usage.
@@ -23,10 +23,8 @@ struct PolicySigningKeyCommand: AsyncParsableCommand {
     var file: String
 
     func run() async throws {
-        try await reportingErrors {
-            let key = try PolicySigningKey.read(file, makingIfMissing: true)
-            Terminal.standardOutput.write(PinnedKey(key.publicKey).text)
-        }
+        let key = try PolicySigningKey.read(file, makingIfMissing: true)
+        Terminal.standardOutput.write(PinnedKey(key.publicKey).text)
     }
 }
 

@@ -34,15 +34,14 @@ final class BadLineFile {
     func add(_ line: BadLine) throws {
         guard omitted == 0, written.lines < Self.mostLines else { return omitted += 1 }
         if handle == nil { try make() }
-        var writer = JSONWriter()
-        writer.object {
+        let fields = JSONWriter.object {
             $0.field("line", line.line)
             $0.field("code", line.fault.code.name)
             $0.field("part", ifPresent: line.fault.part)
             $0.field("rest", line.isWholeLine ? "nothing of the line counts" : "the rest of the line counts")
             $0.field("detail", line.fault.detail)
         }
-        let entry = Self.line(writer)
+        let entry = Self.line(fields)
         guard written.bytes + entry.count <= Self.mostBytes - Self.lastLineSize else { return omitted += 1 }
         append(entry)
         if buffer.count >= 1 << 16 { try flush() }
@@ -51,12 +50,11 @@ final class BadLineFile {
     func close() throws {
         guard handle != nil else { return }
         if omitted > 0 {
-            var writer = JSONWriter()
-            writer.object {
+            let fields = JSONWriter.object {
                 $0.field("omitted", omitted)
                 $0.field("detail", "the file lists only the first bad lines; the report counts all of them by reason")
             }
-            append(Self.line(writer))
+            append(Self.line(fields))
         }
         try flush()
         try? handle?.close()
@@ -68,8 +66,8 @@ final class BadLineFile {
         buffer += line
     }
 
-    private static func line(_ entry: borrowing JSONWriter) -> [UInt8] {
-        Array(String(decoding: entry.bytes, as: UTF8.self).escapedJSONForDisplay.utf8) + [UInt8(ascii: "\n")]
+    private static func line(_ fields: [UInt8]) -> [UInt8] {
+        Array(String(decoding: fields, as: UTF8.self).escapedJSONForDisplay.utf8) + [UInt8(ascii: "\n")]
     }
 
     private func make() throws {

@@ -107,7 +107,7 @@ struct RehearseCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let status = try await reportingErrors { try await rehearse() }
+        let status = try await rehearse()
         if status != .success { throw status }
     }
 

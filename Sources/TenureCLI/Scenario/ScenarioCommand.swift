@@ -77,18 +77,15 @@ struct ScenarioRunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let hasDifferences = try await reportingErrors {
-            var hasDifferences = false
-            let authority =
-                try (self.authority ?? folder.map { $0 + "/authority" })
-                .map { try TestAuthority(directory: URL(fileURLWithPath: $0)) } ?? TestAuthority()
-            for file in files {
-                let disk = ScenarioOnDisk(path: file)
-                let scenario = try disk.read()
-                let outcomes = try await play(scenario, of: disk, authority: authority)
-                if tell(scenario, outcomes) { hasDifferences = true }
-            }
-            return hasDifferences
+        var hasDifferences = false
+        let authority =
+            try (self.authority ?? folder.map { $0 + "/authority" })
+            .map { try TestAuthority(directory: URL(fileURLWithPath: $0)) } ?? TestAuthority()
+        for file in files {
+            let disk = ScenarioOnDisk(path: file)
+            let scenario = try disk.read()
+            let outcomes = try await play(scenario, of: disk, authority: authority)
+            if tell(scenario, outcomes) { hasDifferences = true }
         }
         if hasDifferences { throw ExitCode.refused }
     }

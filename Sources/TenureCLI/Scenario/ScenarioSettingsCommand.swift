@@ -25,11 +25,9 @@ struct ScenarioSettingsCommand: AsyncParsableCommand {
     var storePort = 8090
 
     func run() async throws {
-        try await reportingErrors {
-            let folder = try RehearsalFolder(at: folder, seed: ScenarioRunCommand.seed, now: Date())
-            for (option, value) in folder.settings(storePort: storePort) {
-                Terminal.standardOutput.write("\(option) \(value)")
-            }
+        let folder = try RehearsalFolder(at: folder, seed: ScenarioRunCommand.seed, now: Date())
+        for (option, value) in folder.settings(storePort: storePort) {
+            Terminal.standardOutput.write("\(option) \(value)")
         }
     }
 }

@@ -41,25 +41,23 @@ struct ServeCommand: AsyncParsableCommand {
         guard settings.allSatisfy({ $0 != "--help" && $0 != "-h" }) else { throw CleanExit.helpRequest(Self.self) }
         let (arguments, environment) = (self.settings, ProcessInfo.processInfo.environment)
         let settings = try ServiceSettings(arguments: arguments, environment: environment)
-        try await reportingErrors {
-            if settings.isCheck { return try await check(settings) }
-            guard settings.mistakes.isEmpty, let configuration = settings.configuration else {
-                throw CommandError(settings.mistakes.joined(separator: "\n"))
+        if settings.isCheck { return try await check(settings) }
+        guard settings.mistakes.isEmpty, let configuration = settings.configuration else {
+            throw CommandError(settings.mistakes.joined(separator: "\n"))
+        }
+        let logger = settings.logger
+        for warning in settings.warnings { logger.warning("\(warning.hidingCredentials)") }
+        let address = ServiceAddress(configuration)
+        if let apps = settings.apps {
+            for app in apps.apps { Self.warn(of: app.configuration.policy, in: "app \(app.name): ", to: logger) }
+            return try await Self.serve(apps, at: address, logger: logger) {
+                try ServiceSettings(arguments: arguments, environment: environment, isReload: true)
             }
-            let logger = settings.logger
-            for warning in settings.warnings { logger.warning("\(warning.hidingCredentials)") }
-            let address = ServiceAddress(configuration)
-            if let apps = settings.apps {
-                for app in apps.apps { Self.warn(of: app.configuration.policy, in: "app \(app.name): ", to: logger) }
-                return try await Self.serve(apps, at: address, logger: logger) {
-                    try ServiceSettings(arguments: arguments, environment: environment, isReload: true)
-                }
-            }
-            Self.warn(of: configuration.policy, to: logger)
-            let store = try await Self.store(of: configuration, isOneOfSeveral: false, logger: logger)
-            try await TenureServer.serve(configuration: configuration, store: store, logger: logger) { port in
-                Terminal.standardOutput.write("serving \(configuration.policy.app.bundleID) on \(address.url(port))")
-            }
+        }
+        Self.warn(of: configuration.policy, to: logger)
+        let store = try await Self.store(of: configuration, isOneOfSeveral: false, logger: logger)
+        try await TenureServer.serve(configuration: configuration, store: store, logger: logger) { port in
+            Terminal.standardOutput.write("serving \(configuration.policy.app.bundleID) on \(address.url(port))")
         }
     }
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import TenureCore
+import TenurePolicyFile
 
 /// The message of a command that fails: one line, or one for each mistake.
 struct CommandError: Error, CustomStringConvertible {
@@ -11,17 +11,14 @@ struct CommandError: Error, CustomStringConvertible {
     }
 }
 
-/// Runs a command's work; an error becomes a line on standard error and exit code 1.
-func reportingErrors<Result>(_ work: () async throws -> Result) async throws -> Result {
+/// Runs work that reads a policy or a file of asset packs. Prints its mistakes to standard error, one line each, and then
+/// ends the command with exit code 2.
+func refusingMistakes<Result>(_ work: () throws -> Result) throws -> Result {
     do {
-        return try await work()
-    } catch let error as ExitCode {
-        throw error
-    } catch let error as ValidationError {
-        throw error
-    } catch {
-        Terminal.standardError.write("error: \(describe(error).hidingCredentials.escapedLinesForDisplay)")
-        throw ExitCode.error
+        return try work()
+    } catch let error as PolicyFileError {
+        for mistake in error.mistakes { Terminal.standardError.write(mistake.description) }
+        throw ExitCode.refused
     }
 }
 

@@ -5,10 +5,6 @@ import TenureCore
 import TenureJSON
 import TenureServer
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// The options of commands that talk to a running service with a key.
 struct ServiceOptions: ParsableArguments {
     @Option(
@@ -69,8 +65,6 @@ struct ServiceClient {
     /// A service's response that it didn't do what was asked.
     struct Refusal: Error, CustomStringConvertible {
         let problem: Problem
-        /// The response body, unchanged.
-        let body: Data
 
         var description: String { problem.detail }
     }
@@ -85,9 +79,7 @@ struct ServiceClient {
 
     /// Throws a `Refusal` for any other status than 200.
     func post(_ path: String, _ body: (inout JSONWriter) -> Void) async throws -> Data {
-        var json = JSONWriter()
-        json.object(body)
-        return try await send("POST", path, Data(json.bytes))
+        try await send("POST", path, Data(JSONWriter.object { body(&$0) }))
     }
 
     func post<Answer: Decodable>(_ path: String, _ body: some Encodable) async throws -> Answer {
@@ -98,27 +90,20 @@ struct ServiceClient {
         guard let target = URL(string: url + path), target.host != nil else {
             throw CommandError("`\(url)` isn't a URL; pass the service's, such as `http://127.0.0.1:8080`")
         }
-        var request = URLRequest(url: target, timeoutInterval: Self.timeout)
-        request.httpMethod = method
-        request.setValue("Bearer \(key.revealed)", forHTTPHeaderField: "Authorization")
-        if let body {
-            request.httpBody = body
-            request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-        }
-        let answer: (data: Data, response: URLResponse)
+        let answer: (status: Int, body: Data)
         do {
-            answer = try await URLSession.shared.data(for: request)
+            answer = try await exchange(method, target, body: body, token: key.revealed, timeout: Self.timeout)
         } catch {
             throw CommandError(
                 "no service responds at `\(url)`; pass its URL with --service, or start it with `tenure serve`")
         }
-        guard (answer.response as? HTTPURLResponse)?.statusCode == 200 else {
-            guard let problem = try? JSONDecoder().decode(Problem.self, from: answer.data) else {
+        guard answer.status == 200 else {
+            guard let problem = try? JSONDecoder().decode(Problem.self, from: answer.body) else {
                 throw CommandError("the server at `\(url)` isn't a Tenure service; pass the right URL with --service")
             }
-            throw Refusal(problem: problem, body: answer.data)
+            throw Refusal(problem: problem)
         }
-        return answer.data
+        return answer.body
     }
 
     private func decoded<Answer: Decodable>(_ data: Data) throws -> Answer {

@@ -35,27 +35,25 @@ struct SigningKeyInstallCommand: AsyncParsableCommand {
     var statement: String
 
     func run() async throws {
-        try await reportingErrors {
-            let root = try root.map { try Self.text(in: $0) }
-            let result = try folder.signingKeys.install(
-                try Self.text(in: statement), ofRoot: root, droppingOldest: dropOldest,
-                replacingRoot: replaceRoot, at: Date())
-            let output = Terminal.standardOutput
-            switch result {
-            case .period(let end): output.write("the key in use may sign until \(end.rfc3339)")
-            case .rotated(let end): output.write("the service signs with the new key now, until \(end.rfc3339)")
-            case .revoked(let ids, let stranded):
-                output.write(
-                    ids.isEmpty ? "no key of this service is newly revoked" : "revoked: \(ids.joined(separator: ", "))")
-                warn(ofStranded: stranded)
-            }
+        let root = try root.map { try Self.text(in: $0) }
+        let result = try folder.signingKeys.install(
+            try Self.text(in: statement), ofRoot: root, droppingOldest: dropOldest,
+            replacingRoot: replaceRoot, at: Date())
+        let output = Terminal.standardOutput
+        switch result {
+        case .period(let end): output.write("the key in use may sign until \(end.rfc3339)")
+        case .rotated(let end): output.write("the service signs with the new key now, until \(end.rfc3339)")
+        case .revoked(let ids, let stranded):
+            output.write(
+                ids.isEmpty ? "no key of this service is newly revoked" : "revoked: \(ids.joined(separator: ", "))")
+            warn(ofStranded: stranded)
         }
     }
 
     static func text(in path: String) throws -> String {
         guard let data = FileManager.default.contents(atPath: path), data.count <= 64 * 1024,
             let text = String(data: data, encoding: .utf8)
-        else { throw CommandError("`\(path)` cannot be read as a small text file") }
+        else { throw CommandError("`\(path)` isn't a readable text file of at most 64 KiB; check the path") }
         return text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }

@@ -22,24 +22,22 @@ struct SigningKeyListCommand: AsyncParsableCommand {
     @OptionGroup var folder: KeysFolderOption
 
     func run() async throws {
-        try await reportingErrors {
-            let summary = try folder.signingKeys.summary()
-            let output = Terminal.standardOutput
-            for key in summary.keys {
-                output.write("\(key.id)  created \(key.createdAt.rfc3339)  \(Self.words(for: key))")
-            }
-            if let waiting = summary.waiting {
-                output.write("waiting for the offline root's signature:")
-                output.write(waiting)
-            }
-            switch summary.period {
-            case .unlimited: break
-            case .until(let end): output.write("the key in use may sign until \(end.rfc3339)")
-            case .notSigned: output.write("the offline root hasn't signed the key in use: no tokens are issued")
-            }
-            output.write(summary.root == nil ? "pin the key in use:" : "pin the offline root:")
-            output.write(summary.root ?? summary.inUse)
+        let summary = try folder.signingKeys.summary()
+        let output = Terminal.standardOutput
+        for key in summary.keys {
+            output.write("\(key.id)  created \(key.createdAt.rfc3339)  \(Self.words(for: key))")
         }
+        if let waiting = summary.waiting {
+            output.write("waiting for the offline root's signature:")
+            output.write(waiting)
+        }
+        switch summary.period {
+        case .unlimited: break
+        case .until(let end): output.write("the key in use may sign until \(end.rfc3339)")
+        case .notSigned: output.write("the offline root hasn't signed the key in use: no tokens are issued")
+        }
+        output.write(summary.root == nil ? "pin the key in use:" : "pin the offline root:")
+        output.write(summary.root ?? summary.inUse)
     }
 
     private static func words(for key: SigningKeyAdministration.Summary.Key) -> String {

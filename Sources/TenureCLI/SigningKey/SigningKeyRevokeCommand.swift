@@ -24,19 +24,17 @@ struct SigningKeyRevokeCommand: AsyncParsableCommand {
     var id: String
 
     func run() async throws {
-        try await reportingErrors {
-            let stranded = try folder.signingKeys.revoke(id, at: Date())
-            Terminal.standardOutput.write("revoked `\(id)`")
-            warn(ofStranded: stranded)
-            let summary = try folder.signingKeys.summary()
-            if summary.period == .notSigned {
-                Terminal.standardError.write(
-                    """
-                    warning: the service issues no entitlement tokens until the offline root signs its new key; run \
-                    `tenure signing-key root sign` with this key, then `tenure signing-key install`:
-                    """)
-                Terminal.standardOutput.write(summary.inUse)
-            }
+        let stranded = try folder.signingKeys.revoke(id, at: Date())
+        Terminal.standardOutput.write("revoked `\(id)`")
+        warn(ofStranded: stranded)
+        let summary = try folder.signingKeys.summary()
+        if summary.period == .notSigned {
+            Terminal.standardError.write(
+                """
+                warning: the service issues no entitlement tokens until the offline root signs its new key; run \
+                `tenure signing-key root sign` with this key, then `tenure signing-key install`:
+                """)
+            Terminal.standardOutput.write(summary.inUse)
         }
     }
 }

@@ -35,9 +35,7 @@ struct SigningKeyRootCreateCommand: AsyncParsableCommand {
     var file: String
 
     func run() async throws {
-        try await reportingErrors {
-            Terminal.standardOutput.write(try OfflineRoot(path: file).create())
-        }
+        Terminal.standardOutput.write(try OfflineRoot(path: file).create())
     }
 }
 
@@ -70,14 +68,12 @@ struct SigningKeyRootSignCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await reportingErrors {
-            let now = Date()
-            Terminal.standardOutput.write(
-                try OfflineRoot(path: file).sign(
-                    try SigningKeyInstallCommand.text(in: key),
-                    until: now.addingTimeInterval(TimeInterval(days) * 86_400),
-                    at: now))
-        }
+        let now = Date()
+        Terminal.standardOutput.write(
+            try OfflineRoot(path: file).sign(
+                try SigningKeyInstallCommand.text(in: key),
+                until: now.addingTimeInterval(TimeInterval(days) * 86_400),
+                at: now))
     }
 }
 
@@ -109,13 +105,11 @@ struct SigningKeyRootRevokeCommand: AsyncParsableCommand {
             throw ValidationError("a key's ID has 43 characters; copy it from `tenure signing-key list`")
         }
         if let counter, !(1...1_000_000_000).contains(counter) {
-            throw ValidationError("a counter is between 1 and 1000000000")
+            throw ValidationError("`--counter` must be a whole number between 1 and 1000000000")
         }
     }
 
     func run() async throws {
-        try await reportingErrors {
-            Terminal.standardOutput.write(try OfflineRoot(path: file).revoke(ids, counter: counter, at: Date()))
-        }
+        Terminal.standardOutput.write(try OfflineRoot(path: file).revoke(ids, counter: counter, at: Date()))
     }
 }

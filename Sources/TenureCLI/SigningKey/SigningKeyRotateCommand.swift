@@ -26,16 +26,14 @@ struct SigningKeyRotateCommand: AsyncParsableCommand {
     var dropOldest = false
 
     func run() async throws {
-        try await reportingErrors {
-            switch try folder.signingKeys.rotate(droppingOldest: dropOldest, at: Date()) {
-            case .rotated(let id, let publicKey):
-                Terminal.standardError.write("the service signs with `\(id)` now; pin it in the next release:")
-                Terminal.standardOutput.write(publicKey)
-            case .waiting(let publicKey):
-                Terminal.standardError.write(
-                    "sign this key with `tenure signing-key root sign`, then run `tenure signing-key install`:")
-                Terminal.standardOutput.write(publicKey)
-            }
+        switch try folder.signingKeys.rotate(droppingOldest: dropOldest, at: Date()) {
+        case .rotated(let id, let publicKey):
+            Terminal.standardError.write("the service signs with `\(id)` now; pin it in the next release:")
+            Terminal.standardOutput.write(publicKey)
+        case .waiting(let publicKey):
+            Terminal.standardError.write(
+                "sign this key with `tenure signing-key root sign`, then run `tenure signing-key install`:")
+            Terminal.standardOutput.write(publicKey)
         }
     }
 }

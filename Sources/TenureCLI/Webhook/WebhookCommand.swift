@@ -29,11 +29,9 @@ struct WebhookCommand: AsyncParsableCommand {
         var allowPrivate = false
 
         func run() async throws {
-            let (isDelivered, words) = try await reportingErrors {
-                let webhook = Webhook(
-                    name: "test", url: url, secrets: try Webhook.secrets(in: secretFile), allowsPrivate: allowPrivate)
-                return try await webhook.test()
-            }
+            let webhook = Webhook(
+                name: "test", url: url, secrets: try Webhook.secrets(in: secretFile), allowsPrivate: allowPrivate)
+            let (isDelivered, words) = try await webhook.test()
             Terminal.standardOutput.write(words)
             if !isDelivered { throw ExitCode.refused }
         }
@@ -51,23 +49,21 @@ struct WebhookCommand: AsyncParsableCommand {
         var limit = 100
 
         func run() async throws {
-            try await reportingErrors {
-                try await databaseOption.selection().open { store in
-                    let lastDay = MessageSelection.since(Date().addingTimeInterval(-86_400))
-                    let (chosen, limit) = (selection.selection, max(1, limit))
-                    let messages = try await store.read { try $0.messages(chosen ?? lastDay, limit: limit) }
-                    if messages.isEmpty {
-                        Terminal.standardError.write(
-                            chosen == nil
-                                ? "no message in the last 24 hours; pass `--since` with an earlier date"
-                                : "no message matches")
-                    }
-                    for (message, deliveries) in messages {
-                        Terminal.standardOutput.write(
-                            "\(message.event)  \(message.createdAt.rfc3339)  \(message.type)"
-                                + (message.publicID.map { "  \($0)" } ?? ""))
-                        for delivery in deliveries { write(delivery) }
-                    }
+            try await databaseOption.selection().open { store in
+                let lastDay = MessageSelection.since(Date().addingTimeInterval(-86_400))
+                let (chosen, limit) = (selection.selection, max(1, limit))
+                let messages = try await store.read { try $0.messages(chosen ?? lastDay, limit: limit) }
+                if messages.isEmpty {
+                    Terminal.standardError.write(
+                        chosen == nil
+                            ? "no message in the last 24 hours; pass `--since` with an earlier date"
+                            : "no message matches")
+                }
+                for (message, deliveries) in messages {
+                    Terminal.standardOutput.write(
+                        "\(message.event)  \(message.createdAt.rfc3339)  \(message.type)"
+                            + (message.publicID.map { "  \($0)" } ?? ""))
+                    for delivery in deliveries { write(delivery) }
                 }
             }
         }
@@ -108,17 +104,15 @@ struct WebhookCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            try await reportingErrors {
-                let count = try await databaseOption.selection().open { store in
-                    guard let selection = selection.selection else { return 0 }
-                    return try await store.write { try $0.replay(selection) }
-                }
-                guard count > 0 else {
-                    throw CommandError(
-                        "no endpoint subscribes to a matching message; `tenure webhook log` lists the messages")
-                }
-                Terminal.standardOutput.write(count == 1 ? "1 delivery is queued" : "\(count) deliveries are queued")
+            let count = try await databaseOption.selection().open { store in
+                guard let selection = selection.selection else { return 0 }
+                return try await store.write { try $0.replay(selection) }
             }
+            guard count > 0 else {
+                throw CommandError(
+                    "no endpoint subscribes to a matching message; `tenure webhook log` lists the messages")
+            }
+            Terminal.standardOutput.write(count == 1 ? "1 delivery is queued" : "\(count) deliveries are queued")
         }
     }
 }

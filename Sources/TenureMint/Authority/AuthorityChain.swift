@@ -1,5 +1,5 @@
 import SwiftASN1
-public import TenureAppStore
+package import TenureAppStore
 import X509
 
 /// Root, intermediate and signer in Apple's shape, or with one defect.
@@ -13,7 +13,7 @@ package struct AuthorityChain: Sendable {
 }
 
 /// What can be wrong with a chain. The root stays the authority's own unless the defect is in it.
-public enum ChainDefect: String, CaseIterable, Sendable, Hashable {
+package enum ChainDefect: String, CaseIterable, Sendable, Hashable {
     case missingLeafMarker, missingIntermediateMarker, swappedMarkers, criticalMarker
     case unknownCriticalExtension
     /// Another root of the same name.
@@ -30,12 +30,12 @@ public enum ChainDefect: String, CaseIterable, Sendable, Hashable {
     case leafExpiredSince
 
     /// The verifier's verdict; nil if it accepts.
-    public var rejection: Rejection.Code? {
+    package var rejection: Rejection.Code? {
         switch self {
         case .missingLeafMarker, .missingIntermediateMarker, .swappedMarkers, .criticalMarker, .leafIsAuthority:
             .wrongPurpose
         case .unknownCriticalExtension, .namesakeRoot, .intermediateNotAuthority, .leafAsIntermediate: .untrustedChain
-        case .leafExpiredAtSigning, .intermediateExpiredAtSigning, .rootExpiredAtSigning: .expiredAtSigning
+        case .leafExpiredAtSigning, .intermediateExpiredAtSigning, .rootExpiredAtSigning: .outsideValidityPeriod
         case .foreignKey: .unsupportedAlgorithm
         case .leafExpiredSince: nil
         }

@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 import SwiftASN1
 import TenureAppStore
 import X509
@@ -13,7 +13,7 @@ extension TestAuthority {
     ]
 
     /// Writes the authority into a directory, which is created if missing. Throws if it can't be written.
-    public func save(to directory: URL) throws {
+    package func save(to directory: URL) throws {
         let files = FileManager.default
         try files.createDirectory(at: directory, withIntermediateDirectories: true)
         for (name, path) in Self.names {
@@ -38,7 +38,7 @@ extension TestAuthority {
 
     /// Reads the authority that the directory keeps, or creates one there. Processes that do this at the same time get
     /// the same authority. Throws if the directory can't be written, or keeps an incomplete authority.
-    public init(keptIn directory: URL) throws {
+    package init(keptIn directory: URL) throws {
         let files = FileManager.default
         if !files.fileExists(atPath: directory.appendingPathComponent("roots.pem").path) {
             let new = directory.deletingLastPathComponent().appendingPathComponent(".authority-\(UUID().uuidString)")
@@ -51,7 +51,7 @@ extension TestAuthority {
     }
 
     /// Reads an authority that was saved before.
-    public init(directory: URL) throws {
+    package init(directory: URL) throws {
         func read(_ name: String) throws -> IssuedCertificate {
             let file = directory.appendingPathComponent("\(name).pem")
             let keyFile = directory.appendingPathComponent("\(name).key.pem")

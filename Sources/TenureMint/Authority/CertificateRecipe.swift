@@ -53,7 +53,7 @@ package struct CertificateRecipe: Sendable {
         }
     }
 
-    // Section 6.1 of the formats: what Apple's libraries require, including the strict one in Python.
+    // What Apple's server libraries require. The one in Python is the strictest.
     private func extensions(
         key: Certificate.PublicKey,
         issuerKey: Certificate.PublicKey?

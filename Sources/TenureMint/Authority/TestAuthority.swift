@@ -2,12 +2,12 @@ import Crypto
 import CryptoExtras
 package import Foundation
 import SwiftASN1
-public import TenureAppStore
+package import TenureAppStore
 package import X509
 
 /// Signs as the App Store does, with separate roots: for tests, wherever an operator trusts them.
 /// Its keys are random. A folder keeps them; Tenure ships no private key.
-public struct TestAuthority: Sendable {
+package struct TestAuthority: Sendable {
     /// P-384, P-384, P-256: signs JWS.
     package let jws: AuthorityChain
     /// RSA-2048: signs receipts.
@@ -30,7 +30,7 @@ public struct TestAuthority: Sendable {
     }
 
     /// A new authority with random keys.
-    public init() throws {
+    package init() throws {
         try self.init(receiptsOf: nil)
     }
 
@@ -59,12 +59,12 @@ public struct TestAuthority: Sendable {
     }
 
     /// Both roots: the anchors for production and sandbox artifacts.
-    public var anchors: TrustAnchors {
+    package var anchors: TrustAnchors {
         get throws(Rejection) { try TrustAnchors(der: [jws.root.der, receipts.root.der]) }
     }
 
     /// Both certificates of a developer's Xcode.
-    public var xcodeAnchors: TrustAnchors {
+    package var xcodeAnchors: TrustAnchors {
         get throws(Rejection) { try TrustAnchors(der: [xcodeJWS.der, xcodeReceipts.der]) }
     }
 

@@ -145,7 +145,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
         case .otherApp, .otherAppleID: Rejection.Code.wrongApp.rawValue
         case .sandbox, .sandboxReceipt: Rejection.Code.wrongEnvironment.rawValue
         case .xcode, .foreignRoot: Rejection.Code.untrustedChain.rawValue
-        case .expiredChain, .futureSigning: Rejection.Code.expiredAtSigning.rawValue
+        case .expiredChain, .futureSigning: Rejection.Code.outsideValidityPeriod.rawValue
         case .badSignature, .tampered, .tamperedReceipt: Rejection.Code.badSignature.rawValue
         case .unsigned: Rejection.Code.unsupportedAlgorithm.rawValue
         default: nil

@@ -1,14 +1,14 @@
 import Foundation
-public import TenureAppStore
+package import TenureAppStore
 import TenureCore
-public import TenureJSON
+package import TenureJSON
 
 extension JWSMinter {
     /// The default payload of an invented customer: bought the app as build 37 on iOS in 2014, and everything in it in
     /// 2015.
     /// In Sandbox and Xcode it has what those environments always report. Each field can be replaced under Apple's
     /// name.
-    public func payload(of kind: JWSKind) throws -> JSONObject {
+    package func payload(of kind: JWSKind) throws -> JSONObject {
         switch kind {
         case .appTransaction: appTransaction
         case .transaction: transaction
@@ -142,7 +142,7 @@ extension JWSMinter {
 
 extension JSONObject {
     /// An app transaction as the App Store Server API returns it: without the binding to a device.
-    public var serverVariant: JSONObject {
+    package var serverVariant: JSONObject {
         let left = ["applicationVersion", "versionExternalIdentifier", "deviceVerification", "deviceVerificationNonce"]
         return JSONObject(members: members.filter { !left.contains($0.name) })
     }

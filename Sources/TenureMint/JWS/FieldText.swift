@@ -1,14 +1,14 @@
-public import Foundation
-public import TenureAppStore
+package import Foundation
+package import TenureAppStore
 import TenureCore
-public import TenureJSON
+package import TenureJSON
 
 extension JWSKind {
     /// The payload with one field set from text, as in `--set field=value`. The field has Apple's name; fields of inner
     /// objects follow a period (`data.status`).
     /// Instants are milliseconds since 1970 or ISO 8601; objects and lists are JSON; an empty text removes the field.
     /// Throws `MintingError` if there is no such field, or the text doesn't have its form.
-    public func setting(
+    package func setting(
         _ name: String,
         to text: String,
         in payload: JSONObject
@@ -72,7 +72,7 @@ extension FieldDescription {
 
 extension JSONValue {
     /// Milliseconds since 1970, as the App Store writes instants.
-    public static func instant(_ date: Date) -> JSONValue {
+    package static func instant(_ date: Date) -> JSONValue {
         .number(String(Int64((date.timeIntervalSince1970 * 1000).rounded())))
     }
 }

@@ -1,9 +1,9 @@
 import Crypto
 import Foundation
-public import TenureAppStore
+package import TenureAppStore
 
 /// What can be wrong, or only unusual, with a JWS under a valid chain.
-public enum JWSDefect: String, CaseIterable, Sendable, Hashable {
+package enum JWSDefect: String, CaseIterable, Sendable, Hashable {
     // The header.
     case noAlgorithm, algorithmNone, algorithmLowerCase, algorithmES384, algorithmRS256
     /// HMAC with the signer's public key as the secret.
@@ -30,7 +30,7 @@ public enum JWSDefect: String, CaseIterable, Sendable, Hashable {
 
     /// The verdict of a verifier that is configured for `com.example.calculator`, 828838134 and Production; nil if it
     /// accepts.
-    public var rejection: Rejection.Code? {
+    package var rejection: Rejection.Code? {
         switch self {
         case .noAlgorithm, .algorithmNone, .algorithmLowerCase, .algorithmES384, .algorithmRS256, .algorithmHS256,
             .criticalHeader:
@@ -50,7 +50,7 @@ public enum JWSDefect: String, CaseIterable, Sendable, Hashable {
             .malformed
         case .oversized: .tooLarge
         case .audience: .malformed
-        case .futureSigning, .endedClaim, .futureIssue, .futureBeginning: .expiredAtSigning
+        case .futureSigning, .endedClaim, .futureIssue, .futureBeginning: .outsideValidityPeriod
         case .wrongBundle, .wrongBundleCase, .decomposedBundle, .noBundle, .wrongAppAppleID, .noAppAppleID: .wrongApp
         case .wrongEnvironment, .localTesting, .noEnvironment: .wrongEnvironment
         case .nestedOtherApp: .wrongApp
@@ -62,7 +62,7 @@ public enum JWSDefect: String, CaseIterable, Sendable, Hashable {
     }
 
     /// The kinds of artifact that can have the defect.
-    public var kinds: [JWSKind] {
+    package var kinds: [JWSKind] {
         switch self {
         case .nestedOtherApp, .nestedOtherEnvironment, .nestedOtherSubscription, .nestedUnsigned, .dataAndSummary:
             [.notification]

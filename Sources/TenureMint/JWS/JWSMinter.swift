@@ -1,24 +1,24 @@
 import Crypto
-public import Foundation
-public import TenureAppStore
+package import Foundation
+package import TenureAppStore
 import TenureCore
-public import TenureJSON
+package import TenureJSON
 
 /// Signs JWS as the App Store does, with the keys of a test authority.
-public struct JWSMinter: Sendable {
-    public let authority: TestAuthority
-    public let app: MintedApp
+package struct JWSMinter: Sendable {
+    package let authority: TestAuthority
+    package let app: MintedApp
     /// When the artifacts were signed.
-    public let instant: Date
+    package let instant: Date
 
-    public init(authority: TestAuthority, app: MintedApp = MintedApp(), signedAt instant: Date) {
+    package init(authority: TestAuthority, app: MintedApp = MintedApp(), signedAt instant: Date) {
         self.authority = authority
         self.app = app
         self.instant = instant
     }
 
     /// A valid artifact: the default payload of its kind, with the given fields replaced (null removes one).
-    public func mint(_ kind: JWSKind, setting fields: [String: JSONValue] = [:]) throws -> [UInt8] {
+    package func mint(_ kind: JWSKind, setting fields: [String: JSONValue] = [:]) throws -> [UInt8] {
         var payload = try payload(of: kind)
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
             payload[name] = value == .null ? nil : value
@@ -27,20 +27,20 @@ public struct JWSMinter: Sendable {
     }
 
     /// A validly signed artifact with any payload. In the environment Xcode it has Xcode's one certificate.
-    public func mint(payload: JSONObject) throws -> [UInt8] {
+    package func mint(payload: JSONObject) throws -> [UInt8] {
         var draft = try JWSDraft(minter: self, payload: payload)
         return try draft.sign()
     }
 
     /// One artifact with one defect.
-    public func mint(_ kind: JWSKind, with defect: JWSDefect) throws -> [UInt8] {
+    package func mint(_ kind: JWSKind, with defect: JWSDefect) throws -> [UInt8] {
         var draft = try JWSDraft(minter: self, payload: payload(of: kind))
         try defect.corrupt(&draft, kind: kind, by: self)
         return try draft.sign()
     }
 
     /// One artifact of a chain with one defect, and the anchors to judge it with.
-    public func mint(_ kind: JWSKind, with defect: ChainDefect) throws -> (jws: [UInt8], anchors: TrustAnchors) {
+    package func mint(_ kind: JWSKind, with defect: ChainDefect) throws -> (jws: [UInt8], anchors: TrustAnchors) {
         let chain = try authority.chain(for: .jws, defect: defect, signedAt: instant)
         var draft = try JWSDraft(minter: self, payload: payload(of: kind))
         draft.certificates = chain.certificates

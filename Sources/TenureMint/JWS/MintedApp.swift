@@ -1,15 +1,15 @@
-public import Foundation
-public import TenureCore
+package import Foundation
+package import TenureCore
 
 /// The invented app and customer of minted artifacts, unless a field is set explicitly.
-public struct MintedApp: Sendable, Hashable {
-    public var bundleID: String
-    public var appAppleID: Int64
-    public var environment: AppStoreEnvironment
+package struct MintedApp: Sendable, Hashable {
+    package var bundleID: String
+    package var appAppleID: Int64
+    package var environment: AppStoreEnvironment
     /// `AppStore.deviceVerificationID` of the customer's device.
-    public var deviceVerificationID: UUID
+    package var deviceVerificationID: UUID
 
-    public init(
+    package init(
         bundleID: String = "com.example.calculator",
         appAppleID: Int64 = 828_838_134,
         environment: AppStoreEnvironment = .production,
@@ -22,5 +22,5 @@ public struct MintedApp: Sendable, Hashable {
     }
 
     /// The device of an invented customer, unless another one is named.
-    public static let device = UUID(uuid: (0xD1, 0xCE, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 0x01))
+    package static let device = UUID(uuid: (0xD1, 0xCE, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 0x01))
 }

@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 import TenureAppStore
 import TenureCore
 
@@ -6,7 +6,7 @@ extension ReceiptMinter {
     /// The attributes of the default receipt of an invented customer: bought the app as build 37 on iOS in 2014, and
     /// everything in it in 2015. In Sandbox and Xcode, they have the fixed values of those environments, and
     /// lack the same fields.
-    public var draft: ReceiptDraft {
+    package var draft: ReceiptDraft {
         switch app.environment {
         case .production: production
         case .sandbox: sandbox
@@ -83,7 +83,7 @@ extension ReceiptMinter {
     }
 
     /// A period of a subscription, for receipts with many purchases.
-    public func subscriptionPeriod(_ number: Int, from start: Date, length: TimeInterval) -> ReceiptDraft {
+    package func subscriptionPeriod(_ number: Int, from start: Date, length: TimeInterval) -> ReceiptDraft {
         let first = 410_000_000_000_100
         var purchase = self.purchase("\(app.bundleID).yearly", transactionID: String(first + number), at: start)
         purchase[.originalTransactionID] = .text(String(first))
@@ -115,7 +115,7 @@ extension ReceiptMinter {
     }
 
     /// The bytes of the invented device's `identifierForVendor`.
-    public var deviceIdentifier: [UInt8] {
+    package var deviceIdentifier: [UInt8] {
         withUnsafeBytes(of: app.deviceVerificationID.uuid) { Array($0) }
     }
 

@@ -4,28 +4,28 @@ import Foundation
 import TenureAppStore
 
 /// The format of a receipt around its attributes.
-public struct ReceiptStyle: Sendable, Hashable {
-    public enum Form: Sendable, Hashable {
+package struct ReceiptStyle: Sendable, Hashable {
+    package enum Form: Sendable, Hashable {
         /// Like the App Store: definite lengths, attributes sorted.
         case der
         /// Like Xcode and OpenSSL's streams: indefinite lengths, the content in chunks, attributes unsorted.
         case ber
     }
 
-    public enum Digest: Sendable, Hashable {
+    package enum Digest: Sendable, Hashable {
         /// Receipts from before 2025.
         case sha1
         case sha256
     }
 
-    public var form: Form
-    public var digest: Digest
+    package var form: Form
+    package var digest: Digest
     /// Apple's receipts have none; OpenSSL and BouncyCastle write them by default.
     var hasSignedAttributes: Bool
     /// Names the digest in the signature's algorithm too, instead of plain `rsaEncryption`.
     var namesDigestInSignature: Bool
 
-    public init(
+    package init(
         form: Form = .der,
         digest: Digest = .sha256,
         hasSignedAttributes: Bool = false,

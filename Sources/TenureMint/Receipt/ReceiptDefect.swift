@@ -1,8 +1,8 @@
 import Foundation
-public import TenureAppStore
+package import TenureAppStore
 
 /// What can be wrong, or only unusual, with a receipt under a valid chain.
-public enum ReceiptDefect: String, CaseIterable, Sendable, Hashable {
+package enum ReceiptDefect: String, CaseIterable, Sendable, Hashable {
     // The container.
     case trailingByte, truncated, longLength, tagOfSeveralBytes, indefinitePrimitive, deepNesting
     case detached, extraSigner, noSigner, wrongSignedDataVersion
@@ -30,13 +30,13 @@ public enum ReceiptDefect: String, CaseIterable, Sendable, Hashable {
     case fractionalDate, dateWithOffset, foreignCertificateInBag, tenCertificates, garbageRoot
 
     /// The verdict of a verifier that is configured for `com.example.calculator` and Production; nil if it accepts.
-    public var rejection: Rejection.Code? {
+    package var rejection: Rejection.Code? {
         switch self {
         case .digestMD5, .digestSHA512, .signatureECDSA, .mismatchedSignatureAlgorithm: .unsupportedAlgorithm
         case .noCertificates, .signerNotInBag: .malformed
         case .noIntermediate: .untrustedChain
         case .tamperedContent, .foreignSigner, .foreignSignedDigest: .badSignature
-        case .futureCreation: .expiredAtSigning
+        case .futureCreation: .outsideValidityPeriod
         case .wrongBundle, .wrongBundleCase, .decomposedBundle: .wrongApp
         case .sandbox, .xcodeClaim, .unknownReceiptType: .wrongEnvironment
         case .oversized: .tooLarge

@@ -1,10 +1,10 @@
 import Crypto
-public import Foundation
+package import Foundation
 package import TenureAppStore
 
 /// The attributes of a receipt, or of one in-app purchase in it, before they are signed.
-public struct ReceiptDraft: Sendable, Hashable {
-    public enum Value: Sendable, Hashable {
+package struct ReceiptDraft: Sendable, Hashable {
+    package enum Value: Sendable, Hashable {
         /// Written as the string type of the table. In a date attribute it can be any text.
         case text(String)
         case number(UInt64)
@@ -16,26 +16,26 @@ public struct ReceiptDraft: Sendable, Hashable {
         case purchase(ReceiptDraft)
     }
 
-    public struct Attribute: Sendable, Hashable {
-        public var type: UInt64
-        public var value: Value
+    package struct Attribute: Sendable, Hashable {
+        package var type: UInt64
+        package var value: Value
 
-        public init(type: UInt64, value: Value) {
+        package init(type: UInt64, value: Value) {
             self.type = type
             self.value = value
         }
     }
 
     /// In this order in BER; DER sorts them.
-    public var attributes: [Attribute] = []
+    package var attributes: [Attribute] = []
     /// The device for the hash, unless `sha1_hash` is set: the bytes of the `identifierForVendor`, or of a Mac's MAC
     /// address. Nil: no hash.
-    public var deviceIdentifier: [UInt8]?
+    package var deviceIdentifier: [UInt8]?
 
-    public init() {}
+    package init() {}
 
     /// The value of the first attribute of this number.
-    public subscript(type: UInt64) -> Value? {
+    package subscript(type: UInt64) -> Value? {
         get { attributes.first { $0.type == type }?.value }
         set {
             let index = attributes.firstIndex { $0.type == type }
@@ -53,7 +53,7 @@ public struct ReceiptDraft: Sendable, Hashable {
         set { self[UInt64(attribute.rawValue)] = newValue }
     }
 
-    public var purchases: [ReceiptDraft] {
+    package var purchases: [ReceiptDraft] {
         get {
             attributes.compactMap { if case .purchase(let purchase) = $0.value { purchase } else { nil } }
         }
@@ -97,7 +97,7 @@ public struct ReceiptDraft: Sendable, Hashable {
         }
     }
 
-    /// Section 3.5 of the formats: the device, the opaque value and the encoded bundle ID.
+    /// SHA-1 of the device ID, the opaque value and the bundle ID as encoded, as Apple documents it for receipts.
     private var deviceHash: [UInt8]? {
         guard let deviceIdentifier,
             let opaque = attributes.first(where: { $0.type == UInt64(ReceiptAttribute.opaqueValue.rawValue) }),

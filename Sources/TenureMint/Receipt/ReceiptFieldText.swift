@@ -1,14 +1,14 @@
 import Foundation
 import TenureAppStore
 import TenureCore
-public import TenureJSON
+package import TenureJSON
 
 extension ReceiptDraft {
     /// Sets one attribute from text, as in `--set field=value`. The name is that of `verifyReceipt` (`attribute_N`
     /// without a name), for a purchase `in_app.0.product_id`. The number after the last one adds a purchase.
     /// Instants are RFC 3339 or milliseconds since 1970; opaque values are Base64; an empty text removes the attribute.
     /// Throws `MintingError` if there is no such attribute, or the text doesn't have its form.
-    public mutating func set(_ name: String, to text: String) throws(MintingError) {
+    package mutating func set(_ name: String, to text: String) throws(MintingError) {
         let path = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         if path.first == ReceiptAttribute.inAppPurchase.name {
             guard path.count == 3, let index = Int(path[1]), index >= 0 else {
@@ -28,7 +28,7 @@ extension ReceiptDraft {
     }
 
     /// Sets attributes from JSON with `verifyReceipt`'s names, as `inspect --json` prints them; null removes one.
-    public mutating func set(_ json: JSONObject) throws(MintingError) {
+    package mutating func set(_ json: JSONObject) throws(MintingError) {
         try set(json, inApp: false)
     }
 
@@ -43,7 +43,7 @@ extension ReceiptDraft {
                 var all: [ReceiptDraft] = []
                 for element in elements {
                     guard case .object(let object) = element else {
-                        throw MintingError("`in_app` is a list of objects")
+                        throw MintingError("`in_app` must be a list of objects")
                     }
                     var purchase = ReceiptDraft()
                     try purchase.set(object, inApp: true)
@@ -53,7 +53,7 @@ extension ReceiptDraft {
             case .string(let text), .number(let text): try set(member.name, to: text, inApp: inApp)
             case .boolean(let flag): try set(member.name, to: flag ? "true" : "false", inApp: inApp)
             case .null: try set(member.name, to: "", inApp: inApp)
-            case .array, .object: throw MintingError("`\(member.name)` is a single value")
+            case .array, .object: throw MintingError("`\(member.name)` must be a single value")
             }
         }
     }

@@ -1,41 +1,41 @@
-public import Foundation
-public import TenureAppStore
+package import Foundation
+package import TenureAppStore
 import TenureCore
 import X509
 
 /// Signs app receipts as the App Store does, and in the environment Xcode as Xcode does, with the keys of a test
 /// authority.
-public struct ReceiptMinter: Sendable {
-    public let authority: TestAuthority
-    public let app: MintedApp
+package struct ReceiptMinter: Sendable {
+    package let authority: TestAuthority
+    package let app: MintedApp
     /// When the receipts were made.
-    public let instant: Date
+    package let instant: Date
 
-    public init(authority: TestAuthority, app: MintedApp = MintedApp(), signedAt instant: Date) {
+    package init(authority: TestAuthority, app: MintedApp = MintedApp(), signedAt instant: Date) {
         self.authority = authority
         self.app = app
         self.instant = instant
     }
 
     /// The format of the environment.
-    public var style: ReceiptStyle {
+    package var style: ReceiptStyle {
         app.environment == .xcode ? ReceiptStyle(form: .ber, namesDigestInSignature: true) : ReceiptStyle()
     }
 
     /// A valid receipt: the default attributes, changed as requested.
-    public func mint(_ change: (inout ReceiptDraft) throws -> Void = { _ in }) throws -> [UInt8] {
+    package func mint(_ change: (inout ReceiptDraft) throws -> Void = { _ in }) throws -> [UInt8] {
         var draft = self.draft
         try change(&draft)
         return try mint(draft)
     }
 
     /// A validly signed receipt with any attributes.
-    public func mint(_ draft: ReceiptDraft, style: ReceiptStyle? = nil) throws -> [UInt8] {
+    package func mint(_ draft: ReceiptDraft, style: ReceiptStyle? = nil) throws -> [UInt8] {
         try assembly(draft, style: style).bytes()
     }
 
     /// One receipt with one defect.
-    public func mint(with defect: ReceiptDefect) throws -> [UInt8] {
+    package func mint(with defect: ReceiptDefect) throws -> [UInt8] {
         var draft = self.draft
         defect.corrupt(&draft, at: instant)
         var assembly = try self.assembly(draft)
@@ -44,7 +44,7 @@ public struct ReceiptMinter: Sendable {
     }
 
     /// One receipt of a chain with one defect, and the anchors to judge it with.
-    public func mint(with defect: ChainDefect) throws -> (receipt: [UInt8], anchors: TrustAnchors) {
+    package func mint(with defect: ChainDefect) throws -> (receipt: [UInt8], anchors: TrustAnchors) {
         let chain = try authority.chain(for: .receipt, defect: defect, signedAt: instant)
         let assembly = try ReceiptAssembly(
             content: draft.encoded(sorted: true), chain: [chain.leaf, chain.intermediate, chain.root], style: style)
@@ -54,7 +54,7 @@ public struct ReceiptMinter: Sendable {
     }
 
     /// A receipt like old ones: SHA-1 in all certificates and in the signature, with its anchors.
-    public func mintWithSHA1Chain() throws -> (receipt: [UInt8], anchors: TrustAnchors) {
+    package func mintWithSHA1Chain() throws -> (receipt: [UInt8], anchors: TrustAnchors) {
         let chain = try authority.chain(for: .receipt, signedAt: instant, signatureAlgorithm: .sha1WithRSAEncryption)
         let assembly = try ReceiptAssembly(
             content: draft.encoded(sorted: true), chain: [chain.leaf, chain.intermediate, chain.root],

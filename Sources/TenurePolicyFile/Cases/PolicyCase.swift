@@ -3,19 +3,25 @@ public import TenureCore
 
 /// One policy case: a customer's evidence, and the expected answer.
 public struct PolicyCase: Sendable {
+    /// What the case is about.
     public let name: String
     /// The case's position: `cases.yaml:12:5`.
     let place: String
+    /// The policy with the changes of the file and of the case.
     public let policy: Policy
+    /// Rights that an earlier policy gave.
     public let promises: [Promise]
+    /// When the case is decided.
     public let now: Date
     let expectations: [Expectation]
     let artifacts: Artifacts
 
+    /// What the case's artifacts prove.
     public var evidence: Evidence { artifacts.evidence }
 
     /// The expected decision on one entitlement.
     public struct Expectation: Sendable {
+        /// Its name in the policy.
         public let entitlement: String
         let outcome: Decision.Outcome
         /// Nil: permanently.

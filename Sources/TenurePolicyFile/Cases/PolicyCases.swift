@@ -49,8 +49,10 @@ public struct CaseResult: Sendable {
     public let place: String
     /// What was expected and what was decided instead, one line each; empty if the case holds.
     public let differences: [String]
+    /// What was decided on each entitlement.
     public let decisions: [Decision]
 
+    /// Whether every expectation is met, in every order of the artifacts.
     public var passed: Bool { differences.isEmpty }
 
     init(of policyCase: PolicyCase) {

@@ -13,7 +13,7 @@ extension LintRule {
     ) { subject, report in
         for platform in subject.platforms {
             var first: [AppVersion: (release: Release, era: Int)] = [:]
-            var told: Set<AppVersion> = []
+            var reported: Set<AppVersion> = []
             for listed in platform.releases {
                 guard let number = listed.release.originalAppVersion, let era = platform.era(of: listed.release)
                 else { continue }
@@ -21,7 +21,7 @@ extension LintRule {
                     first[number] = (listed.release, era)
                     continue
                 }
-                guard earlier.era != era, told.insert(number).inserted else { continue }
+                guard earlier.era != era, reported.insert(number).inserted else { continue }
                 let place = platform.position(of: listed.release)
                 let given = subject.givenAway(listed.release, on: platform)
                 let eras =

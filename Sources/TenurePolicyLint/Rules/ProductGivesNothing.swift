@@ -11,11 +11,11 @@ extension LintRule {
     ) { subject, report in
         let owned = Set(subject.entitlements.filter(subject.isForEverybody).map(\.name))
         guard !owned.isEmpty else { return }
-        var told: Set<String> = []
+        var reported: Set<String> = []
         for entitlement in subject.entitlements where owned.contains(entitlement.name) {
             for (number, product) in entitlement.products.enumerated() {
                 let giving = subject.entitlements.filter { $0.products.contains { $0.id == product.id } }.map(\.name)
-                guard giving.allSatisfy(owned.contains), told.insert(product.id).inserted else { continue }
+                guard giving.allSatisfy(owned.contains), reported.insert(product.id).inserted else { continue }
                 report.add(
                     at: ["entitlements", .key(entitlement.name), "products", .index(number)],
                     "customers who buy `\(product.id.shortened)` get nothing new: \(inWords(giving)) is honored for every era",

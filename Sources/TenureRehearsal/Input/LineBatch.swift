@@ -5,18 +5,11 @@ struct LineBatch: Sendable {
     /// The number of the first line, counted from 1.
     let firstLine: Int
     /// The first line, if it began in an earlier piece of the input; otherwise empty.
-    let head: [UInt8]
+    var head: [UInt8] = []
     /// Whole lines with line breaks; the last one may have none. A slice of the input, not a copy.
     let bytes: ArraySlice<UInt8>
     /// The number of a too long line before these; nil without one.
-    let skippedLine: Int?
-
-    init(firstLine: Int, head: [UInt8] = [], bytes: ArraySlice<UInt8>, skippedLine: Int? = nil) {
-        self.firstLine = firstLine
-        self.head = head
-        self.bytes = bytes
-        self.skippedLine = skippedLine
-    }
+    var skippedLine: Int?
 
     var size: Int { head.count + bytes.count }
 

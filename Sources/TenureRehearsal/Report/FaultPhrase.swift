@@ -16,7 +16,7 @@ extension LineFault {
         case .unsupportedAlgorithm: return "signed with an algorithm that the App Store doesn't use"
         case .untrustedChain: return "signed by a signer that isn't trusted here"
         case .wrongPurpose: return "signed with a certificate for another purpose"
-        case .expiredAtSigning: return "signed when its certificate was not valid, or in the future"
+        case .outsideValidityPeriod: return "signed when its certificate was not valid, or in the future"
         case .badSignature: return "changed after it was signed"
         case .wrongApp: return "of another app"
         case .wrongEnvironment: return "of an environment that isn't rehearsed, such as Sandbox"

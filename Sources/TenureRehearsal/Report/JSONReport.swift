@@ -20,7 +20,7 @@ extension RehearsalReport {
             writer.field("against", orNull: oldPolicyName)
             writer.field("at", comparison.instant.rfc3339)
             writer.field("partial", isPartial)
-            if let problem { writer.field("problem", problem.description) }
+            writer.field("problem", ifPresent: problem?.description)
             let headline = headline
             writer.object("verdict") {
                 $0.field("level", headline.level.rawValue)
@@ -47,8 +47,7 @@ extension RehearsalReport {
                 $0.field("heldByPromise", tally.heldByPromise)
                 $0.field("contradicting", tally.contradicting)
             }
-            writer.key("productsWithoutEntitlement")
-            write(tally.productsWithoutEntitlement, to: &writer)
+            writer.field("productsWithoutEntitlement", tally.productsWithoutEntitlement)
             writer.field("entitlements", entitlements) { write($1.name, $1.tally, names, to: &$0) }
             writer.field("places", tally.cells.sorted) { writer, cell in
                 writer.object {
@@ -94,10 +93,8 @@ extension RehearsalReport {
                 writer.field("repeatedLines", counts.usableLines - tally.customers)
                 writer.field("rejectedLines", counts.rejectedLineCount)
                 writer.field("linesWithRejections", counts.linesWithRejections)
-                writer.key("rejectedLinesByReason")
-                write(counts.rejectedLines, to: &writer)
-                writer.key("rejectedArtifactsByReason")
-                write(counts.rejectedArtifacts, to: &writer)
+                writer.field("rejectedLinesByReason", counts.rejectedLines)
+                writer.field("rejectedArtifactsByReason", counts.rejectedArtifacts)
                 if let badLines { writer.field("rejectedFile", badLines) }
                 writer.field("anonymousIDs", anonymousIDs) { writer, anonymous in
                     writer.object {
@@ -107,14 +104,8 @@ extension RehearsalReport {
                 }
             case .database(let name, let skipped):
                 writer.field("database", name)
-                writer.field("passedOver", skipped)
+                writer.field("skipped", skipped)
             }
-        }
-    }
-
-    private func write(_ numbers: [String: Int], to writer: inout JSONWriter) {
-        writer.object { writer in
-            for (name, count) in numbers.sorted(by: { $0.key < $1.key }) { writer.field(name, count) }
         }
     }
 

@@ -39,9 +39,7 @@ struct CustomerChanges: Sendable {
         let outcome = try await perform(change, on: .publicID(id), by: holder, reason: reason, request, context)
         guard case .done(let customer, _) = outcome else { throw Problem.noOutcome }
         let answer = try await customers.answer(for: customer, to: request)
-        var json = JSONWriter(capacity: 4096)
-        json.value(answer)
-        return .json(json)
+        return .json(capacity: 4096) { $0.value(answer) }
     }
 
     /// Refuses changes to a customer of a realm that this service doesn't accept, and adds the refusal to the audit

@@ -17,8 +17,7 @@ struct CustomerHandlers: Sendable {
         _ = try await keys.holder(of: request, context, needing: .read, on: id)
         let details = try await customers.details(id)
         let answer = try await customers.answer(for: details.customer, to: request)
-        var json = JSONWriter(capacity: 8192)
-        json.object { json in
+        return .jsonObject(capacity: 8192) { json in
             json.key("customer")
             json.value(answer)
             json.field("createdAt", details.customer.createdAt)
@@ -32,7 +31,6 @@ struct CustomerHandlers: Sendable {
             json.field("entitlementTokens", details.devices.reduce(0) { $0 + $1.entitlementTokens })
             json.field("artifacts", details.artifacts.count)
         }
-        return .json(json)
     }
 
     /// `DELETE /v1/admin/customers/{id}`: responds with the number of removed rows of each kind.
@@ -42,16 +40,10 @@ struct CustomerHandlers: Sendable {
         let outcome = try await changes.perform(
             .erase, on: .publicID(id), by: holder, reason: try request.reason(), request, context)
         guard case .erased(let counts) = outcome else { throw Problem.noOutcome }
-        var json = JSONWriter()
-        json.object { json in
+        return .jsonObject { json in
             json.field("erased", id)
-            json.object("removed") { json in
-                for (name, count) in counts.sorted(by: { $0.key < $1.key }) {
-                    json.field(name, count)
-                }
-            }
+            json.field("removed", counts)
         }
-        return .json(json)
     }
 
     /// `GET /v1/admin/customers/{id}/timeline?after=…&limit=…`: what happened, oldest first.
@@ -86,8 +78,7 @@ struct CustomerHandlers: Sendable {
             detail: try request.reason().map { ["reason": $0] } ?? [:])
         try await customers.store.write { try $0.audit(entry) }
         let answer = try await customers.answer(for: details.customer, to: request)
-        var json = JSONWriter(capacity: 1 << 16)
-        json.object { json in
+        return .jsonObject(capacity: 1 << 16) { json in
             json.field("exportedAt", now)
             json.key("customer")
             json.value(answer)
@@ -95,7 +86,6 @@ struct CustomerHandlers: Sendable {
             json.value(details)
             json.field("nextUnbound", orNull: details.nextUnbound)
         }
-        return .json(json)
     }
 }
 

@@ -57,14 +57,12 @@ struct LinkHandlers: Sendable {
     /// Contains nothing from the database but the public ID: a key for links may not read customers.
     private func response(to outcome: ChangeOutcome, user: String, isLinked: Bool) throws -> Response {
         guard case .done(let customer, let isNew) = outcome else { throw Problem.noOutcome }
-        var json = JSONWriter()
-        json.object { json in
+        return .jsonObject { json in
             json.field("customer", customer.publicID)
             json.field("userID", user)
             json.field("isLinked", isLinked)
             json.field("isNew", isNew)
         }
-        return .json(json)
     }
 
     /// Returns the number of the customer that a valid access token names.

@@ -37,14 +37,12 @@ struct OrderHandler: Sendable {
         }
         let transactions = order?.transactions ?? []
         let customers = try await customers(of: transactions)
-        var json = JSONWriter(capacity: 1024)
-        json.object { json in
+        return .jsonObject(capacity: 1024) { json in
             json.field("isValid", order != nil)
             json.field("purchases", transactions.map(\.purchase)) { $0.value($1) }
             json.field("problems", order?.rejected.problems ?? []) { $0.value($1) }
             json.field("customers", customers) { $0.value(CustomerSummary($1)) }
         }
-        return .json(json)
     }
 
     /// Returns the customers with signed evidence of one of these transactions, in the realm that signed it.

@@ -107,12 +107,3 @@ extension ReceiptPayload {
             + inAppPurchases.flatMap { [$0.originalTransactionID, $0.transactionID] }
     }
 }
-
-extension VerifyReceiptResponse {
-    fileprivate var ids: [String?] {
-        [receipt?.downloadID.flatMap { $0 == 0 ? nil : String($0) }]
-            + (latestReceiptInfo + (receipt?.inApp ?? [])).flatMap {
-                [$0.originalTransactionID, $0.transactionID, $0.appAccountToken]
-            }
-    }
-}

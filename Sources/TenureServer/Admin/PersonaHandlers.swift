@@ -132,8 +132,6 @@ struct PersonaHandlers: Sendable {
     }
 
     private func respond(_ personas: PersonasAnswer) -> Response {
-        var json = JSONWriter(capacity: 4096)
-        json.value(personas)
-        return .json(json)
+        .json(capacity: 4096) { $0.value(personas) }
     }
 }

@@ -20,11 +20,9 @@ struct SearchHandlers: Sendable {
             throw Problem(.malformedRequest, "`id` is missing; add the ID to find as `?id=…`")
         }
         let found = try await customers(withID: try AdminParameter.id(String(text), "id"))
-        var json = JSONWriter()
-        json.object { json in
+        return .jsonObject { json in
             json.field("customers", found) { $0.value(CustomerSummary($1)) }
         }
-        return .json(json)
     }
 
     /// `POST /v1/admin/customers/find`: finds customers by the IDs in an artifact. It stores nothing, and unverified
@@ -39,13 +37,11 @@ struct SearchHandlers: Sendable {
                 found.append(customer)
             }
         }
-        var json = JSONWriter()
-        json.object { json in
+        return .jsonObject { json in
             json.key("artifact")
             json.value(pasted)
             json.field("customers", found) { $0.value(CustomerSummary($1)) }
         }
-        return .json(json)
     }
 
     private func customers(withID id: String) async throws -> [Customer] {

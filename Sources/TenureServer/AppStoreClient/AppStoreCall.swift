@@ -18,10 +18,6 @@ struct AppStoreCall: Sendable, Hashable {
             .transactionHistory, "/inApps/v2/history/", id.text, query: [("sort", "ASCENDING"), ("revision", revision)])
     }
 
-    static func transactionInfo(_ transactionID: String) throws(AppStoreFailure) -> Self {
-        try Self(.transactionInfo, "/inApps/v1/transactions/", transactionID)
-    }
-
     static func subscriptionStatuses(of id: AppStoreCustomerID) throws(AppStoreFailure) -> Self {
         try Self(.subscriptionStatuses, "/inApps/v1/subscriptions/", id.text)
     }
@@ -41,8 +37,7 @@ struct AppStoreCall: Sendable, Hashable {
     static func notificationHistory(
         from start: Date, to end: Date, onlyFailures: Bool, after paginationToken: String?
     ) throws(AppStoreFailure) -> Self {
-        var body = JSONWriter()
-        body.object { json in
+        let body = JSONWriter.object { json in
             json.field("startDate", start.millisecondsSince1970)
             json.field("endDate", end.millisecondsSince1970)
             if onlyFailures {
@@ -51,7 +46,7 @@ struct AppStoreCall: Sendable, Hashable {
         }
         return try Self(
             .notificationHistory, "/inApps/v1/notifications/history", query: [("paginationToken", paginationToken)],
-            body: body.bytes)
+            body: body)
     }
 
     static func requestTestNotification() throws(AppStoreFailure) -> Self {
@@ -103,7 +98,6 @@ struct AppStoreCall: Sendable, Hashable {
 /// An endpoint of the App Store Server API. Its raw value is its name in logs.
 enum AppStoreEndpoint: String, Sendable, Hashable, CaseIterable {
     case transactionHistory
-    case transactionInfo
     case subscriptionStatuses
     case appTransactionInfo
     case refundHistory
@@ -119,8 +113,7 @@ enum AppStoreEndpoint: String, Sendable, Hashable, CaseIterable {
 
     private var productionRate: Double {
         switch self {
-        case .transactionHistory, .transactionInfo, .subscriptionStatuses, .appTransactionInfo, .notificationHistory:
-            50
+        case .transactionHistory, .subscriptionStatuses, .appTransactionInfo, .notificationHistory: 50
         case .refundHistory, .orderLookup: 10
         case .requestTestNotification, .testNotificationStatus: 1
         }

@@ -43,22 +43,6 @@ extension AppStoreClient {
         return list
     }
 
-    /// Returns one transaction. Throws `untrusted` if it can't be verified or has another ID.
-    func transaction(_ transactionID: String, in environment: AppStoreEnvironment) async throws(AppStoreFailure)
-        -> (artifact: SyncArtifact<TransactionPayload>, purchase: Purchase)
-    {
-        let reply = try await answer(to: .transactionInfo(transactionID), in: environment)
-        let jws = try reply.text("signedTransactionInfo")
-        return try trusting { () throws(Rejection) in
-            let answered = try verifier.answered(
-                transaction: jws, at: .transaction(0), in: environment, now: time.now())
-            guard answered.purchase.transactionID == transactionID else {
-                throw Rejection(.wrongKind, "the response has a transaction with another ID")
-            }
-            return answered
-        }
-    }
-
     /// Returns the customer's app transaction, which isn't bound to a device. Throws `untrusted` if it can't be
     /// verified.
     func appTransaction(

@@ -32,15 +32,14 @@ struct AppStoreCredentials: Sendable {
     /// Returns a signed JWT for the App Store Server API that is valid for `lifetime`.
     func token(issuedAt now: Date) throws -> String {
         let issued = now.timeIntervalSince1970.rounded(.down)
-        var claims = JSONWriter()
-        claims.object { json in
+        let claims = JSONWriter.object { json in
             json.field("iss", issuerID)
             json.field("iat", Int64(issued))
             json.field("exp", Int64(issued + Self.lifetime))
             json.field("aud", "appstoreconnect-v1")
             json.field("bid", bundleID)
         }
-        return try key.revealed.compactJWS(claims.bytes, after: CompactHeader(type: "JWT", keyID: keyID))
+        return try key.revealed.compactJWS(claims, after: CompactHeader(type: "JWT", keyID: keyID))
     }
 }
 

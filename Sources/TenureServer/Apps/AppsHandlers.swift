@@ -52,8 +52,7 @@ struct AppsHandlers: Sendable {
     private func answer(_ body: (inout JSONWriter) -> Void) async -> [UInt8] {
         let states = await AppsHealth(apps: apps).states()
         let configuration = apps.configuration
-        var json = JSONWriter()
-        json.object { json in
+        return JSONWriter.object { json in
             body(&json)
             json.field("default", ifPresent: configuration.bareApp)
             json.field("apps", states) { json, state in
@@ -65,7 +64,6 @@ struct AppsHandlers: Sendable {
                 }
             }
         }
-        return json.bytes
     }
 
     private func check(_ request: Request, _ context: ServiceContext) throws(Problem) {

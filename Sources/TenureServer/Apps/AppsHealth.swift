@@ -29,18 +29,15 @@ struct AppsHealth: Sendable {
                 .busy, "no app is ready (\(list)); the log says why",
                 reason: Set(failures).count == 1 ? failures.first : "noAppReady", retryAfter: 5)
         }
-        var json = JSONWriter()
-        json.object { json in
+        return .jsonObject { json in
             json.field("status", "ok")
-            json.key("apps")
-            json.object { json in
+            json.object("apps") { json in
                 for state in states {
                     json.key(state.name)
                     json.object { $0.write(state) }
                 }
             }
         }
-        return .json(json.bytes)
     }
 
     /// In the order of the configuration; a reason for each app that can't write.

@@ -194,20 +194,6 @@ extension Setting {
 }
 
 extension Setting {
-    /// A row of the table in `Docs/configuration.md`.
-    var row: String {
-        let name = isForCommandOnly ? "" : "`\(name)`"
-        let isText = kind != .structure
-        let variable = !isText || isForCommandOnly && self.name != Setting.config.name ? "" : "`\(variable)`"
-        return
-            "| \(name) | \(variable) | \(isText ? "`\(flag)`" : "") | \(fallback.map { "`\($0)`" } ?? "") | \(sentence) |"
-    }
-
-    static let tableHead = """
-        | in the file | in the environment | option | default | meaning |
-        |---|---|---|---|---|
-        """
-
     /// The options as `--help` shows them, in lines of at most `width` characters.
     package static func help(width: Int = 78) -> String {
         all.filter { $0.kind != .structure }.map { setting in

@@ -48,8 +48,8 @@ struct ContentRoute: Sendable {
                 manifest: url(.manifest, version.manifest), archive: url(.archive, version.archive),
                 expiresAt: expiresAt)
         }
-        var json = JSONWriter(capacity: signed.text.utf8.count + 1024 * (1 + packs.count))
-        json.value(ContentResponse(catalog: signed.text, packs: packs))
-        return .json(json)
+        return .json(capacity: signed.text.utf8.count + 1024 * (1 + packs.count)) {
+            $0.value(ContentResponse(catalog: signed.text, packs: packs))
+        }
     }
 }

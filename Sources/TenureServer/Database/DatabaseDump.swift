@@ -62,8 +62,7 @@ package struct DatabaseDump: Sendable {
 extension DatabaseWalk.Entry {
     /// The line with its newline. Characters that would alter a terminal's display are escaped.
     package var line: [UInt8] {
-        var json = JSONWriter(.compact, capacity: 256)
-        json.object { json in
+        let json = JSONWriter.object(.compact, capacity: 256) { json in
             json.field("table", table.name)
             for (column, value) in zip(table.columns, values) {
                 json.key(column.name)
@@ -76,6 +75,6 @@ extension DatabaseWalk.Entry {
                 }
             }
         }
-        return Array(String(decoding: json.bytes, as: UTF8.self).escapedJSONForDisplay.utf8) + [UInt8(ascii: "\n")]
+        return Array(String(decoding: json, as: UTF8.self).escapedJSONForDisplay.utf8) + [UInt8(ascii: "\n")]
     }
 }

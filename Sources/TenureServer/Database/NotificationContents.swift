@@ -57,11 +57,3 @@ struct NotificationContents: Sendable {
         return update
     }
 }
-
-extension CustomerFacts {
-    mutating func add(_ contents: NotificationContents) {
-        add(contents.proofs)
-        add(contents.purchases)
-        add(contents.renewals)
-    }
-}

@@ -24,8 +24,7 @@ struct EntitlementToken {
 
     /// The claims as JSON; instants are seconds since 1970, as in RFC 7519.
     var claims: [UInt8] {
-        var json = JSONWriter()
-        json.object { json in
+        JSONWriter.object { json in
             json.field("iss", "tenure")
             json.field("sub", customer.publicID)
             json.field("bundleID", bundleID)
@@ -48,7 +47,6 @@ struct EntitlementToken {
                 }
             }
         }
-        return json.bytes
     }
 
     /// The end of the token, no later than the persona's. A token without a nonce can be replayed, so it is

@@ -11,6 +11,18 @@ extension Response {
         json.withBytes { answer(ByteBuffer(bytes: $0), status: status, mediaType: mediaType) }
     }
 
+    /// The same, with what `body` writes.
+    static func json(capacity: Int = 1024, _ body: (inout JSONWriter) -> Void) -> Response {
+        var json = JSONWriter(capacity: capacity)
+        body(&json)
+        return .json(json)
+    }
+
+    /// The same, with an object of the fields that `body` writes.
+    static func jsonObject(capacity: Int = 1024, _ body: (inout JSONWriter) -> Void) -> Response {
+        json(capacity: capacity) { $0.object(body) }
+    }
+
     static func json(_ bytes: [UInt8]) -> Response {
         answer(ByteBuffer(bytes: bytes), status: .ok, mediaType: "application/json")
     }

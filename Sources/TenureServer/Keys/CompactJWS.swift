@@ -10,13 +10,12 @@ struct CompactHeader: Sendable {
     let text: [UInt8]
 
     init(type: String, keyID: String) {
-        var header = JSONWriter()
-        header.object { json in
+        let header = JSONWriter.object { json in
             json.field("alg", "ES256")
             json.field("kid", keyID)
             json.field("typ", type)
         }
-        text = Base64.urlSafe.encode(header.bytes) + [Self.period]
+        text = Base64.urlSafe.encode(header) + [Self.period]
     }
 
     static let period = UInt8(ascii: ".")

@@ -19,8 +19,7 @@ struct PersonaToken {
 
     /// The claims as JSON; instants are seconds since 1970, as in RFC 7519.
     var claims: [UInt8] {
-        var json = JSONWriter()
-        json.object { json in
+        JSONWriter.object { json in
             json.field("iss", "tenure")
             json.field("jti", persona.publicID)
             json.field("sub", persona.name)
@@ -29,7 +28,6 @@ struct PersonaToken {
             json.field("exp", persona.expiresAt.millisecondsSince1970 / 1000)
             json.field("set", Dictionary(uniqueKeysWithValues: persona.persona.proof.settings))
         }
-        return json.bytes
     }
 
     /// The claims that the service needs from a token that it signed.

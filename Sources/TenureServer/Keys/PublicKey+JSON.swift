@@ -26,11 +26,7 @@ struct JSONWebKey: Codable, Hashable, Sendable {
     }
 
     /// The required members only, in the order of their names (RFC 7638, section 3.2).
-    var bytes: [UInt8] {
-        var json = JSONWriter()
-        json.object { write(into: &$0) }
-        return json.bytes
-    }
+    var bytes: [UInt8] { JSONWriter.object { write(into: &$0) } }
 
     func write(into json: inout JSONWriter) {
         json.field("crv", crv)

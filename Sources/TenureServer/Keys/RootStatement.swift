@@ -27,13 +27,12 @@ struct RootStatement: Sendable {
     static func sign(
         _ key: P256.Signing.PublicKey, until end: Date, by root: P256.Signing.PrivateKey, at now: Date
     ) throws -> String {
-        var json = JSONWriter()
-        json.object { json in
+        let json = JSONWriter.object { json in
             json.field("iat", Int64(now.timeIntervalSince1970))
             json.object("key") { JSONWebKey(key).write(into: &$0) }
             json.field("signUntil", Int64(end.timeIntervalSince1970))
         }
-        return try root.compactJWS(json.bytes, type: SignedType.rootStatement)
+        return try root.compactJWS(json, type: SignedType.rootStatement)
     }
 }
 
@@ -61,12 +60,11 @@ struct RootRevocations: Sendable {
     static func sign(
         _ revoked: [String], counter: Int64, by root: P256.Signing.PrivateKey, at now: Date
     ) throws -> String {
-        var json = JSONWriter()
-        json.object { json in
+        let json = JSONWriter.object { json in
             json.field("counter", counter)
             json.field("iat", Int64(now.timeIntervalSince1970))
             json.field("revoked", revoked)
         }
-        return try root.compactJWS(json.bytes, type: SignedType.revocations)
+        return try root.compactJWS(json, type: SignedType.revocations)
     }
 }

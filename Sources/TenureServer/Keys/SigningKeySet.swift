@@ -149,8 +149,7 @@ struct SigningKeySet: Sendable {
         let keys = file.keys.filter { key in
             key.revokedAt == nil && key.retiredAt.map { now.timeIntervalSince1970 < TimeInterval($0) + life } ?? true
         }
-        var json = JSONWriter()
-        json.object { json in
+        return JSONWriter.object { json in
             json.field("keys", keys.reversed()) { json, key in
                 json.object { json in
                     key.key.write(into: &json)
@@ -160,6 +159,5 @@ struct SigningKeySet: Sendable {
                 }
             }
         }
-        return json.bytes
     }
 }

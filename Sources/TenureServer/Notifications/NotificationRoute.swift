@@ -19,11 +19,9 @@ struct NotificationRoute: Sendable {
         let notification = try NotificationRequest(reading: body)
         let reception = try await service.receive(
             Array(notification.signedPayload.utf8), now: now(), logger: context.logger)
-        var json = JSONWriter(capacity: 32)
-        json.object { json in
+        return .jsonObject(capacity: 32) { json in
             json.field("status", reception.isNew ? "kept" : reception.isOfErased ? "erased" : "known")
         }
-        return .json(json)
     }
 }
 

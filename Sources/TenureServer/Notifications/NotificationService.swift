@@ -81,7 +81,7 @@ struct NotificationService: Sendable {
             return Problem(.tooManyUnknownSigners, rejection.detail, retryAfter: 5)
         case .misconfigured:
             return Problem(.misconfigured, rejection.detail)
-        case .expiredAtSigning where isAccepted(jws, by: verifier):
+        case .outsideValidityPeriod where isAccepted(jws, by: verifier):
             return Problem(
                 .misconfigured,
                 "it was signed later than the time of this service's clock; set the clock (\(rejection.detail))")

@@ -35,8 +35,6 @@ struct CustomerRoute: Sendable {
         metrics.decided(decisions)
         var answer = CustomerAnswer(customer, evidence: evidence, decisions: decisions)
         answer.languages = request.languages
-        var json = JSONWriter(capacity: 2048)
-        json.value(answer)
-        return .json(json)
+        return .json(capacity: 2048) { $0.value(answer) }
     }
 }

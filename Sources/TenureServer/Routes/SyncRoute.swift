@@ -29,9 +29,7 @@ struct SyncRoute: Sendable {
             rejected: answer.problems.map(\.code))
         metrics.decided(answer.decisions)
         answer.languages = request.languages
-        var json = JSONWriter(capacity: 4096)
-        json.value(answer)
-        return .json(json)
+        return .json(capacity: 4096) { $0.value(answer) }
     }
 }
 

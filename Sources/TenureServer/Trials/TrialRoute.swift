@@ -25,9 +25,7 @@ struct TrialRoute: Sendable {
         let answer = try await policies.upToDate {
             try await begin(id, of: trial, named: name, for: token, now: now)
         }
-        var json = JSONWriter(capacity: 128)
-        json.value(answer)
-        return .json(json)
+        return .json(capacity: 128) { $0.value(answer) }
     }
 
     private func trial(named name: String) throws(Problem) -> (String, Trial) {

@@ -95,8 +95,7 @@ extension Message {
     }
 
     fileprivate init(_ kind: Kind, removed entitlement: String) {
-        var json = JSONWriter()
-        json.object { json in
+        let json = JSONWriter.object { json in
             json.field("entitlement", entitlement)
             json.field("outcome", Decision.Outcome.denied.rawValue)
             json.key("until")
@@ -105,6 +104,6 @@ extension Message {
             json.field("sentence", "“\(entitlement)” is no longer offered.")
             json.field("nextSteps", [String]())
         }
-        self.init(kind, data: json.bytes)
+        self.init(kind, data: json)
     }
 }

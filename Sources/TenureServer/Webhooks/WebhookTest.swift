@@ -17,18 +17,17 @@ extension Webhook {
             throw .webhook(name: name, detail: error.detail)
         }
         let event = PublicID.event.random()
-        var json = JSONWriter()
-        json.object { json in
+        let json = JSONWriter.object { json in
             json.field("id", event)
             json.field("type", "test")
             json.field("time", Date())
             json.field("app", ifPresent: bundleID)
         }
         let headers = [
-            (WebhookSignature.header, WebhookSignature.text(of: json.bytes, at: Date(), secrets: secrets)),
+            (WebhookSignature.header, WebhookSignature.text(of: json, at: Date(), secrets: secrets)),
             (WebhookSignature.eventHeader, event),
         ]
-        switch await (try WebhookSender()).send(json.bytes, headers: headers, to: target) {
+        switch await (try WebhookSender()).send(json, headers: headers, to: target) {
         case .status(let status, _) where (200..<300).contains(status):
             return (true, "delivered: it answered \(status)")
         case .status(let status, _) where (300..<400).contains(status):

@@ -54,10 +54,6 @@ extension DatabaseTransaction {
         return try update(customer, to: try combined(customer.facts, with: others, isComplete: isComplete))
     }
 
-    func areSeparated(_ one: Int64, _ other: Int64) throws(StoreError) -> Bool {
-        try areSeparated(try group(of: one), try group(of: other))
-    }
-
     func areSeparated(_ ones: [Int64], _ others: [Int64]) throws(StoreError) -> Bool {
         let (few, many) = ones.count < others.count ? (ones, Set(others)) : (others, Set(ones))
         for (mine, theirs) in [("first", "second"), ("second", "first")] {

@@ -43,12 +43,11 @@ extension DatabaseTransaction {
         guard request.request != nil else { return }
         _ = try newSalt()
         guard let digest = try digest(ofErased: member.publicID) else { return }
-        var json = JSONWriter()
-        json.object { json in
+        let json = JSONWriter.object { json in
             for (name, count) in counts.sorted(by: { $0.key < $1.key }) { json.field(name, count) }
         }
         try remember(
-            request, on: digest, as: "\(request.change.name) \(String(decoding: json.bytes, as: UTF8.self))")
+            request, on: digest, as: "\(request.change.name) \(String(decoding: json, as: UTF8.self))")
     }
 
     func remember(_ request: RequestedChange, on member: CustomerMember) throws(StoreError) {

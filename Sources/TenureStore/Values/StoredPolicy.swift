@@ -8,11 +8,4 @@ package struct StoredPolicy: Sendable, Hashable {
     /// Compact JSON, as `tenure policy compile` writes it.
     package let compiled: [UInt8]
     package let recordedAt: Date
-
-    package init(version: Int64, sha256: [UInt8], compiled: [UInt8], recordedAt: Date) {
-        self.version = version
-        self.sha256 = sha256
-        self.compiled = compiled
-        self.recordedAt = recordedAt
-    }
 }

@@ -14,9 +14,4 @@ package struct TrialUse: Sendable, Hashable {
 package struct BegunSessions: Sendable, Hashable {
     package let first: Date
     package let latest: Date
-
-    package init(first: Date, latest: Date) {
-        self.first = first
-        self.latest = latest
-    }
 }

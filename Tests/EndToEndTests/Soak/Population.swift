@@ -159,3 +159,17 @@ struct Population: Sendable {
         return true
     }
 }
+
+extension SeededRandom {
+    mutating func chance(_ percent: Int) -> Bool { roll(100) < percent }
+
+    /// One of the words, with a probability by its weight.
+    mutating func pick<Word>(_ words: [(Word, weight: Int)]) -> Word? {
+        var left = roll(words.reduce(0) { $0 + $1.weight })
+        for (word, weight) in words {
+            left -= weight
+            if left < 0 { return word }
+        }
+        return nil
+    }
+}

@@ -75,7 +75,7 @@ struct RealReceiptTests {
 
     @Test func `Xcode's receipt is local where its certificate is configured`() throws {
         let bytes = try receiptBytes(file: RealArtifact.xcode.bytes)
-        // The certificate lies in the receipt behind 438 bytes; see section 3.1 of the formats.
+        // In this receipt, the certificate is in bytes 442 to 1329.
         let trust = try TrustConfiguration(anchors: [.xcode: TrustAnchors(der: [Array(bytes[442..<1330])])])
         let receipt = try AppStoreVerifier(app: AppIdentity(), trust: trust).verifyReceipt(bytes, now: .now)
         #expect(receipt.status == .local)

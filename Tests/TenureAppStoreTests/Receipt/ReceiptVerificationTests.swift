@@ -137,7 +137,7 @@ struct ReceiptVerificationTests {
             let undated = try ReceiptTestBed.minter().mint(with: defect)
             #expect(try ReceiptTestBed.rejection(of: undated, by: verifier, now: nil)?.code == .malformed)
             let later = try ReceiptTestBed.rejection(of: undated, by: verifier, now: afterTheChain)
-            #expect(later?.code == .expiredAtSigning)
+            #expect(later?.code == .outsideValidityPeriod)
         }
         let dated = try ReceiptTestBed.minter().mint()
         #expect(try ReceiptTestBed.rejection(of: dated, by: verifier, now: afterTheChain) == nil)

@@ -159,7 +159,7 @@ import Testing
         let early = JWSMinter(authority: Minted.authority, signedAt: Date(timeIntervalSince1970: 1_000_000_000))
         #expect(
             rejection { try verifier.verifyTransaction(early.mint(.transaction), now: Minted.instant) }?.code
-                == .expiredAtSigning)
+                == .outsideValidityPeriod)
     }
 
     @Test func `many tasks share one cache`() async throws {

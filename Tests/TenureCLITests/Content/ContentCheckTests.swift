@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct `tenure content check` {
-    @Test func `lists the packs of a sound file, and skips what Finder leaves`() async throws {
+    @Test func `tenure content check lists the packs of a sound file, and skips what Finder leaves`() async throws {
         let testBed = try await ContentTestBed()
         try testBed.write("x", to: "piano/.DS_Store")
         try testBed.write("x", to: "piano/samples/._c4.wav")
@@ -14,7 +14,7 @@ import Testing
         #expect(result.output.contains("no mistakes"))
     }
 
-    @Test func `names the policy if that has the mistakes`() async throws {
+    @Test func `tenure content check names the policy if that has the mistakes`() async throws {
         let testBed = try await ContentTestBed()
         let policy = try testBed.folder.write("entitlements: [piano]", to: "policy.yaml")
         let result = try await testBed.run("check", "--policy", policy)
@@ -23,7 +23,7 @@ import Testing
         #expect(summary.hasPrefix(policy + ": ") && summary.contains("mistake"), "\(result.output)")
     }
 
-    @Test func `reports every mistake at its line and column`() async throws {
+    @Test func `tenure content check reports every mistake at its line and column`() async throws {
         let text = """
             app: com.example.notes
             packs:
@@ -73,7 +73,7 @@ import Testing
         ("PE", Array("MZ".utf8) + Array(repeating: 0, count: 58) + [0x40, 0, 0, 0] + Array("PE\0\0".utf8)),
     ]
 
-    @Test(arguments: programs) func `rejects programs and libraries by their contents`(
+    @Test(arguments: programs) func `tenure content check rejects programs and libraries by their contents`(
         name: String, start: [UInt8]
     ) async throws {
         let testBed = try await ContentTestBed()
@@ -89,7 +89,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: testBed.folder.url("embedded").path))
     }
 
-    @Test func `accepts texts that begin like a program`() async throws {
+    @Test func `tenure content check accepts texts that begin like a program`() async throws {
         let testBed = try await ContentTestBed()
         try testBed.write(
             "MZ are two letters, and this text goes on for more than sixty-four bytes.", to: "piano/a.txt")

@@ -99,7 +99,7 @@ import Testing
     }
 
     /// A public key in Base64 for URLs may begin like an option.
-    @Test func `accepts a public key that begins with a hyphen`() async throws {
+    @Test func `tenure content publish accepts a public key that begins with a hyphen`() async throws {
         let testBed = try await ContentTestBed()
         #expect(try await testBed.publish().status == 0)
         var pin = ""
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test(arguments: ["publish", "embed"])
-    func `says why it can't make a folder`(command: String) async throws {
+    func `tenure content publish says why it can't make a folder`(command: String) async throws {
         let testBed = try await ContentTestBed()
         let key = command == "publish" ? ["--key", testBed.key] : []
         let content = testBed.folder.url("content.yaml").path
@@ -121,7 +121,7 @@ import Testing
         #expect(result.errors.contains("can't write `\(content)") && result.errors.contains("(not a directory)"))
     }
 
-    @Test func `refuses to publish its key, or into a pack's folder`() async throws {
+    @Test func `tenure content publish refuses to publish its key, or into a pack's folder`() async throws {
         let testBed = try await ContentTestBed()
         let key = testBed.folder.url("loops/key.pem").path
         try FileManager.default.moveItem(atPath: testBed.key, toPath: key)
@@ -207,7 +207,7 @@ import Testing
 }
 
 @Suite struct `tenure content prune` {
-    @Test func `removes only what no catalog of the last 30 days named`() async throws {
+    @Test func `tenure content prune removes only what no catalog of the last 30 days named`() async throws {
         let testBed = try await ContentTestBed()
         let key = P256.Signing.PrivateKey()
         let publisher = ContentPublisher(folder: testBed.published, key: key)

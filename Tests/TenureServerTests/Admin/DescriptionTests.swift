@@ -12,7 +12,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `responses of the admin API` {
-    @Test func `match the OpenAPI document`() async throws {
+    @Test func `responses of the admin API match the OpenAPI document`() async throws {
         let document = try InterfaceDocument()
         let operations = Dictionary(uniqueKeysWithValues: document.operations.map { ($0.name, $0) })
         @Sendable func check(_ answer: AdminClient.Answer, to name: String, _ status: HTTPResponse.Status = .ok) throws

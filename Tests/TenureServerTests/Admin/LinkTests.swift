@@ -12,7 +12,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `links with the app's users` {
-    @Test func `are made by the app's server with an access token`() async throws {
+    @Test func `links with the app's users are made by the app's server with an access token`() async throws {
         try await withAdminClient { admin, keys in
             let server = admin.with(keys[.link])
             let phone = try await admin.owner()

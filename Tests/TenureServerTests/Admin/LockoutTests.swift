@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `counts an IPv6 client by its /64, and others not`() async throws {
+    @Test func `the lockout after wrong keys counts an IPv6 client by its /64, and others not`() async throws {
         try await withProxiedService { port async throws in
             for number in 0..<WrongKeyLimit.limit {
                 #expect(try await status(key: "wrong", from: "2001:db8:1:1:\(number)::7", port: port) == 401)

@@ -13,7 +13,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `support` {
-    @Test func `grants and revokes, with reasons in the timeline and the audit trail`() async throws {
+    @Test func `support grants and revokes, with reasons in the timeline and the audit trail`() async throws {
         try await withAdminClient { admin, keys in
             let support = admin.with(keys[.support])
             let customer = try await admin.newcomer()
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func `sees what a customer has, why, and their IDs`() async throws {
+    @Test func `support sees what a customer has, why, and their IDs`() async throws {
         try await withAdminClient { admin, keys in
             let transaction = try Calculator.minter().text(
                 .transaction,
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func `reads a long timeline page by page, and nothing twice`() async throws {
+    @Test func `support reads a long timeline page by page, and nothing twice`() async throws {
         try await withAdminClient { admin, _ in
             let minter = Calculator.minter()
             let customer = try await admin.owner(
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `sees a refund at its own date`() async throws {
+    @Test func `support sees a refund at its own date`() async throws {
         try await withAdminClient { admin, _ in
             let refund = Calculator.now.addingTimeInterval(-3600)
             let customer = try await admin.owner(transactions: [

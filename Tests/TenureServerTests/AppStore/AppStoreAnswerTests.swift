@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `have only the changes since a revision`() async throws {
+    @Test func `responses of the App Store Server API have only the changes since a revision`() async throws {
         let all = try Answered.transactions(22)
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.histories = [(["1001"], all)] }
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `fail if their pages form a circle`() async throws {
+    @Test func `responses of the App Store Server API fail if their pages form a circle`() async throws {
         let page = try Answered.transactions(1)[0]
         @Sendable func answer(_ revision: String) -> ImitatedAppStore.Scripted {
             .init(
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `end after a limit, whatever the App Store sends`() {
+    @Test func `responses of the App Store Server API end after a limit, whatever the App Store sends`() {
         var trail = PageTrail(most: 3)
         #expect(trail.ending(hasMore: true, next: "a") == nil)
         #expect(trail.ending(hasMore: true, next: "b") == nil)
@@ -66,7 +66,7 @@ import Testing
         #expect(PageTrail(most: 3).ends(after: nil, hasMore: false) == .lastPage)
     }
 
-    @Test func `don't count if they are forged`() async throws {
+    @Test func `responses of the App Store Server API don't count if they are forged`() async throws {
         let sound = try Answered.transactions(2)
         let forged = try Answered.forged()
         try await withAppStore { asking in
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `don't count for another environment or app`() async throws {
+    @Test func `responses of the App Store Server API don't count for another environment or app`() async throws {
         let sandbox = try Answered.transaction("1001", .sandbox)
         let other = try Calculator.minter(bundleID: "com.example.other").text(.transaction)
         try await withAppStore { asking in
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `with refunds have pages too`() async throws {
+    @Test func `responses of the App Store Server API with refunds have pages too`() async throws {
         let all = try Answered.transactions(21)
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.refunds["1001"] = all }
@@ -105,28 +105,7 @@ import Testing
         }
     }
 
-    @Test func `about one transaction have that transaction`() async throws {
-        let transaction = try Answered.transaction("1001")
-        try await withAppStore { asking in
-            await asking.appStore.put(.production) {
-                $0.transactions = ["1001": transaction, "1002": transaction, "1003": "forged"]
-            }
-            let connection = try asking.connection
-            #expect(try await connection.transaction("1001", in: .production).purchase.transactionID == "1001")
-            for (id, code) in [("1002", Rejection.Code.wrongKind), ("1003", .malformed)] {
-                let failure = await #expect(throws: AppStoreFailure.self) {
-                    _ = try await connection.transaction(id, in: .production)
-                }
-                guard case .untrusted(let rejection)? = failure else {
-                    Issue.record("\(String(describing: failure))")
-                    return
-                }
-                #expect(rejection.code == code)
-            }
-        }
-    }
-
-    @Test func `about the app have the variant without a device`() async throws {
+    @Test func `responses of the App Store Server API about the app have the variant without a device`() async throws {
         let appTransaction = try Answered.appTransaction()
         try await withAppStore { asking in
             await asking.appStore.put(.production) {

@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `need only settings and a key file`() async throws {
+    @Test func `requests to the App Store Server API need only settings and a key file`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             try await withFolder { folder in
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `wait until the instant in Retry-After`() async throws {
+    @Test func `requests to the App Store Server API wait until the instant in Retry-After`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             let instant = Calculator.now.addingTimeInterval(42)
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `sign a new token after a 401, once`() async throws {
+    @Test func `requests to the App Store Server API sign a new token after a 401, once`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             await asking.appStore.answerFirst(with: .error(401))
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `stop if the key is refused`() async throws {
+    @Test func `requests to the App Store Server API stop if the key is refused`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             await asking.appStore.answerFirst(with: .error(401), .error(401))
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `end after the last attempt, and at the deadline`() async throws {
+    @Test func `requests to the App Store Server API end after the last attempt, and at the deadline`() async throws {
         try await withAppStore { asking in
             let failing = Array(repeating: ImitatedAppStore.Scripted.error(503), count: 6)
             for scripted in failing { await asking.appStore.answerFirst(with: scripted) }
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    @Test func `try the sandbox if production doesn't know the ID`() async throws {
+    @Test func `requests to the App Store Server API try the sandbox if production doesn't know the ID`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore, 1, .sandbox)
             let connection = try asking.connection
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    @Test func `name production if no environment knows the ID`() async throws {
+    @Test func `requests to the App Store Server API name production if no environment knows the ID`() async throws {
         try await withAppStore { asking in
             let connection = try asking.connection
             let failure = await #expect(throws: AppStoreFailure.self) {
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    @Test func `use only accepted environments`() async throws {
+    @Test func `requests to the App Store Server API use only accepted environments`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore, 1, .sandbox)
             let connection = try asking.connection([.sandbox])
@@ -238,7 +238,7 @@ import Testing
         }
     }
 
-    @Test func `escape IDs, so that none leads to another path`() async throws {
+    @Test func `requests to the App Store Server API escape IDs, so that none leads to another path`() async throws {
         try await withAppStore { asking in
             let connection = try asking.connection
             for id in ["1001/../../v1/notifications/test", "a b?c=d#e", "ü", "%2e"] {
@@ -263,7 +263,7 @@ import Testing
         #"{"hasMore":false,"signedTransactions":[1]}"#, #"{"hasMore":false,"revision":7}"#,
         #"{"hasMore":false,"hasMore":true}"#, #"{"hasMore":false,"signedTransactions":["#,
     ])
-    func `reject a success with an undocumented body`(body: String) async throws {
+    func `requests to the App Store Server API reject a success with an undocumented body`(body: String) async throws {
         try await withAppStore { asking in
             await asking.appStore.answerFirst(with: .init(status: 200, body: body))
             let failure = await #expect(throws: AppStoreFailure.self) {

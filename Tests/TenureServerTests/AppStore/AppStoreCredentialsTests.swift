@@ -16,7 +16,7 @@ import Testing
         return object
     }
 
-    @Test func `signs tokens as the App Store Server API documents them`() throws {
+    @Test func `the key for the App Store signs tokens as the App Store Server API documents them`() throws {
         let token = try AskingCalculator.credentials.token(issuedAt: Date(timeIntervalSince1970: 1_795_176_000.9))
         let parts = token.split(separator: ".")
         try #require(parts.count == 3)
@@ -42,14 +42,14 @@ import Testing
             AskingCalculator.key.publicKey.isValidSignature(signature, for: Array("\(parts[0]).\(parts[1])".utf8)))
     }
 
-    @Test func `keeps a token until shortly before its end`() async throws {
+    @Test func `the key for the App Store keeps a token until shortly before its end`() async throws {
         let tokens = AppStoreTokens(AskingCalculator.credentials)
         let first = try await tokens.token(at: Calculator.now)
         #expect(try await tokens.token(at: Calculator.now.addingTimeInterval(239)) == first)
         #expect(try await tokens.token(at: Calculator.now.addingTimeInterval(240)) != first)
     }
 
-    @Test func `makes a new token after the clock was set back`() async throws {
+    @Test func `the key for the App Store makes a new token after the clock was set back`() async throws {
         let tokens = AppStoreTokens(AskingCalculator.credentials)
         let first = try await tokens.token(at: Calculator.now)
         let second = try await tokens.token(at: Calculator.now.addingTimeInterval(-86_400))
@@ -67,7 +67,7 @@ import Testing
         #expect(try await tokens.token(at: Calculator.now) == second)
     }
 
-    @Test func `shows itself neither in text nor in a dump`() throws {
+    @Test func `the key for the App Store shows itself neither in text nor in a dump`() throws {
         let credentials = AskingCalculator.credentials
         var dumped = ""
         dump(credentials, to: &dumped)
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `says what is wrong with its file`() async throws {
+    @Test func `the key for the App Store says what is wrong with its file`() async throws {
         #expect(try await mistake(nil).contains("no such file"))
         #expect(try await mistake("").contains("no private key"))
         #expect(try await mistake(AskingCalculator.key.publicKey.pemRepresentation).contains("no private key"))
@@ -122,14 +122,14 @@ import Testing
         #expect(folder.contains("read"))
     }
 
-    @Test func `is never quoted in errors about its file`() async throws {
+    @Test func `the key for the App Store is never quoted in errors about its file`() async throws {
         let pem = AskingCalculator.key.pemRepresentation
         let secret = pem.split(separator: "\n")[1]
         let detail = try await mistake(pem.replacingOccurrences(of: "MIG", with: "MIH"))
         #expect(!detail.contains(secret.dropFirst(3)))
     }
 
-    @Test func `is asked for by settings that are checked first`() {
+    @Test func `the key for the App Store is asked for by settings that are checked first`() {
         var settings = AppStoreSettings(issuerID: "i", keyID: "k", privateKeyFile: "/no/such/key.p8")
         #expect(settings.mistake == nil)
         settings.keyID = ""
@@ -142,7 +142,7 @@ import Testing
         "https://api.storekit.apple.com", "https://api.storekit.apple.com/", "http://127.0.0.1:8081/production",
         "http://localhost:8081", "http://[::1]:8081", "https://store.example.com:8443/sandbox",
     ])
-    func `goes to hosts with TLS, and to loopback`(host: String) {
+    func `the key for the App Store goes to hosts with TLS, and to loopback`(host: String) {
         var hosts = AppStoreHosts()
         hosts.production = host
         #expect(hosts.mistake == nil)
@@ -155,7 +155,7 @@ import Testing
         "", "api.storekit.apple.com", "http://store.example.com", "ftp://127.0.0.1", "https://name:word@example.com",
         "https://example.com?x=1", "https://example.com#x", "http://127.0.0.1.example.com", "https://",
     ])
-    func `goes to no other host`(host: String) {
+    func `the key for the App Store goes to no other host`(host: String) {
         var hosts = AppStoreHosts()
         hosts.sandbox = host
         #expect(hosts.mistake?.description.contains("sandbox") == true)

@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `fetch again what a wrong setting refused`() async throws {
+    @Test func `the jobs that use the App Store Server API fetch again what a wrong setting refused`() async throws {
         try await LocalStoreTestBed.run { local in
             try await local.operation(.buy)
             try await withFolder { folder in
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `send nothing without a key`() async throws {
+    @Test func `the jobs that use the App Store Server API send nothing without a key`() async throws {
         try await LocalStoreTestBed.run { local in
             try await local.operation(.buy)
             try await withFolder { folder in
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test func `of a test authority never contact Apple`() async throws {
+    @Test func `the jobs that use the App Store Server API of a test authority never contact Apple`() async throws {
         try await withFolder { folder in
             let file = folder + "/key.p8"
             try writeSecret(AskingCalculator.key.pemRepresentation, to: file)

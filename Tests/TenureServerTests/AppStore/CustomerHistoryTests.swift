@@ -32,7 +32,7 @@ import Testing
         return update
     }
 
-    @Test func `brings the whole history, the subscriptions and the app transaction`() async throws {
+    @Test func `a backfill brings the whole history, the subscriptions and the app transaction`() async throws {
         let fill = try subscriber()
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `brings all by which people find a customer`() async throws {
+    @Test func `a backfill brings all by which people find a customer`() async throws {
         let token = "9b2f0e52-6c0c-4a53-9a0f-5d1f4a0f7b11"
         let fill = try subscriber([
             try Answered.transaction(
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `is stored byte by byte`() async throws {
+    @Test func `a backfill is stored byte by byte`() async throws {
         let fill = try subscriber()
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `is requested by the customer's app transaction as well`() async throws {
+    @Test func `a backfill is requested by the customer's app transaction as well`() async throws {
         let fill = try subscriber()
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `stays in the environment that knew the customer`() async throws {
+    @Test func `a backfill stays in the environment that knew the customer`() async throws {
         let transaction = try Answered.transaction("1001", .sandbox)
         let appTransaction = try Answered.appTransaction(.sandbox)
         try await withAppStore { asking in
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `with a forged transaction leaves it out, and purchases not known completely`() async throws {
+    @Test func `a backfill with a forged transaction leaves it out, and purchases not known completely`() async throws {
         let fill = try subscriber([try Answered.forged()])
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `of a history without an end brings what was taken back`() async throws {
+    @Test func `a backfill of a history without an end brings what was taken back`() async throws {
         let fill = try subscriber()
         let first = try Answered.transaction("1001")
         let refunded = try Answered.transaction(
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `with pages in a circle leaves purchases not known completely`() async throws {
+    @Test func `a backfill with pages in a circle leaves purchases not known completely`() async throws {
         let page = try Answered.transaction("1001")
         try await withAppStore { asking in
             for _ in 0..<2 {
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func `takes nothing that is signed for another account`() async throws {
+    @Test func `a backfill takes nothing that is signed for another account`() async throws {
         let fill = try subscriber([
             try Answered.transaction("3001", .production, ["appTransactionId": .string("704000000000000009")])
         ])
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    @Test func `takes old transactions that name no account`() async throws {
+    @Test func `a backfill takes old transactions that name no account`() async throws {
         let fill = try subscriber([try Answered.transaction("4001", .production, ["appTransactionId": .null])])
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -188,7 +188,7 @@ import Testing
         }
     }
 
-    @Test func `is incomplete without the requested transaction`() async throws {
+    @Test func `a backfill is incomplete without the requested transaction`() async throws {
         let others = try [Answered.transaction("1002"), Answered.transaction("1003")]
         for transactions in [others, []] {
             try await withAppStore { asking in
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    @Test func `doesn't request subscriptions without a subscription purchase`() async throws {
+    @Test func `a backfill doesn't request subscriptions without a subscription purchase`() async throws {
         let transaction = try Answered.transaction("1001")
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.histories = [(["1001"], [transaction])] }
@@ -224,7 +224,7 @@ import Testing
         }
     }
 
-    @Test func `with a forged app transaction leaves it out`() async throws {
+    @Test func `a backfill with a forged app transaction leaves it out`() async throws {
         let fill = try subscriber()
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test func `is only the app transaction if the customer bought nothing in the app`() async throws {
+    @Test func `a backfill is only the app transaction if the customer bought nothing in the app`() async throws {
         let appTransaction = try Answered.appTransaction()
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.appTransactions = [Answered.customer: appTransaction] }
@@ -248,7 +248,7 @@ import Testing
         }
     }
 
-    @Test func `brings nothing while a part of it is temporarily unavailable`() async throws {
+    @Test func `a backfill brings nothing while a part of it is temporarily unavailable`() async throws {
         let fill = try subscriber()
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -265,7 +265,7 @@ import Testing
         }
     }
 
-    @Test func `brings nothing while signers are only turned away for their number`() async throws {
+    @Test func `a backfill brings nothing while signers are only turned away for their number`() async throws {
         let fill = try subscriber()
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -290,7 +290,7 @@ import Testing
         }
     }
 
-    @Test func `is requested by the account if it is stored, otherwise by a transaction`() {
+    @Test func `a backfill is requested by the account if it is stored, otherwise by a transaction`() {
         let account = Identity(.appTransactionID, Answered.customer)
         let others = [
             Identity(.device, "d"), Identity(.originalTransactionID, "2"), Identity(.originalTransactionID, "1"),
@@ -300,7 +300,7 @@ import Testing
         #expect(AppStoreCustomerID(others.prefix(1)) == nil)
     }
 
-    @Test func `has a deadline as a whole`() async throws {
+    @Test func `a backfill has a deadline as a whole`() async throws {
         let fill = try subscriber()
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)

@@ -15,7 +15,7 @@ import Testing
         try asking.connection(retryPolicy: RetryPolicy(attempts: 1))
     }
 
-    @Test func `stops reading an endless response at its limit`() async throws {
+    @Test func `the connection to the App Store stops reading an endless response at its limit`() async throws {
         try await withAppStore { asking in
             await asking.appStore.answerFirst(
                 with: .init(status: 200) { writer in
@@ -69,7 +69,7 @@ import Testing
         try await hanging(afterFirstBytes: true)
     }
 
-    @Test func `ends if its task is canceled`() async throws {
+    @Test func `the connection to the App Store ends if its task is canceled`() async throws {
         let reached = Gate()
         let over = Gate()
         try await withAppStore { asking in
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `ends if a task that waits for it is canceled`() async throws {
+    @Test func `the connection to the App Store ends if a task that waits for it is canceled`() async throws {
         let waiting = Gate()
         let clock = AppStoreTime(
             now: { Calculator.now }, uptime: { 0 },
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func `is opened again if the server doesn't accept it`() async throws {
+    @Test func `the connection to the App Store is opened again if the server doesn't accept it`() async throws {
         let hosts = try await withAppStore { $0.hosts }
         // The server of that port is gone.
         let time = TestTime()

@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `continues after the queue couldn't be read for a while`() async throws {
+    @Test func `the runner of App Store jobs continues after the queue couldn't be read for a while`() async throws {
         let settled = Gate()
         let queue = Queue(["job"], breaksFirst: true, settled: settled)
         let time = TestTime()
@@ -104,7 +104,7 @@ import Testing
         #expect(await queue.done == ["job"])
     }
 
-    @Test func `leaves a job as it is if the service stops during it`() async throws {
+    @Test func `the runner of App Store jobs leaves a job as it is if the service stops during it`() async throws {
         let begun = Gate()
         let settled = Gate()
         let queue = Queue(["long"], settled: settled)

@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `leaves out what came before`() async throws {
+    @Test func `catching up with notifications leaves out what came before`() async throws {
         let all = sent([30, 20])
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.notifications = all }
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `comes to an end with a window of no length`() async throws {
+    @Test func `catching up with notifications comes to an end with a window of no length`() async throws {
         try await withAppStore { asking in
             var catchUp = NotificationHistoryReader(client: try asking.connection, environment: .production)
             catchUp.window = 0
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `takes a second with more than can be kept in pieces`() async throws {
+    @Test func `catching up with notifications takes a second with more than can be kept in pieces`() async throws {
         let all = sent(Array(repeating: 1, count: 60))
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.notifications = all }
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `refuses a second without end`() async throws {
+    @Test func `catching up with notifications refuses a second without end`() async throws {
         let all = sent(Array(repeating: 1, count: 60))
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.notifications = all }
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func `does not go round in circles`() async throws {
+    @Test func `catching up with notifications does not go round in circles`() async throws {
         let page = #"{"paginationToken":"a","hasMore":true,"notificationHistory":[]}"#
         try await withAppStore { asking in
             await asking.appStore.answerFirst(with: .init(status: 200, body: page), .init(status: 200, body: page))

@@ -23,7 +23,7 @@ import Testing
         #expect(zip(waits.suffix(3), [0.02, 0.04, 0.06]).allSatisfy { abs($0 - $1) < 1e-9 })
     }
 
-    @Test func `is a tenth of it in the sandbox`() async throws {
+    @Test func `the rate of requests to the App Store Server API is a tenth of it in the sandbox`() async throws {
         let limiter = RateLimiter(time: TestTime().time)
         let waits = try await waits(7, limiter, .sandbox)
         #expect(waits.prefix(5).allSatisfy { $0 == 0 })
@@ -37,10 +37,10 @@ import Testing
         _ = try await waits(50, limiter, .production)
         #expect(try await limiter.take(.transactionHistory, in: .production, before: .infinity) > 0)
         #expect(try await limiter.take(.transactionHistory, in: .sandbox, before: .infinity) == 0)
-        #expect(try await limiter.take(.transactionInfo, in: .production, before: .infinity) == 0)
+        #expect(try await limiter.take(.subscriptionStatuses, in: .production, before: .infinity) == 0)
     }
 
-    @Test func `is restored after a second`() async throws {
+    @Test func `the rate of requests to the App Store Server API is restored after a second`() async throws {
         let time = TestTime()
         let limiter = RateLimiter(time: time.time)
         _ = try await waits(50, limiter, .production)

@@ -7,7 +7,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `checking a database` {
-    @Test func `finds nothing in a healthy one`() async throws {
+    @Test func `checking a database finds nothing in a healthy one`() async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let findings = try await DatabaseTestBed.findings(store)
             #expect(findings == [])
@@ -62,7 +62,7 @@ import Testing
             namesCustomer: false),
         Damage("DROP TRIGGER audit_stays", finding: "append-only", .restore, namesCustomer: false),
     ])
-    func `reports each problem and what to do`(damage: Damage) async throws {
+    func `checking a database reports each problem and what to do`(damage: Damage) async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let names = try await store.database.read { session throws(StoreError) in
                 try session.rows("SELECT public_id FROM customers WHERE id IN (1, 2, 3)").map {

@@ -13,7 +13,7 @@ import Testing
 @Suite struct `moving a database` {
     private let summarize: DatabaseCopy.Summary = { session throws(StoreError) in try DatabaseDump.sums(in: session) }
 
-    @Test func `keeps every byte of it, and its tokens`() async throws {
+    @Test func `moving a database keeps every byte of it, and its tokens`() async throws {
         try await withFolder { folder in
             try await DatabaseTestBed.fill(folder)
             let token = try await withService(in: folder) { client in
@@ -43,7 +43,7 @@ import Testing
     }
 
     // A token names a customer by number.
-    @Test func `doesn't assign an erased customer's number again`() async throws {
+    @Test func `moving a database doesn't assign an erased customer's number again`() async throws {
         try await DatabaseTestBed.withFilledStore { source in
             let realm = DatabaseTestBed.realm
             let add = { @Sendable (store: Store, id: String) async throws in
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `refuses a target that contains a database`() async throws {
+    @Test func `moving a database refuses a target that contains a database`() async throws {
         try await DatabaseTestBed.withFilledStore { source in
             try await DatabaseTestBed.withFilledStore { target in
                 let before = try await DatabaseTestBed.dump(target)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `leaves nothing if it is interrupted, and succeeds the next time`() async throws {
+    @Test func `moving a database leaves nothing if it is interrupted, and succeeds the next time`() async throws {
         try await DatabaseTestBed.withFilledStore { source in
             try await withFolder { folder in
                 let target = try Store(SQLiteDatabase(path: folder + "/target.sqlite"))
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `refuses a copy that is not the same`() async throws {
+    @Test func `moving a database refuses a copy that is not the same`() async throws {
         try await DatabaseTestBed.withFilledStore { source in
             try await withFolder { folder in
                 let target = try Store(SQLiteDatabase(path: folder + "/target.sqlite"))

@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `is the same each time, and changes with every row`() async throws {
+    @Test func `the canonical dump is the same each time, and changes with every row`() async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let first = try await DatabaseTestBed.dump(store)
             #expect(try await DatabaseTestBed.dump(store) == first)
@@ -41,7 +41,7 @@ import Testing
     }
 
     // A customer with more rows than a page, beside those with few.
-    @Test func `has a fixed order for any number of rows of a customer`() async throws {
+    @Test func `the canonical dump has a fixed order for any number of rows of a customer`() async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let realm = DatabaseTestBed.realm
             _ = try await store.update([Identity(.appTransactionID, "1")], in: realm, at: Calculator.now) { known in
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `reads one state while others write`() async throws {
+    @Test func `the canonical dump reads one state while others write`() async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let before = try await DatabaseTestBed.dump(store)
             let started = AsyncStream.makeStream(of: Void.self)

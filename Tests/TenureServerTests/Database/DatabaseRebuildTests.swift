@@ -16,7 +16,7 @@ import Testing
         return (outcome, findings.all)
     }
 
-    @Test func `leaves a healthy one as it is, byte by byte`() async throws {
+    @Test func `rebuilding a database leaves a healthy one as it is, byte by byte`() async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let before = try await DatabaseTestBed.dump(store)
             let (outcome, findings) = try await rebuild(store)
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: ["x'0102'", "x''", "(SELECT facts FROM customers WHERE id = 5)"])
-    func `restores the facts, whatever was stored instead`(facts: String) async throws {
+    func `rebuilding a database restores the facts, whatever was stored instead`(facts: String) async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let before = try await DatabaseTestBed.dump(store)
             try await DatabaseTestBed.execute("UPDATE customers SET facts = \(facts) WHERE id IN (1, 3)", in: store)

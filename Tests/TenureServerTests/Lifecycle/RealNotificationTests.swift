@@ -47,7 +47,7 @@ private enum RealNotifications {
 
 @Suite(.enabled(if: !RealNotifications.all.isEmpty, "no real notifications lie beside this repository"))
 struct `notifications that Apple signed` {
-    @Test func `end the same in order, shuffled and repeated`() async throws {
+    @Test func `notifications that Apple signed end the same in order, shuffled and repeated`() async throws {
         let app = AppIdentity(
             bundleID: RealNotifications.text("data", "bundleId"),
             appAppleID: RealNotifications.text("data", "appAppleId").flatMap { Int64($0) })

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `close the one that is idle for longest`() {
+    @Test func `limits of open connections close the one that is idle for longest`() {
         let server = Server(limit: 3)
         let first = server.open("first", at: 0)
         for name in ["second", "third"] { server.open(name, at: 1) }
@@ -45,7 +45,7 @@ import Testing
         #expect(server.connections.isAcceptingNewConnections())
     }
 
-    @Test func `close the slowest request where none is idle, and no young one`() {
+    @Test func `limits of open connections close the slowest request where none is idle, and no young one`() {
         let server = Server(limit: 3)
         for (name, bytes) in [("quick", 9000), ("slow", 10), ("middle", 500)] {
             let connection = server.open(name, at: 0, in: .request)
@@ -100,7 +100,7 @@ import Testing
         #expect(server.closed == ["pipelined"])
     }
 
-    @Test func `close a response of the network with most connections first`() {
+    @Test func `limits of open connections close a response of the network with most connections first`() {
         let server = Server(limit: 16)
         for (index, address) in (["192.0.2.1"] + Array(repeating: "192.0.2.2", count: 3)).enumerated() {
             let connection = server.open("\(address) \(index)", from: address, at: 0, in: .response)
@@ -111,7 +111,7 @@ import Testing
         #expect(server.closed == ["192.0.2.2 1"])
     }
 
-    @Test func `of one address that only read slowly leave room for its next`() {
+    @Test func `limits of open connections of one address that only read slowly leave room for its next`() {
         let server = Server(limit: 100, perAddress: 4)
         for index in 1...4 {
             let connection = server.open("\(index)", from: "192.0.2.1", at: 0, in: .response)
@@ -123,13 +123,13 @@ import Testing
         #expect(server.closed == ["4", "newer"])
     }
 
-    @Test func `of one address are never more than a quarter of all`() {
+    @Test func `limits of open connections of one address are never more than a quarter of all`() {
         let server = Server(limit: 20)
         for index in 1...6 { server.open("\(index)", from: "192.0.2.1", at: UInt64(index)) }
         #expect(server.closed == ["1"])
     }
 
-    @Test func `wait where none can be closed, until one can`() {
+    @Test func `limits of open connections wait where none can be closed, until one can`() {
         let server = Server(limit: 2)
         let first = server.open("first", at: 0, in: .working)
         server.open("second", at: 0, in: .working)
@@ -144,7 +144,7 @@ import Testing
         #expect(!server.connections.retry(at: 4 * Self.second))
     }
 
-    @Test func `give a new one a second for its request`() {
+    @Test func `limits of open connections give a new one a second for its request`() {
         let server = Server(limit: 4)
         for name in ["a", "b", "c", "d"] { server.open(name, at: 0, in: .request) }
         server.open("new", at: 10 * Self.second)
@@ -166,7 +166,7 @@ import Testing
         #expect(server.closed == ["a", "b"])
     }
 
-    @Test func `of one address that are all busy leave no room for its next`() {
+    @Test func `limits of open connections of one address that are all busy leave no room for its next`() {
         let server = Server(limit: 100, perAddress: 2)
         let busy = ["a", "b"].map { server.open($0, from: "192.0.2.1", at: 0, in: .working) }
         server.open("c", from: "192.0.2.1", at: 1)
@@ -176,7 +176,7 @@ import Testing
         #expect(server.closed == ["c"])
     }
 
-    @Test func `of a /64 count together, and those of a /48 have four times as many`() {
+    @Test func `limits of open connections of a /64 count together, and those of a /48 have four times as many`() {
         let server = Server(limit: 100, perAddress: 2)
         for host in 1...3 { server.open("\(host)", from: "2001:db8::\(host)", at: UInt64(host)) }
         #expect(server.closed == ["1"])
@@ -184,7 +184,7 @@ import Testing
         #expect(server.closed.count == 1 + 20 - 6)
     }
 
-    @Test func `of a /48 are at most half of all, however many one address may have`() {
+    @Test func `limits of open connections of a /48 are at most half of all, however many one address may have`() {
         let server = Server(limit: 20, perAddress: 256)
         for network in 1...20 { server.open("network", from: "2001:db8:0:\(network)::1", at: UInt64(network)) }
         #expect(server.closed.count == 10)
@@ -203,7 +203,7 @@ import Testing
         #expect(requests.begin(for: client))
     }
 
-    @Test func `of a network behind a proxy that have ended leave room for others`() throws {
+    @Test func `limits of open connections of a network behind a proxy that have ended leave room for others`() throws {
         let requests = RequestsInProgress(limit: 2, total: 400)
         // Of one /48, which may have eight at once.
         for number in 0..<100 {
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test func `of loopback and proxies have no limit per address`() {
+    @Test func `limits of open connections of loopback and proxies have no limit per address`() {
         let server = Server(limit: 100, perAddress: 2, proxies: ["192.0.2.0/24"])
         for address in ["127.0.0.1", "::1", "192.0.2.7"] {
             for _ in 0..<5 { server.open(address, from: address, at: 0) }

@@ -15,7 +15,7 @@ import Testing
     private static let first = isSoak ? 4_000 : 1_500
     private static let rest = isSoak ? 20_000 : 1_500
 
-    @Test(.timeLimit(.minutes(60))) func `leaves nothing behind`() async throws {
+    @Test(.timeLimit(.minutes(60))) func `garbage in a service's memory leaves nothing behind`() async throws {
         let folder = try Folder()
         let policy = try folder.write(
             """

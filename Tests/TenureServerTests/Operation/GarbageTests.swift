@@ -15,7 +15,7 @@ import Testing
 @Suite struct garbage {
     private static let rounds = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 50 : 2000
 
-    @Test func `on every route is answered with a problem, never with a failure`() async throws {
+    @Test func `garbage on every route is answered with a problem, never with a failure`() async throws {
         let document = try InterfaceDocument()
         let seed = UInt64.random(in: .min ... .max)
         let folder = try Folder()
@@ -55,7 +55,7 @@ import Testing
         "POST /v1/sync HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFFF\r\n",
         "GET /\u{0} HTTP/1.1\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "CONNECT example.com:443 HTTP/1.1\r\n\r\n",
     ])
-    func `that isn't HTTP ends its connection and no other`(bytes: String) async throws {
+    func `garbage that isn't HTTP ends its connection and no other`(bytes: String) async throws {
         try await withLiveService({
             $0.timeouts.head = 1
             $0.timeouts.body = 1
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `with a method that a path doesn't accept gets the accepted ones`() async throws {
+    @Test func `garbage with a method that a path doesn't accept gets the accepted ones`() async throws {
         let document = try InterfaceDocument()
         try await withService { client in
             for (path, operations) in Dictionary(grouping: document.operations, by: \.path) {

@@ -22,7 +22,7 @@ import Testing
         #expect(buckets.take(1, at: 100 * Self.second) != nil)
     }
 
-    @Test func `survive a clock that goes backward`() throws {
+    @Test func `rate limits survive a clock that goes backward`() throws {
         let buckets = try #require(TokenBuckets(.init(perSecond: 1, burst: 1)))
         #expect(buckets.take(1, at: 5 * Self.second) == nil)
         #expect(buckets.take(1, at: 0) != nil)
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `of an address answer 429 with the time to wait`() async throws {
+    @Test func `rate limits of an address answer 429 with the time to wait`() async throws {
         try await withLiveService({ $0.rateLimits.perAddress = .init(perSecond: 0.001, burst: 3) }) { client, _ in
             for _ in 0..<3 { #expect(try await client.get("/.well-known/jwks.json").status == .ok) }
             let refused = try await client.get("/.well-known/jwks.json")
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `of a token concern that token only`() async throws {
+    @Test func `rate limits of a token concern that token only`() async throws {
         try await withService({ $0.rateLimits.perToken = .init(perSecond: 0.001, burst: 2) }) { client in
             for _ in 0..<2 { #expect(try await client.get("/v1/customer", token: "a").status == .unauthorized) }
             #expect(try await client.get("/v1/customer", token: "a").status == .tooManyRequests)

@@ -16,7 +16,7 @@ import Testing
         return try RehearsalClock(path: folder + "/clock")
     }
 
-    @Test func `follows the file immediately`() async throws {
+    @Test func `the clock of a rehearsal follows the file immediately`() async throws {
         try await withFolder { folder in
             let clock = try clock(in: folder)
             try await withService(in: folder, { $0.clock = clock }) { client in
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `stays as it was while the file can't be read`() async throws {
+    @Test func `the clock of a rehearsal stays as it was while the file can't be read`() async throws {
         try await withFolder { folder in
             let clock = try clock(in: folder)
             try Data("tomorrow".utf8).write(to: URL(fileURLWithPath: clock.path))
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `is refused if the file holds no instant`() async throws {
+    @Test func `the clock of a rehearsal is refused if the file holds no instant`() async throws {
         try await withFolder { folder in
             for text in ["", "soon", String(repeating: "2026-11-20T12:00:00Z", count: 9)] {
                 try Data(text.utf8).write(to: URL(fileURLWithPath: folder + "/clock"))

@@ -15,7 +15,7 @@ import Testing
         (0o640, true, false), (0o440, true, false), (0o600, true, false), (0o660, true, true), (0o620, true, true),
         (0o650, true, true), (0o644, true, true), (0o641, true, true),
     ])
-    func `is for its owner, and for a group that reads only if root owns it`(
+    func `a file with a secret is for its owner, and for a group that reads only if root owns it`(
         mode: UInt32, isOwnedByRoot: Bool, isOpen: Bool
     ) {
         #expect(FilePermissions.areOpenToOthers(mode: mode, isOwnedByRoot: isOwnedByRoot) == isOpen)
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `with the key of a command is refused while others can read it`() async throws {
+    @Test func `a file with a secret with the key of a command is refused while others can read it`() async throws {
         let folder = try Folder()
         let file = try folder.write(KeySecret().text, to: "key")
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
@@ -106,7 +106,7 @@ import Testing
         #expect(input.errors.contains("no service responds"), "\(input.errors)")
     }
 
-    @Test func `is no mistake in a configuration without a password`() async throws {
+    @Test func `a file with a secret is no mistake in a configuration without a password`() async throws {
         let folder = try Folder()
         let file = try folder.write("database: postgres://ada@host/name\nkeys: .\n", to: "secret")
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)

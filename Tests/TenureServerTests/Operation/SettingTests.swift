@@ -4,14 +4,14 @@ import Testing
 @testable import TenureServer
 
 @Suite struct settings {
-    @Test func `are documented as they are`() throws {
+    @Test func `settings are documented as they are`() throws {
         let docs = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../../Docs")
         let text = try String(contentsOf: docs.appendingPathComponent("configuration.md"), encoding: .utf8)
         let table = ([Setting.tableHead] + Setting.all.map(\.row)).joined(separator: "\n")
         #expect(text.contains("\n" + table + "\n\n"), "Docs/configuration.md should hold\n\(table)")
     }
 
-    @Test func `have unique names`() {
+    @Test func `settings have unique names`() {
         #expect(Set(Setting.all.map(\.name)).count == Setting.all.count)
         #expect(Set(Setting.all.map(\.flag)).count == Setting.all.count)
         #expect(Set(Setting.all.map(\.variable)).count == Setting.all.count)
@@ -21,7 +21,7 @@ import Testing
         #expect(Setting("appStore.issuerID", .flag, "").flag == "--app-store-issuer-id")
     }
 
-    @Test func `have defaults that are values of their kind`() {
+    @Test func `settings have defaults that are values of their kind`() {
         for setting in Setting.all {
             guard let fallback = setting.fallback else { continue }
             for word in setting.kind.isList ? fallback.components(separatedBy: ", ") : [fallback] {
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `are in the help with all their names, in lines that fit`() {
+    @Test func `settings are in the help with all their names, in lines that fit`() {
         let help = Setting.help()
         for setting in Setting.configurable where setting.kind != .structure {
             #expect(help.contains("  \(setting.flag)"))
@@ -39,7 +39,7 @@ import Testing
         #expect(help.split(separator: "\n").allSatisfy { $0.count <= 80 })
     }
 
-    @Test func `of the command line win, then those of the environment, then those of the file`() throws {
+    @Test func `settings of the command line win, then those of the environment, then those of the file`() throws {
         var values = SettingValues()
         #expect(values.number(.port) == 8080)
         values.set(.port, to: ["1"], at: "file")
@@ -53,14 +53,14 @@ import Testing
         #expect(values.text(.logLevel) == "debug")
     }
 
-    @Test func `of the environment with unknown names are reported`() {
+    @Test func `settings of the environment with unknown names are reported`() {
         var values = SettingValues()
         let unknown = values.read(environment: ["TENURE_PROT": "1", "TENURE_CONFIG": "x", "TENURE": "y"])
         #expect(unknown.count == 1)
         #expect(unknown.first?.contains("`TENURE_PROT`") == true)
     }
 
-    @Test func `that are wrong are all reported, with their places`() throws {
+    @Test func `settings that are wrong are all reported, with their places`() throws {
         var values = SettingValues()
         _ = values.read(environment: [
             "TENURE_PORT": "70000", "TENURE_LOG_LEVEL": "loud", "TENURE_ENVIRONMENTS": "production,moon",
@@ -73,7 +73,7 @@ import Testing
         #expect(values.number(.port) == 8080)
     }
 
-    @Test func `may be repeated where they are lists`() throws {
+    @Test func `settings may be repeated where they are lists`() throws {
         var values = SettingValues()
         _ = values.read(environment: ["TENURE_TRUST": "a.pem, sandbox=b.pem"])
         #expect(values.list(.trust) == ["a.pem", "sandbox=b.pem"])
@@ -82,20 +82,20 @@ import Testing
     }
 
     @Test(arguments: [["--prot", "1"], ["port"], ["--port"], ["--port", "--host"], ["-p", "1"], ["--"]])
-    func `that the command line does not know are wrong usage`(arguments: [String]) {
+    func `settings that the command line does not know are wrong usage`(arguments: [String]) {
         #expect(throws: SettingValues.UsageError.self) {
             var values = SettingValues()
             try values.read(arguments: arguments)
         }
     }
 
-    @Test func `with a structure can be set only in a file`() {
+    @Test func `settings with a structure can be set only in a file`() {
         let structure = Setting("things", .structure, "what there is")
         #expect(structure.row == "| `things` |  |  |  | what there is |")
         #expect(structure.kind.objection(to: "x") != nil)
     }
 
-    @Test func `name files relative to the configuration file`() {
+    @Test func `settings name files relative to the configuration file`() {
         #expect(Setting.policy.kind.resolved("policy.yaml", in: "etc") == "etc/policy.yaml")
         #expect(Setting.policy.kind.resolved("/policy.yaml", in: "etc") == "/policy.yaml")
         #expect(Setting.policy.kind.resolved("policy.yaml", in: "") == "policy.yaml")
@@ -103,4 +103,20 @@ import Testing
         #expect(Setting.trust.kind.resolved("sandbox=roots.pem", in: "etc") == "sandbox=etc/roots.pem")
         #expect(Setting.host.kind.resolved("localhost", in: "etc") == "localhost")
     }
+}
+
+extension Setting {
+    /// A row of the table in `Docs/configuration.md`.
+    fileprivate var row: String {
+        let name = isForCommandOnly ? "" : "`\(name)`"
+        let isText = kind != .structure
+        let variable = !isText || isForCommandOnly && self.name != Setting.config.name ? "" : "`\(variable)`"
+        return
+            "| \(name) | \(variable) | \(isText ? "`\(flag)`" : "") | \(fallback.map { "`\($0)`" } ?? "") | \(sentence) |"
+    }
+
+    fileprivate static let tableHead = """
+        | in the file | in the environment | option | default | meaning |
+        |---|---|---|---|---|
+        """
 }

@@ -14,7 +14,7 @@ import Testing
 
 @Suite struct `a persona` {
     @Test(arguments: [AppStoreEnvironment.sandbox, .xcode])
-    func `replaces a customer with evidence of a test environment`(_ environment: AppStoreEnvironment)
+    func `a persona replaces a customer with evidence of a test environment`(_ environment: AppStoreEnvironment)
         async throws
     {
         try await withAdminClient { admin, _ in
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `of a new customer has no era's rights, and may buy in the sandbox`() async throws {
+    @Test func `a persona of a new customer has no era's rights, and may buy in the sandbox`() async throws {
         try await withAdminClient { admin, _ in
             let late = ["originalPlatform": "iOS", "originalAppVersion": "300", "originalPurchaseDate": "2020-09-13"]
             let token = try await admin.persona("late", late)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `does not count beside production evidence`() async throws {
+    @Test func `a persona does not count beside production evidence`() async throws {
         try await withAdminClient { admin, _ in
             let token = try await admin.persona()
             let newcomer = SyncRequest(
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `makes no promise, and doesn't change the tester's data`() async throws {
+    @Test func `a persona makes no promise, and doesn't change the tester's data`() async throws {
         try await withAdminClient { admin, _ in
             let token = try await admin.persona()
             let answer = try await admin.sandboxed(as: token)
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `replaces an unbound customer too`() async throws {
+    @Test func `a persona replaces an unbound customer too`() async throws {
         try await withAdminClient { admin, _ in
             let token = try await admin.persona()
             let found = SyncRequest(
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `uses no trial of an entitlement that it has`() async throws {
+    @Test func `a persona uses no trial of an entitlement that it has`() async throws {
         try await withTriedCalculator { admin in
             let owner = try await admin.sandboxed(as: try await admin.persona())
             let other = try await admin.sandboxed(as: nil)
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `replaces no customer after it was revoked`() async throws {
+    @Test func `a persona replaces no customer after it was revoked`() async throws {
         try await withAdminClient { admin, _ in
             let token = try await admin.persona()
             let answer = try await admin.sandboxed(as: token)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `replaces no customer after it expired, and neither does its access token`() async throws {
+    @Test func `a persona replaces no customer after it expired, and neither does its access token`() async throws {
         let clock = TestClock()
         try await withService {
             $0.adminKey = AdminClient.adminKey
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `is recognized only by what this service signed`() async throws {
+    @Test func `a persona is recognized only by what this service signed`() async throws {
         try await withAdminClient { admin, _ in
             let token = try await admin.persona()
             let entitlementToken = try #require(try await admin.sandboxed(as: token).entitlementToken)
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func `is checked before it is created`() async throws {
+    @Test func `a persona is checked before it is created`() async throws {
         try await withAdminClient { admin, _ in
             func refused(_ body: [String: Any?]) async throws -> String {
                 let answer = try await admin.post("/v1/admin/personas", body)

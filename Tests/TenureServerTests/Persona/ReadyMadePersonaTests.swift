@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `have the versions and dates of the policy`() throws {
+    @Test func `ready-made personas have the versions and dates of the policy`() throws {
         let made = ReadyMadePersonas(try Calculator.policy(), on: .iOS, signed: Calculator.now).made
         func settings(_ name: String) -> [String: String] {
             Dictionary(uniqueKeysWithValues: made.first { $0.name == name }?.proof.settings ?? [])
@@ -58,7 +58,7 @@ import Testing
         #expect(settings("refunded")["revocationDate"] == "2015-06-22T18:00:00Z")
     }
 
-    @Test func `take the last build from a release list`() throws {
+    @Test func `ready-made personas take the last build from a release list`() throws {
         let usual = try Calculator.policy()
         func release(_ build: String, _ day: String) throws -> Release {
             Release(
@@ -76,7 +76,7 @@ import Testing
         #expect(made.first { $0.name == "first-buyer" }?.proof.originalPurchaseDate == Date(written: "2012-01-01"))
     }
 
-    @Test func `are omitted if the policy has no such customers, with the reason`() throws {
+    @Test func `ready-made personas are omitted if the policy has no such customers, with the reason`() throws {
         let one = try Policy(
             app: .init(bundleID: "com.example.calculator"), eras: [Era(name: "free", model: .free)],
             entitlements: [Entitlement(name: "everything", products: [.init(id: "com.example.calculator.everything")])])
@@ -104,11 +104,11 @@ import Testing
     @Test(arguments: [
         ("120", "119"), ("2.0", "1.9"), ("2.1", "2.0"), ("1.0.5", "1.0.4"), ("1", "0"), ("10.0.0", "9.9.9"),
     ])
-    func `come from the version just below`(version: String, before: String) throws {
+    func `ready-made personas come from the version just below`(version: String, before: String) throws {
         #expect(PolicyChange.predecessor(of: try #require(AppVersion(version))) == before)
     }
 
-    @Test func `know of no version below nothing`() throws {
+    @Test func `ready-made personas know of no version below nothing`() throws {
         #expect(PolicyChange.predecessor(of: try #require(AppVersion("0.0"))) == nil)
     }
 }

@@ -47,7 +47,7 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `after three days it is abandoned, and a replay starts again`() async throws {
+    @Test func `delivering webhooks again after three days it is abandoned, and a replay starts again`() async throws {
         let receiver = try await Receiver()
         let port = receiver.port
         try await receiver.close()

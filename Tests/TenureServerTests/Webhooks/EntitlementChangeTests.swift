@@ -32,7 +32,7 @@ import Testing
             transactions: [try minter.transaction("1", of: Self.id, fields)])
     }
 
-    @Test func `send a new right once, however often its owner syncs`() async throws {
+    @Test func `messages to webhook endpoints send a new right once, however often its owner syncs`() async throws {
         try await withHooks([Self.closedPort]) { client, hooks in
             let request = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
             let answer = try await client.sync(request)
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `send a changed end, and its warning again`() async throws {
+    @Test func `messages to webhook endpoints send a changed end, and its warning again`() async throws {
         try await withHooks([Self.closedPort]) { client, hooks in
             let end = Calculator.now.addingTimeInterval(10 * 86_400)
             _ = try await client.sync(try subscription(until: end))
@@ -197,7 +197,7 @@ import Testing
         }
     }
 
-    @Test func `send nothing for an unbound customer`() async throws {
+    @Test func `messages to webhook endpoints send nothing for an unbound customer`() async throws {
         try await withHooks([Self.closedPort]) { client, hooks in
             let request = SyncRequest(
                 appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
@@ -208,7 +208,7 @@ import Testing
         }
     }
 
-    @Test func `send a right that is granted in its last week once`() async throws {
+    @Test func `messages to webhook endpoints send a right that is granted in its last week once`() async throws {
         try await withHooks([Self.closedPort]) { client, hooks in
             _ = try await client.sync(try subscription(until: Calculator.now.addingTimeInterval(3 * 86_400)))
             while try await hooks.entitlementChanges.pass() {}
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    @Test func `have the app's user IDs of the customer`() async throws {
+    @Test func `messages to webhook endpoints have the app's user IDs of the customer`() async throws {
         try await withHooks([Self.closedPort], { $0.adminKey = AdminClient.adminKey }) { client, hooks in
             let admin = AdminClient(client: client, key: AdminClient.adminKey)
             let owner = try await admin.owner()

@@ -25,7 +25,7 @@ import Testing
 
     private func turn(to seconds: TimeInterval) { clock.withLock { $0 = start.addingTimeInterval(seconds) } }
 
-    @Test func `uses the latest known instant after the clock was turned back`() {
+    @Test func `The customer's state at an instant uses the latest known instant after the clock was turned back`() {
         let state = state(snapshot(granted))
         #expect(state.allows("pro"))
         turn(to: 100)
@@ -35,7 +35,7 @@ import Testing
         #expect(!state.allows("pro") && !state.customer.allows("pro"))
         // A new signature proves that the clock was wrong before.
         var healed = snapshot(granted)
-        healed.heals = 1
+        healed.clockCorrections = 1
         state.post(healed)
         #expect(state.allows("pro"))
     }

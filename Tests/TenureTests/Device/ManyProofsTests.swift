@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `are limited in number, however many were seen`() {
+    @Test func `App transactions on the device are limited in number, however many were seen`() {
         #expect(Account.essential(Self.proofs(2000, revoked: 1000)).count <= 400)
     }
 

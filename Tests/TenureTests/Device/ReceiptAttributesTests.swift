@@ -38,7 +38,7 @@ enum DeviceReceipts {
         #expect(attributes.hasDeviceHash)
     }
 
-    @Test func `are read from indefinite lengths and chunks`() throws {
+    @Test func `The attributes of a receipt are read from indefinite lengths and chunks`() throws {
         let minter = try DeviceReceipts.minter()
         for signsAttributes in [false, true] {
             let style = ReceiptStyle(form: .ber, hasSignedAttributes: signsAttributes)
@@ -47,7 +47,7 @@ enum DeviceReceipts {
         }
     }
 
-    @Test func `show whether a receipt has a hash`() throws {
+    @Test func `The attributes of a receipt show whether a receipt has a hash`() throws {
         let attributes = try #require(ReceiptAttributes(try DeviceReceipts.receiptWithoutHash()))
         #expect(attributes.type == "Production")
         #expect(!attributes.hasDeviceHash)
@@ -69,7 +69,7 @@ enum DeviceReceipts {
         }
     }
 
-    @Test func `are nil for bytes that aren't a receipt`() {
+    @Test func `The attributes of a receipt are nil for bytes that aren't a receipt`() {
         let inputs: [[UInt8]] = [
             [], [0x30], [0x30, 0x80], [0x30, 0x84, 0xFF, 0xFF, 0xFF, 0xFF], Array(repeating: 0x30, count: 5000),
         ]
@@ -83,7 +83,7 @@ enum DeviceReceipts {
         (.productionSandbox, .testFlight), (.productionVPPSandbox, .testFlight), (.sandbox, .testFlight),
         (.xcode, .development),
     ])
-    func `has the distribution of the receipt's type, also with an untrusted signature`(
+    func `A Mac app with a receipt has the distribution of the receipt's type, also with an untrusted signature`(
         type: ReceiptType, distribution: Tenure.Distribution
     ) throws {
         let receipt = try DeviceReceipts.receipt(type)
@@ -92,7 +92,7 @@ enum DeviceReceipts {
         }
     }
 
-    @Test func `has the distribution of its code signature if the receipt cannot be read`() {
+    @Test func `A Mac app with a receipt has the distribution of its code signature if the receipt cannot be read`() {
         for receipt in [nil, Data(), Data([1, 2, 3])] {
             #expect(Tenure.Distribution.ofMacApp(receipt: receipt) { true } == .testFlight)
             #expect(Tenure.Distribution.ofMacApp(receipt: receipt) { false } == .appStore)

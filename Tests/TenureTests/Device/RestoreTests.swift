@@ -5,7 +5,7 @@ import Testing
 @testable import Tenure
 
 @Suite struct `Restoring` {
-    @Test func `finds a purchase that the device didn't have`() async throws {
+    @Test func `Restoring finds a purchase that the device didn't have`() async throws {
         let store = FakeStore {
             $0.appMood = .throwsAnError
             $0.afterRestore = { state in
@@ -21,7 +21,7 @@ import Testing
         #expect(store.now.prompts == 1)
     }
 
-    @Test func `reports that the customer closed the sign-in, and takes nothing away`() async {
+    @Test func `Restoring reports that the customer closed the sign-in, and takes nothing away`() async {
         let store = FakeStore {
             $0.app = InventedApp.owner()
             $0.restoreMood = .asksToSignIn
@@ -32,7 +32,7 @@ import Testing
         #expect(await tenure.allows("everything"))
     }
 
-    @Test func `asks for no second sign-in after the customer closed the first`() async {
+    @Test func `Restoring asks for no second sign-in after the customer closed the first`() async {
         let store = FakeStore {
             $0.appMood = .throwsAnError
             $0.restoreMood = .asksToSignIn
@@ -42,7 +42,7 @@ import Testing
         #expect(store.now.prompts == 1)
     }
 
-    @Test func `shows no sign-in in a copy from outside the App Store`() async {
+    @Test func `Restoring shows no sign-in in a copy from outside the App Store`() async {
         for distribution in [Tenure.Distribution.setapp, .direct] {
             let store = FakeStore { $0.distribution = distribution }
             let tenure = Device(store).start()
@@ -54,7 +54,7 @@ import Testing
 
 @Suite struct `Copies from elsewhere` {
     @Test(arguments: [Tenure.Distribution.setapp, .direct])
-    func `are recognized before any call of StoreKit`(_ distribution: Tenure.Distribution) async {
+    func `Copies from elsewhere are recognized before any call of StoreKit`(_ distribution: Tenure.Distribution) async {
         let store = FakeStore {
             $0.distribution = distribution
             $0.app = InventedApp.owner()
@@ -71,7 +71,7 @@ import Testing
         #expect(customer.answers["everything"]?.reasons.first?.code == "outsideAppStore")
     }
 
-    @Test func `get the entitlements that the app configures`() async {
+    @Test func `Copies from elsewhere get the entitlements that the app configures`() async {
         let device = Device(FakeStore { $0.distribution = .setapp })
         #expect(await device.start { $0.options.outsideAppStore = .allow }.allows("everything"))
         #expect(await !device.start { $0.options.outsideAppStore = .deny }.allows("everything"))
@@ -91,7 +91,7 @@ import Testing
 }
 
 @Suite struct `Transactions` {
-    @Test func `are finished after they are stored, and not before`() async {
+    @Test func `Transactions are finished after they are stored, and not before`() async {
         let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         let tenure = device.start()
         _ = await tenure.settled()
@@ -105,7 +105,7 @@ import Testing
         #expect(device.store.now.finished == ["410000000000001"])
     }
 
-    @Test func `wait for their content if the app requests it, and the others don't`() async {
+    @Test func `Transactions wait for their content if the app requests it, and the others don't`() async {
         let purchases = [
             InventedApp.purchase(), InventedApp.purchase(InventedApp.yearly, id: "9", type: .nonConsumable),
         ]
@@ -125,7 +125,7 @@ import Testing
         #expect(device.store.now.finished == ["9", "410000000000001"])
     }
 
-    @Test func `that can't be verified are neither counted nor finished`() async {
+    @Test func `Transactions that can't be verified are neither counted nor finished`() async {
         let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         let tenure = device.start()
         _ = await tenure.settled()

@@ -27,7 +27,7 @@ import Testing
         #expect(tenure.acquisition?.originalAppVersion == "37")
     }
 
-    @Test func `is ignored and created again if a byte was changed`() async throws {
+    @Test func `The local state is ignored and created again if a byte was changed`() async throws {
         let device = await kept()
         let sound = try #require(device.storage.contents)
         for place in [0, 7, 8, 20, 39, 40, 60, sound.count / 2, sound.count - 1] {
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `is ignored if it was truncated`() async throws {
+    @Test func `The local state is ignored if it was truncated`() async throws {
         let device = await kept()
         let sound = try #require(device.storage.contents)
         silence(device)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `is ignored on another device`() async throws {
+    @Test func `The local state is ignored on another device`() async throws {
         let device = await kept()
         // Another secret: only the file was copied.
         let other = Device(
@@ -81,7 +81,7 @@ import Testing
         var beginnings: [String: Date] = [:]
     }
 
-    @Test func `is ignored if its dates are impossible`() async throws {
+    @Test func `The local state is ignored if its dates are impossible`() async throws {
         let (earlier, later) = (
             InventedApp.now.addingTimeInterval(-InventedApp.day), InventedApp.now.addingTimeInterval(InventedApp.day)
         )
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `that cannot be read temporarily isn't replaced`() async throws {
+    @Test func `The local state that cannot be read temporarily isn't replaced`() async throws {
         let device = await kept()
         let sound = device.storage.contents
         device.storage.isLocked = true
@@ -121,7 +121,7 @@ import Testing
         #expect(await tenure.decision(for: "everything").outcome == .granted)
     }
 
-    @Test func `of a tester doesn't affect later purchases`() async {
+    @Test func `The local state of a tester doesn't affect later purchases`() async {
         let device = Device(
             FakeStore {
                 $0.distribution = .testFlight
@@ -137,7 +137,7 @@ import Testing
         #expect(await !device.start { $0.options.whileUndetermined = .deny }.allows("everything"))
     }
 
-    @Test func `doesn't extend a subscription when the clock is turned back`() async {
+    @Test func `The local state doesn't extend a subscription when the clock is turned back`() async {
         let end = InventedApp.now.addingTimeInterval(10 * InventedApp.day)
         let device = subscriber(until: end)
         #expect(await device.start().allows("cloud"))
@@ -171,7 +171,7 @@ import Testing
         #expect(await !tenure.allows("cloud"))
     }
 
-    @Test func `doesn't extend the grace period under any clock`() async {
+    @Test func `The local state doesn't extend the grace period under any clock`() async {
         let device = Device(FakeStore { $0.appMood = .throwsAnError })
         // First seen in a year far in the future.
         device.time.now = InventedApp.date("2099-01-01")
@@ -185,7 +185,7 @@ import Testing
         #expect(await !device.start().allows("everything"))
     }
 
-    @Test func `accepts the clock again after a wrong date once it gets a new signature`() async {
+    @Test func `The local state accepts the clock again after a wrong date once it gets a new signature`() async {
         let end = InventedApp.now.addingTimeInterval(300 * InventedApp.day)
         let device = subscriber(until: end)
         device.time.now = InventedApp.date("2099-01-01")

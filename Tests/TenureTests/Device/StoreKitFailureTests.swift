@@ -26,7 +26,7 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
     }
 
     @Test(arguments: moods)
-    func `takes nothing from an owner that it confirmed once`(_ mood: FakeStore.Mood) async {
+    func `A StoreKit that fails takes nothing from an owner that it confirmed once`(_ mood: FakeStore.Mood) async {
         let device = Device(FakeStore { $0.app = InventedApp.owner() })
         _ = await device.start().settled()
         device.store.change {
@@ -43,7 +43,7 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
     }
 
     @Test(arguments: moods)
-    func `gives nothing to a customer that it denied once`(_ mood: FakeStore.Mood) async {
+    func `A StoreKit that fails gives nothing to a customer that it denied once`(_ mood: FakeStore.Mood) async {
         let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         #expect(await !device.start().allows("everything"))
         device.store.change {
@@ -80,7 +80,7 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
         #expect(await tenure.decision(for: "cloud").outcome == .granted)
     }
 
-    @Test func `is asked again, at growing intervals, until it answers`() async {
+    @Test func `A StoreKit that fails is asked again, at growing intervals, until it answers`() async {
         let device = Device(
             FakeStore {
                 $0.app = InventedApp.owner()
@@ -112,14 +112,14 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
         #expect(await tenure.decision(for: "everything").outcome == .undetermined)
     }
 
-    @Test func `allows nothing unknown under a policy without a grace period`() async {
+    @Test func `A StoreKit that fails allows nothing unknown under a policy without a grace period`() async {
         let device = Device(
             FakeStore { $0.appMood = .throwsAnError }, policy: InventedApp.policy(whileUndetermined: .deny))
         #expect(await !device.start().allows("everything"))
     }
 
     @Test(arguments: FakeStore.Mood.allCases)
-    func `shows a sign-in only for restore`(_ mood: FakeStore.Mood) async {
+    func `A StoreKit that fails shows a sign-in only for restore`(_ mood: FakeStore.Mood) async {
         let device = Device(
             FakeStore {
                 $0.app = InventedApp.owner()

@@ -163,7 +163,7 @@ import Testing
 }
 
 @Suite struct `Trials at the service` {
-    @Test func `are counted by the service, and owners use no session`() async throws {
+    @Test func `Trials at the service are counted by the service, and owners use no session`() async throws {
         try await RealService.run { service in
             let app = try InventedApp.signed(InventedApp.newcomer())
             let device = Device(FakeStore { $0.app = app }, policy: nil) { service.connect(&$0) }
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func `use one session if the response is lost`() async throws {
+    @Test func `Trials at the service use one session if the response is lost`() async throws {
         try await RealService.run { service in
             let tenure = service.device(try .newcomer()).start()
             _ = await tenure.settled()

@@ -41,7 +41,7 @@ private func file(_ text: Data, tag: String) -> @Sendable (Request) -> Response 
     private func feed(_ url: URL) throws -> SignedPolicyFeed {
         try SignedPolicyFeed(
             url: url, keys: [signer.pin], bundled: Data(PolicyFile.compile(PolicySigner.policy(build: "119"))),
-            cache: PolicyCacheFile(url: folder.appendingPathComponent("policy.json")))
+            cache: PolicyCache(url: folder.appendingPathComponent("policy.json")))
     }
 
     @Test func `fetches once, sends the ETag afterward, and starts with the cached policy`() async throws {
@@ -120,7 +120,7 @@ private func file(_ text: Data, tag: String) -> @Sendable (Request) -> Response 
 
     @Test func `a damaged cache counts as empty`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
-        let cache = PolicyCacheFile(url: folder.appendingPathComponent("policy.json"))
+        let cache = PolicyCache(url: folder.appendingPathComponent("policy.json"))
         #expect(cache.read() == nil)
         let kept = KeptPolicy(text: "a.b.c", tag: nil, highestCounter: 3)
         cache.write(kept)

@@ -34,11 +34,11 @@ import Testing
             ])
         #expect(
             catalog.products(for: "cloud") == ["com.example.calculator.yearly", "com.example.calculator.season"])
-        #expect(catalog.gifts(of: "com.example.calculator.yearly").map(\.entitlement) == ["everything", "cloud"])
+        #expect(catalog.grants(of: "com.example.calculator.yearly").map(\.entitlement) == ["everything", "cloud"])
         #expect(catalog.length(of: "com.example.calculator.season") == CalendarPeriod(months: 3))
         #expect(catalog.length(of: "com.example.calculator.yearly") == nil)
         #expect(catalog.trial(of: "everything") == .sessions(5) && catalog.trial(of: "cloud") == .days(14))
-        #expect(catalog.products(for: "nothing") == [] && catalog.gifts(of: "nothing") == [])
+        #expect(catalog.products(for: "nothing") == [] && catalog.grants(of: "nothing") == [])
     }
 
     @Test func `the service's catalog of a policy equals the policy's own`() throws {
@@ -56,7 +56,7 @@ import Testing
             """
         let catalog = Tenure.ProductCatalog(try JSONDecoder().decode(ProductsResponse.self, from: Data(text.utf8)))
         #expect(catalog.ids == ["a"] && catalog.products(for: "x") == ["a"])
-        #expect(catalog.gifts(of: "a") == [Tenure.ProductCatalog.Gift(entitlement: "x", length: nil)])
+        #expect(catalog.grants(of: "a") == [Tenure.ProductCatalog.Grant(entitlement: "x", length: nil)])
         #expect(catalog.trial(of: "x") == nil && catalog.trial(of: "y") == nil)
     }
 

@@ -15,14 +15,14 @@ import Testing
         service.line.paths.filter { $0.hasSuffix("/v1/products") }.count
     }
 
-    @Test func `has the entitlements of each product, and is stored`() async throws {
+    @Test func `The catalog of a service has the entitlements of each product, and is stored`() async throws {
         try await RealService.run { service in
             let device = try device(service)
             let tenure = device.start()
             _ = await tenure.settled()
             let catalog = try #require(await tenure.catalog)
             #expect(catalog == Tenure.ProductCatalog(InventedApp.policy()))
-            #expect(catalog.gifts(of: InventedApp.yearly).map(\.entitlement) == ["everything", "cloud"])
+            #expect(catalog.grants(of: InventedApp.yearly).map(\.entitlement) == ["everything", "cloud"])
             #expect(catalog.trial(of: "everything") == .sessions(2))
             #expect(questions(service) == 1)
             service.line.condition = .down
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `that can't be read changes nothing`() async throws {
+    @Test func `The catalog of a service that can't be read changes nothing`() async throws {
         try await RealService.run { service in
             let device = try device(service)
             service.line.condition = .replaced { $0.body = Data("<html>".utf8) }

@@ -90,7 +90,7 @@ import Testing
 }
 
 @Suite struct `A known denial` {
-    @Test func `is checked again when the app asks a minute later, and not before`() async throws {
+    @Test func `A known denial is checked again when the app asks a minute later, and not before`() async throws {
         let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         let tenure = device.start()
         #expect(await !tenure.allows("everything"))
@@ -101,7 +101,7 @@ import Testing
         #expect(await tenure.allows("everything"))
     }
 
-    @Test func `is returned within the timeout if the store hangs`() async throws {
+    @Test func `A known denial is returned within the timeout if the store hangs`() async throws {
         let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         let tenure = device.start {
             $0.options.appStoreTimeout = 3600
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `ends with a grant, after which the grace period applies again`() async throws {
+    @Test func `A known denial ends with a grant, after which the grace period applies again`() async throws {
         let base = InventedApp.policy()
         // One release gives owners an entitlement that other releases only sell.
         let generous = try Policy(
@@ -152,7 +152,7 @@ import Testing
         #expect(await tenure.allows("cloud"))
     }
 
-    @Test func `is checked at once by refresh`() async throws {
+    @Test func `A known denial is checked at once by refresh`() async throws {
         let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         let tenure = device.start()
         #expect(await !tenure.allows("everything"))
@@ -163,7 +163,7 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(2))) struct `Restoring over HTTP` {
-    @Test func `reads StoreKit even if the sign-in is canceled`() async throws {
+    @Test func `A known denial reads StoreKit even if the sign-in is canceled`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { device in
                 let tenure = try served.start()
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test func `stops waiting after its timeout, and a late sign-in still counts`() async throws {
+    @Test func `A known denial stops waiting after its timeout, and a late sign-in still counts`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Ada") { device in
                 device.behavior.appTransaction = .fails(.unknown)

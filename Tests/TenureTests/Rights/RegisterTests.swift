@@ -30,7 +30,7 @@ import Testing
         #expect(await !newcomer.allows("themes"))
     }
 
-    @Test func `without an app transaction a list denies nothing`() async throws {
+    @Test func `Lists of versions in the client without an app transaction a list denies nothing`() async throws {
         let tenure = Device(FakeStore { $0.appMood = .throwsAnError }).start()
         try await tenure.register(entitlement: "themes", versions: ["37"])
         #expect(await tenure.decision(for: "themes").outcome == .undetermined)

@@ -59,7 +59,7 @@ private let examples = URL(fileURLWithPath: #filePath)
         }
     }
 
-    @Test func `is recognized by restoring purchases`() async throws {
+    @Test func `Another customer on the same device is recognized by restoring purchases`() async throws {
         try await onAdasDevice { device, start in
             let tenure = start()
             #expect(await tenure.allows("everything"))

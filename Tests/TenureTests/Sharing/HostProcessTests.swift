@@ -55,7 +55,7 @@ import Testing
         #expect(!watchWidget.accepts(bundleID: "com.example"))
     }
 
-    @Test func `keeps its containing app when the store names its bundle ID`() {
+    @Test func `The process that the client runs in keeps its containing app when the store names its bundle ID`() {
         let widget = HostProcess(Self.widget).identified(as: "com.example.app.widget")
         #expect(widget == HostProcess(Self.widget))
         #expect(
@@ -93,7 +93,7 @@ import Testing
                 == "an App Clip cannot buy; offer the full app with `SKOverlay`")
     }
 
-    @Test func `finds the app that an extension is in`() {
+    @Test func `The process that the client runs in finds the app that an extension is in`() {
         #expect(BundleDescription.containingApp(of: Self.widget.path) == "/Apps/Calculator.app")
         #expect(
             BundleDescription.containingApp(of: "/Apps/Phone.app/Watch/Watch.app/PlugIns/W.appex")
@@ -104,7 +104,7 @@ import Testing
         #expect(BundleDescription.containingApp(of: "/usr/lib/W.appex") == nil)
     }
 
-    @Test func `reads from the containing app how an extension was installed`() {
+    @Test func `The process that the client runs in reads from the containing app how an extension was installed`() {
         #expect(BundleDescription.appPath(of: Self.widget.path) == "/Apps/Calculator.app")
         #expect(
             BundleDescription.appPath(of: "/Applications/Mac.app/Contents/PlugIns/W.appex") == "/Applications/Mac.app")
@@ -137,7 +137,7 @@ import Testing
         #expect(device.store.now.prompts == 0)
     }
 
-    @Test func `does not take another app's app transaction`() async {
+    @Test func `The process that the client runs in does not take another app's app transaction`() async {
         let tenure = device(.app, bundleID: InventedApp.bundleID + ".pro").start()
         #expect(await tenure.settled().acquisition == nil)
     }

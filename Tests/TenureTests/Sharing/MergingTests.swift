@@ -15,7 +15,7 @@ import Testing
         mine.merging(stored, base: base, at: InventedApp.now)
     }
 
-    @Test func `deny nothing that a process denied without the other's purchase`() {
+    @Test func `Copies of one state that are merged deny nothing that a process denied without the other's purchase`() {
         var (mine, stored) = (Account(), Account())
         mine.add([InventedApp.purchase(id: "1")])
         mine.denials = ["cloud"]
@@ -27,7 +27,7 @@ import Testing
         #expect(mine.merging(stored, base: Account()).denials == ["cloud"])
     }
 
-    @Test func `keep all growing facts, in any order of writing`() {
+    @Test func `Copies of one state that are merged keep all growing facts, in any order of writing`() {
         for seed in 0..<200 {
             var generator = SeededGenerator(seed: UInt64(seed))
             let base = state()
@@ -91,7 +91,7 @@ import Testing
         #expect(result.time.floor >= copy.time.floor && result.time.firstSeen <= copy.time.firstSeen, comment)
     }
 
-    @Test func `count a trial session once if both know it`() {
+    @Test func `Copies of one state that are merged count a trial session once if both know it`() {
         var base = state()
         base.trials = ["unknown": ["everything": TrialUse(sessions: 1)]]
         var (mine, stored) = (base, base)
@@ -100,7 +100,7 @@ import Testing
         #expect(merged(mine, stored, base: base).trialSessions(of: "everything") == 1)
     }
 
-    @Test func `take the later answer of the service`() {
+    @Test func `Copies of one state that are merged take the later answer of the service`() {
         let base = state()
         var (earlier, later) = (base, base)
         earlier.account.entitlementToken = "earlier"
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `keep no denial that was found without the other's purchase`() {
+    @Test func `Copies of one state that are merged keep no denial that was found without the other's purchase`() {
         let base = state()
         var (denied, bought) = (base, base)
         denied.account.denials = ["everything", "cloud"]
@@ -143,7 +143,7 @@ import Testing
         #expect(merged(base, denied, base: denied).account.denials.isEmpty)
     }
 
-    @Test func `take the current account, and the other's trials`() {
+    @Test func `Copies of one state that are merged take the current account, and the other's trials`() {
         let base = state()
         var (stored, mine) = (base, base)
         stored.account.add([InventedApp.purchase()])
@@ -157,7 +157,7 @@ import Testing
         #expect(merged(base, mine, base: base).account == mine.account)
     }
 
-    @Test func `count the grace period from the earlier beginning`() {
+    @Test func `Copies of one state that are merged count the grace period from the earlier beginning`() {
         let base = state()
         var early = StoredState(clock: InventedApp.now.addingTimeInterval(-2 * InventedApp.day))
         early.time.look(at: InventedApp.now)
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func `drop a wrong latest date once one of them has corrected it`() {
+    @Test func `Copies of one state that are merged drop a wrong latest date once one of them has corrected it`() {
         var base = state()
         base.time.look(at: InventedApp.date("2099-01-01"))
         var healed = base
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    @Test func `keep a delivery that either noted, until either finished it`() {
+    @Test func `Copies of one state that are merged keep a delivery that either noted, until either finished it`() {
         var base = state()
         base.account.delivered = ["1", "2"]
         var (mine, stored) = (base, base)

@@ -41,7 +41,7 @@ private let scenario = URL(fileURLWithPath: #filePath).deletingLastPathComponent
         }
     }
 
-    @Test func `that name one access group share it, and no other`() async throws {
+    @Test func `Several processes with one state that name one access group share it, and no other`() async throws {
         let folder = try Folder()
         let environment = ["XDG_DATA_HOME": folder.path]
         for (group, expected) in [
@@ -53,7 +53,7 @@ private let scenario = URL(fileURLWithPath: #filePath).deletingLastPathComponent
         }
     }
 
-    @Test func `keep each other's purchases`() async throws {
+    @Test func `Several processes with one state keep each other's purchases`() async throws {
         let folder = try Folder()
         let everything = "com.example.calculator.everything"
         let yearly = "com.example.calculator.yearly"

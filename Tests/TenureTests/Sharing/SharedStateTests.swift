@@ -125,7 +125,7 @@ extension Engine {
 
     private func share(_ setup: inout Setup) { setup.location = StateLocation(shared, former: `private`) }
 
-    @Test func `is moved, and leaves nothing behind`() async {
+    @Test func `A private state that becomes shared is moved, and leaves nothing behind`() async {
         let device = device { $0.app = InventedApp.owner() }
         _ = await device.start().settled()
         device.store.change { $0.appMood = .throwsAnError }
@@ -237,7 +237,7 @@ extension Engine {
         #expect(!FileManager.default.fileExists(atPath: file.path))
     }
 
-    @Test func `stores no file that identifies the customer`() async throws {
+    @Test func `A keychain before the first unlock stores no file that identifies the customer`() async throws {
         let device = await lockedDevice()
         _ = await device.start().settled()
         defer { try? FileManager.default.removeItem(at: file) }

@@ -11,7 +11,7 @@ import Testing
         return try StateLocation(options, host: HostProcess(kind, bundleID: "com.example.app"))
     }
 
-    @Test func `is private unless an access group is set`() throws {
+    @Test func `The place of the state is private unless an access group is set`() throws {
         #expect(try location(nil).former == nil)
         let shared = try location("group.com.example.app")
         let folder = try #require(shared.storage as? FileStateStorage).folder
@@ -19,18 +19,18 @@ import Testing
         #expect(shared.former is FileStateStorage)
     }
 
-    @Test func `is always inside its folder`() {
+    @Test func `The place of the state is always inside its folder`() {
         for group in ["", ".", "..", "../other", "a/b", "a b"] {
             #expect(throws: AccessGroupError.invalidName(group)) { try location(group) }
         }
     }
 
-    @Test func `is never shared by an App Clip`() throws {
+    @Test func `The place of the state is never shared by an App Clip`() throws {
         #expect(throws: AccessGroupError.appClip) { try location("group.com.example.app", .appClip) }
         #expect(try location(nil, .appClip).former == nil)
     }
 
-    @Test func `that is unavailable is reported with the reason, and nothing is stored`() async {
+    @Test func `The place of the state that is unavailable is reported with the reason, and nothing is stored`() async {
         let device = Device(FakeStore { $0.app = InventedApp.owner() }) { setup in
             setup.storage = UnavailableStateStorage(error: .accessGroup(.missing("group.other")))
         }
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `is replaced by a file, and reported once`() async {
+    @Test func `A keychain that refuses is replaced by a file, and reported once`() async {
         let (file, lines) = (MemoryStateStorage(), Locked<[String]>([]))
         let device = device(.refused(operation: "read"), file: file, lines: lines)
         let tenure = device.start()
@@ -72,7 +72,7 @@ import Testing
         #expect(await device.start().allows("everything"))
     }
 
-    @Test func `is reported once if it refuses both a shared and a private state`() throws {
+    @Test func `A keychain that refuses is reported once if it refuses both a shared and a private state`() throws {
         let lines = Locked<[String]>([])
         let log = FallbackStateStorage.once { line in lines.withLock { $0.append(line) } }
         for operation in ["read", "update"] {
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: [StateStorageError.locked(operation: "read"), .failed(operation: "read", status: -50)])
-    func `is not replaced while it is only locked or fails`(_ error: StateStorageError) async {
+    func `A keychain that refuses is not replaced while it is only locked or fails`(_ error: StateStorageError) async {
         let (file, lines) = (MemoryStateStorage(), Locked<[String]>([]))
         _ = await device(error, file: file, lines: lines).start().settled()
         #expect(file.contents == nil)

@@ -89,10 +89,10 @@ extension ContentLibrary {
         guard !waiting.isEmpty, let sold = await engine.knownCatalog() else { return }
         let names = Set(catalogs.packs.map(\.name)).union(catalogs.embedded.keys).union(installed.keys)
         for product in waiting.sorted() {
-            let gifts = Set(sold.gifts(of: product).map(\.entitlement))
+            let grants = Set(sold.grants(of: product).map(\.entitlement))
             let unlocked = names.filter { name in
                 switch describedUnlock(of: name) {
-                case .entitlement(let name): gifts.contains(name)
+                case .entitlement(let name): grants.contains(name)
                 case .product(let id): id == product
                 case nil: false
                 }

@@ -7,14 +7,9 @@ import Foundation
 /// What kind of network the device has.
 struct NetworkCondition: Sendable, Hashable {
     /// Cellular, or a personal hotspot.
-    var isExpensive: Bool
+    var isExpensive = false
     /// Low Data Mode.
-    var isConstrained: Bool
-
-    init(isExpensive: Bool = false, isConstrained: Bool = false) {
-        self.isExpensive = isExpensive
-        self.isConstrained = isConstrained
-    }
+    var isConstrained = false
 
     /// The condition now and after every change. Linux doesn't know it.
     static func ofThisDevice() -> AsyncStream<NetworkCondition> {

@@ -2,6 +2,8 @@ import Foundation
 import TenureAppStore
 import TenureCore
 
+@testable import LocalAppStore
+
 /// A small service: it stores what it verified, and decides from that. For playing scenarios in process.
 actor DecidingService: EntitlementService {
     private let policy: Policy
