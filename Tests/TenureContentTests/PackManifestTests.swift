@@ -76,7 +76,18 @@ private func manifest(_ files: [(path: String, size: Int64)]) throws -> PackMani
         #expect(isRejected("\(sound.archive)", "\(sound.archive)".uppercased()))
     }
 
-    @Test func `rejects more files than a pack may have`() {
+    @Test func `rejects more files than a pack may have`() throws {
+        _ = try manifest((0..<10_000).map { ("file-\($0)", 0) })
         #expect(throws: ContentError.self) { try manifest((0...10_000).map { ("file-\($0)", 0) }) }
+    }
+
+    @Test func `rejects a file of 8 GiB, and a pack of more than 64 GB`() throws {
+        let largest: Int64 = (8 << 30) - 1
+        _ = try manifest([("a", largest)])
+        #expect(throws: ContentError.self) { try manifest([("a", largest + 1)]) }
+        let packs = (0..<7).map { ("\($0)", largest) }
+        let rest = 64_000_000_000 - 7 * largest
+        _ = try manifest(packs + [("rest", rest)])
+        #expect(throws: ContentError.self) { try manifest(packs + [("rest", rest), ("more", 1)]) }
     }
 }

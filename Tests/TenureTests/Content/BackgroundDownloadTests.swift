@@ -129,6 +129,27 @@ import Testing
         #expect(app.testBed.server.sent < Self.size + 2_000_000 + 1_500_000, "nothing was fetched twice")
     }
 
+    @Test func `aren't handed over again while the system has them`() async throws {
+        let app = try App()
+        let tenure = app.start { $0.stallTimeout = 60 }
+        let piano = tenure.content["piano"]
+        let download = Task { try await piano.download() }
+        _ = await piano.reaches(bytes: 2_500_000)
+        try await app.leave(orders: 1, pace: 100_000)
+        try await wait { app.system.downloads().contains { $0.received > 0 } }
+        let library = piano.library
+        app.send(.appBecameActive)
+        try await wait { await library.isInForeground }
+        app.send(.appEnteredBackground)
+        try await wait { await !library.isInForeground }
+        try await Task.sleep(nanoseconds: 300_000_000)
+        #expect(app.system.orders.count == 1)
+        app.testBed.server.slowDown(0)
+        app.send(.appBecameActive)
+        try await download.value
+        #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
+    }
+
     @Test func `without progress when the app returns are continued by the app`() async throws {
         let app = try App()
         let tenure = app.start()
@@ -321,6 +342,8 @@ import Testing
         _ = await piano.reaches(bytes: 2_500_000)
         try await app.leave(orders: 2, pace: 200)
         try await wait { app.system.unfinished == 1 }
+        // What has arrived counts, although 32 MiB before it are missing.
+        _ = await piano.reaches(bytes: 6_400_000)
         app.system.hold { _ in false }
         try await wait { app.system.unfinished == 0 }
         app.send(.appBecameActive)

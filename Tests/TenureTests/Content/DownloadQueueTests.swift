@@ -129,6 +129,17 @@ import Testing
         try await download.value
     }
 
+    @Test func `name a speed that follows the last seconds`() async throws {
+        var rate = TransferRate()
+        rate.note(0)
+        try await Task.sleep(nanoseconds: 600_000_000)
+        rate.note(600)
+        let slow = try #require(rate.bytesPerSecond)
+        try await Task.sleep(nanoseconds: 600_000_000)
+        rate.note(100_000_000)
+        #expect(try #require(rate.bytesPerSecond) > 10 * slow)
+    }
+
     @Test func `are repeated with growing pauses while the server fails`() async throws {
         let testBed = try testBed()
         testBed.server.add([ContentServer.Fault](repeating: .status(500), count: 1000))

@@ -123,6 +123,42 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
+    @Test func `fetch only a file that verify finds damaged`() async throws {
+        let testBed = try ContentTestBed(Self.files)
+        let tenure = testBed.device.start()
+        let piano = tenure.content["piano"]
+        try await piano.download()
+        #expect(await piano.verify())
+        let file = try await piano.url(for: "samples/b.wav")
+        var bytes = try Data(contentsOf: file)
+        bytes[4_999_999] ^= 1
+        try bytes.write(to: file)
+        #expect(await !piano.verify())
+        #expect(piano.state == .available(size: 5_000_000))
+        testBed.server.resetCount()
+        try await piano.download()
+        #expect(testBed.server.sent < 5_010_000)
+        #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
+    }
+
+    @Test func `are requested in ranges of at most 32 MiB`() async throws {
+        let block = ContentTestBed.bytes(4_000_000)
+        let files = ["large.wav": (0..<10).reduce(into: Data()) { data, _ in data += block }]
+        let testBed = try ContentTestBed(files)
+        let tenure = testBed.device.start()
+        try await tenure.content["piano"].download()
+        #expect(testBed.server.ranges == ["512-33554943", "33554944-40000511"])
+        #expect(try await ContentTestBed.contents(of: tenure) == files)
+    }
+
+    @Test func `leave nothing behind that makes others wait`() async throws {
+        let testBed = try ContentTestBed(Self.files)
+        let tenure = testBed.device.start()
+        try await tenure.content["piano"].download()
+        let names = try FileManager.default.contentsOfDirectory(atPath: testBed.folder.path + "/device/content")
+        #expect(names.sorted() == ["catalogs", "packs", "packs.lock", "requests.json"])
+    }
+
     @Test func `need the right, and follow a purchase of a product`() async throws {
         let testBed = try ContentTestBed(
             Self.files, unlock: .product("com.example.loops"), store: FakeStore { $0.app = InventedApp.newcomer() })

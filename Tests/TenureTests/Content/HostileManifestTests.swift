@@ -36,7 +36,11 @@ import Testing
         let device = testBed.folder.path + "/device"
         let names = (try? files.subpathsOfDirectory(atPath: device)) ?? []
         let known = ["content", "content/packs", "content/packs/piano", "content/packs.lock", "content/requests.json"]
-        let own = names.filter { !known.contains($0) && !$0.hasPrefix("content/catalogs") }
+        let own = names.filter { name in
+            // A manifest that can be read stays, although its archive has other bytes.
+            let isManifest = name.hasPrefix("content/packs/piano/") && name.count == "content/packs/piano/".count + 69
+            return !known.contains(name) && !name.hasPrefix("content/catalogs") && !isManifest
+        }
         let beside = (try? files.contentsOfDirectory(atPath: testBed.folder.path)) ?? []
         return own + beside.filter { !["device", "public"].contains($0) && !$0.hasPrefix("source") }
     }
@@ -54,25 +58,28 @@ import Testing
         "512.5", "\\\"512\\\"", "true", "[]", "18446744073709551616",
     ]
 
-    private static func mutants(of manifest: Data) -> [Data] {
+    /// Manifests that a client must not install, whatever its parser accepts.
+    private static func forgeries(of manifest: Data) -> [Data] {
         let text = String(decoding: manifest, as: UTF8.self)
         func replacing(_ old: String, _ new: String) -> Data {
             Data(text.replacingOccurrences(of: old, with: new).utf8)
         }
-        var mutants = paths.map { replacing("\"a.txt\"", "\"\($0)\"") }
+        var forgeries = paths.map { replacing("\"a.txt\"", "\"\($0)\"") }
         for number in numbers {
-            mutants.append(replacing("\"offset\":512", "\"offset\":\(number)"))
-            mutants.append(replacing("\"size\":3", "\"size\":\(number)"))
-            mutants.append(replacing("\"format\":1", "\"format\":\(number)"))
+            forgeries.append(replacing("\"offset\":512", "\"offset\":\(number)"))
+            forgeries.append(replacing("\"size\":3,", "\"size\":\(number),"))
+            forgeries.append(replacing("\"format\":1", "\"format\":\(number)"))
         }
-        mutants += structures(text)
-        // Bit flips and truncations.
-        for place in stride(from: 0, to: manifest.count, by: 3) {
+        return forgeries + structures(text)
+    }
+
+    /// Truncated manifests, and those with a flipped bit that makes them unreadable.
+    private static func damaged(_ manifest: Data) -> [Data] {
+        stride(from: 0, to: manifest.count - 1, by: 3).flatMap { place in
             var flipped = manifest
             flipped[place] ^= UInt8(1 << (place % 8))
-            mutants += [flipped, manifest.prefix(place + 1)]
+            return (try? PackManifest(json: flipped)) == nil ? [flipped, manifest.prefix(place + 1)] : []
         }
-        return mutants.filter { (try? PackManifest(json: $0)) == nil && !$0.isEmpty }
     }
 
     /// Manifests with contradictory entries.
@@ -118,14 +125,17 @@ import Testing
         let testBed = try ContentTestBed(["a.txt": Data("abc".utf8)])
         let good = try #require(
             try testBed.publish(["a.txt": Data("abc".utf8)]).packs.first?.manifest.json)
-        let mutants = Self.mutants(of: good)
+        let forgeries = Self.forgeries(of: good)
+        #expect(!forgeries.contains(good), "each differs")
+        let mutants = forgeries + Self.damaged(good)
         #expect(mutants.count >= 200, "\(mutants.count)")
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
         for mutant in mutants {
             try offer(mutant, in: testBed)
             await tenure.content.refresh()
-            await #expect(throws: Tenure.AssetPackError.corrupted("piano")) { try await piano.download() }
+            let text = String(decoding: mutant.prefix(1000), as: UTF8.self)
+            await #expect(throws: Tenure.AssetPackError.corrupted("piano"), "\(text)") { try await piano.download() }
             await piano.cancel()
         }
         #expect(strangers(in: testBed) == [])
@@ -166,20 +176,34 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: outside) == [])
     }
 
+    @Test func `a stored record can't name files outside of the pack's folder`() async throws {
+        let testBed = try ContentTestBed(["a.txt": Data("abc".utf8)])
+        let first = testBed.device.start()
+        try await first.content["piano"].download()
+        let outside = testBed.folder.path + "/outside"
+        try FileManager.default.createDirectory(atPath: outside, withIntermediateDirectories: true)
+        try Data("xyz".utf8).write(to: testBed.folder.url("outside/a.txt"))
+        let record = testBed.folder.url("device/content/packs/piano/installed.json")
+        let text = try String(contentsOf: record, encoding: .utf8)
+        let folder = try #require(text.range(of: "\"folder\":\"[^\"]*\"", options: .regularExpression))
+        let changed = text.replacingCharacters(in: folder, with: "\"folder\":\"../../../../../outside\"")
+        try Data(changed.utf8).write(to: record)
+        let tenure = testBed.device.start()
+        let piano = tenure.content["piano"]
+        let state = await piano.reaches { $0 != .unknown && $0 != .notEntitled }
+        guard case .available = state else { return #expect(Bool(false), "\(state)") }
+        await #expect(throws: Tenure.AssetPackError.notInstalled("piano")) { try await piano.url(for: "a.txt") }
+    }
+
     // MARK: Catalogs
 
+    /// Catalogs that a client must not use, whatever its parser accepts.
     private static func catalogs(like payload: String) -> [String] {
         func replacing(_ old: String, _ new: String) -> String { payload.replacingOccurrences(of: old, with: new) }
         var catalogs = [
             "..", "../piano", "/piano", "Piano", "pi ano", "", "piano\\u0000", "piano\\u202e", ".", "pïano",
             String(repeating: "a", count: 65), "piano/../../x",
         ].map { replacing("\"piano\":", "\"\($0)\":") }
-        for number in numbers {
-            for key in ["counter", "iat", "manifestSize", "archiveSize", "installedSize"] {
-                guard let range = payload.range(of: "\"\(key)\":[0-9]+", options: .regularExpression) else { continue }
-                catalogs.append(payload.replacingCharacters(in: range, with: "\"\(key)\":\(number)"))
-            }
-        }
         catalogs += [
             replacing("\"entitlement\":\"everything\"", "\"entitlement\":\"everything\",\"product\":\"x\""),
             replacing("\"entitlement\":\"everything\",", ""), replacing("\"versions\":[", "\"versions\":[],\"x\":["),
@@ -187,13 +211,31 @@ import Testing
             replacing("\"bundleID\":\"com.example", "\"bundleID\":\"com.other"),
             replacing("\"manifest\":\"", "\"manifest\":\"../"), replacing("\"archive\":\"", "\"archive\":\"0"),
         ]
+        // More packs than a catalog may have.
+        if let start = payload.range(of: "\"piano\":"), let end = payload.range(of: "]}}", options: .backwards) {
+            let pack = payload[start.upperBound..<end.lowerBound] + "]}"
+            let packs = (0...100).map { "\"pack-\($0)\":\(pack)" }.joined(separator: ",")
+            catalogs.append(payload[..<start.lowerBound] + packs + "}" + payload[end.upperBound...])
+        }
+        return catalogs
+    }
+
+    /// Truncated catalogs, and unreadable ones with another number or a flipped bit.
+    private static func damagedCatalogs(like payload: String) -> [String] {
+        var catalogs: [String] = []
+        for number in numbers {
+            for key in ["counter", "iat", "manifestSize", "archiveSize", "installedSize"] {
+                guard let range = payload.range(of: "\"\(key)\":[0-9]+", options: .regularExpression) else { continue }
+                catalogs.append(payload.replacingCharacters(in: range, with: "\"\(key)\":\(number)"))
+            }
+        }
         let bytes = Array(payload.utf8)
         for place in stride(from: 0, to: bytes.count, by: 9) {
             var flipped = bytes
             flipped[place] ^= UInt8(1 << (place % 7))
             catalogs += [String(decoding: flipped, as: UTF8.self), String(decoding: bytes[..<place], as: UTF8.self)]
         }
-        return catalogs
+        return catalogs.filter { (try? SignedCatalog.Contents(payload: Data($0.utf8))) == nil }
     }
 
     @Test func `in catalogs change no stored state, crash nothing and write nothing`() async throws {
@@ -201,9 +243,10 @@ import Testing
         let file = testBed.folder.url("public/catalog.jws")
         let parts = try String(contentsOf: file, encoding: .utf8).split(separator: ".")
         let payload = try #require(Base64.urlSafe.decode(Array(String(parts[1]).utf8)[...]))
-        let catalogs = Self.catalogs(like: String(decoding: payload, as: UTF8.self)).filter {
-            (try? SignedCatalog.Contents(payload: Data($0.utf8))) == nil
-        }
+        let good = String(decoding: payload, as: UTF8.self)
+        let forgeries = Self.catalogs(like: good)
+        #expect(!forgeries.contains(good), "each differs")
+        let catalogs = forgeries + Self.damagedCatalogs(like: good)
         #expect(catalogs.count >= 100, "\(catalogs.count)")
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]

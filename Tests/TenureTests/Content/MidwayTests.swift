@@ -53,14 +53,17 @@ import Testing
         #expect(testBed.server.starts.filter { $0 < 1_000_000 }.count == 1, "\(testBed.server.ranges)")
     }
 
-    @Test func `a pack that lost a file while the app wasn't running is available, and fetches only that`() async throws
-    {
+    @Test(arguments: ["removed", "shortened"])
+    func `a pack that lost a file while the app wasn't running is available, and fetches only that`(
+        loss: String
+    ) async throws {
         let testBed = try ContentTestBed(Self.files)
         var first: Tenure? = testBed.device.start()
         try await first?.content["piano"].download()
         let url = try #require(try await first?.content["piano"].url(for: "samples/b.wav"))
         first = nil
         try FileManager.default.removeItem(at: url)
+        if loss == "shortened" { try ContentTestBed.bytes(2_999_999, seed: 2).write(to: url) }
         testBed.server.resetCount()
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
@@ -114,6 +117,21 @@ import Testing
         let second = testBed.device.start()
         _ = await second.content["piano"].reaches { if case .installed = $0 { true } else { false } }
         #expect(try Data(contentsOf: old) == Data("{}".utf8))
+    }
+
+    @Test func `a version stays while another process uses it, for a week after that last said so`() throws {
+        let folder = try Folder()
+        try FileManager.default.createDirectory(atPath: folder.path + "/users", withIntermediateDirectories: true)
+        let note = folder.url("users/0123.\(getppid())")
+        func isUsed(days: Double) throws -> Bool {
+            try Data("\(Date().timeIntervalSince1970 - days * 86_400)".utf8).write(to: note)
+            return VersionUse.isUsed("0123", inFolder: folder.path)
+        }
+        #expect(try isUsed(days: 0))
+        #expect(try isUsed(days: 6))
+        // By then, its number may be that of another process.
+        #expect(try !isUsed(days: 8))
+        #expect(!FileManager.default.fileExists(atPath: note.path))
     }
 
     @Test func `the new version opens at once after another process has replaced the old one`() async throws {
@@ -180,6 +198,8 @@ import Testing
         try FileManager.default.moveItem(
             atPath: folder + "/partial/files", toPath: folder + "/versions/" + plan.folder)
         testBed.server.resetCount()
+        // Another process tidies up first.
+        PackStore(location: testBed.location).removeOldVersions(of: "piano")
         let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)

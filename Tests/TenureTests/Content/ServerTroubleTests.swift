@@ -66,6 +66,18 @@ import Testing
         #expect(testBed.server.faultsLeft == 0)
     }
 
+    @Test func `continue at once after each of many lost connections that have carried bytes`() async throws {
+        let testBed = try ContentTestBed(
+            Self.files, faults: [ContentServer.Fault](repeating: .cut(after: 300_000), count: 8)
+        ) { $0.chance = { 0 } }
+        let tenure = testBed.device.start()
+        let started = ContinuousClock.now
+        try await tenure.content["piano"].download()
+        #expect(testBed.server.faultsLeft == 0)
+        // Pauses that double each time would take 63 seconds.
+        #expect(ContinuousClock.now - started < .seconds(50))
+    }
+
     @Test func `fail after a chunk has arrived with wrong bytes five times`() async throws {
         let flips = [ContentServer.Fault](repeating: .flip(at: 0), count: 20)
         let testBed = try ContentTestBed(Self.files, faults: flips)

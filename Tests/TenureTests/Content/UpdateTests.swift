@@ -35,7 +35,17 @@ import Testing
         try testBed.publish(changed)
         await tenure.content.refresh()
         testBed.server.resetCount()
+        testBed.server.slowDown(20_000)
+        let totals = Locked<Set<Int64>>([])
+        let watching = Task {
+            for await state in piano.states {
+                guard case .installed(_, .downloading(let progress)?) = state else { continue }
+                totals.withLock { _ = $0.insert(progress.total) }
+            }
+        }
         try await piano.download()
+        watching.cancel()
+        #expect(totals.withLock { $0 } == [300_000], "progress counts what is fetched")
         #expect(try await ContentTestBed.contents(of: tenure) == changed)
         // 20 KB lie between the first two, 200 KB before the last.
         #expect(testBed.server.ranges.count == 2, "\(testBed.server.ranges)")

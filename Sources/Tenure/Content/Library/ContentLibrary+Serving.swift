@@ -54,6 +54,7 @@ extension ContentLibrary {
         load()
         takeDelivered()
         followRights()
+        dropCompleteRequests()
         defer { publish() }
         if let running {
             guard let request = requests.first(where: { $0.pack == running.pack }), isReady(request),
@@ -81,6 +82,21 @@ extension ContentLibrary {
         other = nil
         delivered.remove(pack.name)
         start(request, pack, version, from: source)
+    }
+
+    /// Drops requests for a version that is installed already: the catalog has gone back to it.
+    private func dropCompleteRequests() {
+        for pack in requests.map(\.pack) where isComplete(pack) {
+            // Another process may have asked because files are missing.
+            look(at: pack)
+            if isComplete(pack) { update { $0.removeAll { $0.pack == pack } } }
+        }
+    }
+
+    /// Whether nothing is left to download of a pack.
+    private func isComplete(_ pack: String) -> Bool {
+        guard running?.pack != pack, let target = target(of: pack) else { return false }
+        return packInUse(pack)?.version == target.version.manifest
     }
 
     /// Whether the app has handed the pack over to the system, and this process isn't the app.
