@@ -36,6 +36,11 @@ import Testing
         let command = try await Command.run(key, environment: ["TENURE_KEYS": testBed.folder.path])
         #expect(command.status == 1 && command.errors.contains("stop the old primary"), "\(command.errors)")
 
+        try Data("{".utf8).write(to: file)
+        let damaged = try testBed.launch()
+        #expect(await damaged.ended() == 1)
+        #expect(damaged.errors.contains("`\(file.path)` can't be read"), "\(damaged.errors)")
+
         try FileManager.default.removeItem(at: file)
         let (permitted, permittedPort) = try await testBed.start()
         #expect(try await sync("704000003000000003", permittedPort) == 200)

@@ -44,6 +44,20 @@ import Testing
         }
     }
 
+    @Test func `detects that the open database is cut off behind its header`() async throws {
+        try await withFolder { folder in
+            let path = folder + "/record.sqlite"
+            let store = try Store(SQLiteDatabase(path: path))
+            try await store.write { try $0.check() }
+            #expect(await store.replacementReport() == nil)
+            try FileHandle(forWritingTo: URL(fileURLWithPath: path)).truncate(atOffset: 4096)
+            await #expect(throws: StoreError.replaced(FileReplacement.overwritten(path: path).description)) {
+                try await store.write { try $0.check() }
+            }
+            #expect(await store.replacementReport()?.contains("was overwritten while it was open") == true)
+        }
+    }
+
     @Test func `detects a backup that is copied over the open database`() async throws {
         try await withFolder { folder in
             let path = folder + "/record.sqlite"

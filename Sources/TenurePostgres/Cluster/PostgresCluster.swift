@@ -22,7 +22,8 @@ final class PostgresCluster: @unchecked Sendable {
         var timeline: UInt32 = 0
         /// Why the last search found none, and when.
         var failure: (error: PostgresFailure, at: ContinuousClock.Instant)?
-        /// Where the apps of this process keep the primary.
+        /// The last primary, and where the apps of this process keep it.
+        var known: KnownPrimary?
         var memories: [PrimaryMemory] = []
         var isWatched = false
         var hasConnected = false
@@ -38,9 +39,11 @@ final class PostgresCluster: @unchecked Sendable {
 
     /// Also uses what this memory knows, and writes to it.
     func remember(in memory: PrimaryMemory) {
-        withState { state in
+        let known = withState { state in
             if !state.memories.contains(where: { $0.name == memory.name }) { state.memories.append(memory) }
+            return state.known
         }
+        if let known { note(known, in: memory) }
     }
 
     /// Connects to the primary; looks for it among all servers if it is unknown or can't be reached.
@@ -74,6 +77,8 @@ final class PostgresCluster: @unchecked Sendable {
     private func find(
         _ answers: [Result<PostgresConnection, PostgresFailure>]
     ) throws(PostgresFailure) -> PostgresConnection {
+        // Else this would be only one of several reasons.
+        for memory in withState({ $0.memories }) { _ = try primary(in: memory) }
         var best: PostgresConnection?
         var failures: [PostgresFailure] = []
         for answer in answers {
@@ -95,7 +100,6 @@ final class PostgresCluster: @unchecked Sendable {
     private func check(_ connection: PostgresConnection) throws(PostgresFailure) {
         guard connection.server.takesWrites else { throw .standby(address.description) }
         let (timeline, memories) = withState { ($0.timeline, $0.memories) }
-        guard connection.server.timeline >= timeline else { throw older(connection, than: timeline) }
         for memory in memories {
             guard let known = try primary(in: memory), known.system == connection.server.system,
                 connection.server.timeline < known.timeline
@@ -104,6 +108,7 @@ final class PostgresCluster: @unchecked Sendable {
                 connection, than: known.timeline,
                 ". If it replaces all later servers, for example after a restored backup, remove `\(memory.name)`")
         }
+        guard connection.server.timeline >= timeline else { throw older(connection, than: timeline) }
     }
 
     private func older(
@@ -129,14 +134,21 @@ final class PostgresCluster: @unchecked Sendable {
         }
     }
 
-    /// Writes the primary to the memories that know an earlier one. A failure doesn't keep the service from running.
     private func note(_ server: PostgresServerState) {
         guard let system = server.system, server.timeline > 0 else { return }
-        for memory in withState({ $0.memories }) {
-            // Another connection may have met a later one since this one was checked.
-            if let known = try? memory.read(), known.system == system, known.timeline >= server.timeline { continue }
-            try? memory.write(KnownPrimary(system: system, timeline: server.timeline))
+        let primary = KnownPrimary(system: system, timeline: server.timeline)
+        let memories = withState { state in
+            state.known = primary
+            return state.memories
         }
+        for memory in memories { note(primary, in: memory) }
+    }
+
+    /// Writes the primary unless the memory has a later one. A failure doesn't keep the service from running.
+    private func note(_ primary: KnownPrimary, in memory: PrimaryMemory) {
+        // Another connection may have met a later one since this one was checked.
+        if let known = try? memory.read(), known.system == primary.system, known.timeline >= primary.timeline { return }
+        try? memory.write(primary)
     }
 
     /// From here on this server is the primary; connections to others end.

@@ -42,6 +42,8 @@ final class SQLiteOpenFiles {
     /// The accepted values of `user_version` in the file: the current one, and the one that the file has until the log
     /// is written into it.
     private var numbers: Set<UInt32>
+    /// The largest size of the file in bytes so far. It only grows, because nothing vacuums an open database.
+    private var size: sqlite3_int64 = 0
 
     /// - Parameters:
     ///   - configured: the path in the configuration, which may be a link.
@@ -113,7 +115,16 @@ final class SQLiteOpenFiles {
         guard let header = Self.header(connection) else { return false }
         let number = Self.number(in: header)
         guard header[..<Self.startSize] == start, numbers.contains(number) else { return false }
+        let present = Self.file(SQLITE_FCNTL_FILE_POINTER, of: connection).flatMap { Self.size(of: $0) } ?? size
+        guard present >= size else { return false }
+        size = present
         return true
+    }
+
+    /// Nil if the system doesn't tell.
+    private static func size(of file: UnsafeMutablePointer<sqlite3_file>) -> sqlite3_int64? {
+        var size: sqlite3_int64 = 0
+        return file.pointee.pMethods?.pointee.xFileSize?(file, &size) == SQLITE_OK ? size : nil
     }
 
     /// Nil if the file is shorter. What the file has is not what SQLite reads if the log has a newer page.
@@ -157,8 +168,7 @@ final class SQLiteOpenFiles {
         guard let file = Self.file(SQLITE_FCNTL_JOURNAL_POINTER, of: connection),
             let header = Self.bytes(Self.logHeaderSize, of: file)
         else { return false }
-        var size: sqlite3_int64 = 0
-        guard file.pointee.pMethods?.pointee.xFileSize?(file, &size) == SQLITE_OK else { return true }
+        guard let size = Self.size(of: file) else { return true }
         let least = Self.logHeaderSize + Int(frames) * (Self.frameHeaderSize + pageSize)
         return header[Self.logSalt].elementsEqual(index[Self.indexSalt]) && size >= least
     }
