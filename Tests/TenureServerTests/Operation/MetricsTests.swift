@@ -10,7 +10,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct metrics {
-    private func told(_ client: Client) async throws -> [String: Double] {
+    private func reported(_ client: Client) async throws -> [String: Double] {
         let response = try await client.get("/metrics")
         #expect(response.status == .ok)
         #expect(response.headers[.contentType] == "text/plain; version=0.0.4; charset=utf-8")
@@ -47,31 +47,31 @@ import Testing
             let token = try #require(try await client.sync(owner).accessToken?.value)
             _ = try await client.customer(token)
             _ = try await client.refused(SyncRequest(appTransaction: "x"))
-            let told = try await self.told(client)
-            #expect(told[#"tenure_requests_total{method="POST",route="/v1/sync",status="200"}"#] == 1)
-            #expect(told[#"tenure_requests_total{method="POST",route="/v1/sync",status="422"}"#] == 1)
-            #expect(told[#"tenure_requests_total{method="GET",route="/v1/customer",status="200"}"#] == 1)
-            #expect(told[#"tenure_request_duration_seconds_count{method="POST",route="/v1/sync"}"#] == 2)
-            #expect(told[#"tenure_request_duration_seconds_bucket{method="POST",route="/v1/sync",le="+Inf"}"#] == 2)
-            #expect(told["tenure_requests_in_flight"] == 1, "the one that asks")
-            #expect(told["tenure_sync_artifacts_counted_total"] == 1)
-            #expect(told[#"tenure_sync_artifacts_rejected_total{code="malformed"}"#] == 2)
-            #expect(told[#"tenure_decisions_total{outcome="granted",reason="eraHonored"}"#] == 2)
-            #expect(!told.keys.contains { $0.hasPrefix(#"tenure_decisions_total{outcome="denied""#) })
-            #expect(try #require(told["process_start_time_seconds"]) > 1_700_000_000)
-            #expect(try #require(told[#"tenure_database_bytes{file="database"}"#]) > 0)
+            let reported = try await self.reported(client)
+            #expect(reported[#"tenure_requests_total{method="POST",route="/v1/sync",status="200"}"#] == 1)
+            #expect(reported[#"tenure_requests_total{method="POST",route="/v1/sync",status="422"}"#] == 1)
+            #expect(reported[#"tenure_requests_total{method="GET",route="/v1/customer",status="200"}"#] == 1)
+            #expect(reported[#"tenure_request_duration_seconds_count{method="POST",route="/v1/sync"}"#] == 2)
+            #expect(reported[#"tenure_request_duration_seconds_bucket{method="POST",route="/v1/sync",le="+Inf"}"#] == 2)
+            #expect(reported["tenure_requests_in_flight"] == 1, "the one that asks")
+            #expect(reported["tenure_sync_artifacts_counted_total"] == 1)
+            #expect(reported[#"tenure_sync_artifacts_rejected_total{code="malformed"}"#] == 2)
+            #expect(reported[#"tenure_decisions_total{outcome="granted",reason="eraHonored"}"#] == 2)
+            #expect(!reported.keys.contains { $0.hasPrefix(#"tenure_decisions_total{outcome="denied""#) })
+            #expect(try #require(reported["process_start_time_seconds"]) > 1_700_000_000)
+            #expect(try #require(reported[#"tenure_database_bytes{file="database"}"#]) > 0)
         }
     }
 
     @Test func `metrics have no series that a client names`() async throws {
         try await withService({ $0.metrics = .open }) { client in
-            let before = try await self.told(client)
+            let before = try await self.reported(client)
             for index in 0..<200 {
                 _ = try await client.get("/\(UUID().uuidString)/\(index)?\(index)", token: UUID().uuidString)
                 let method = try #require(HTTPRequest.Method("M\(index)"))
                 _ = try await client.http.execute(uri: "/v1/sync", method: method) { $0 }
             }
-            let after = try await self.told(client)
+            let after = try await self.reported(client)
             // One entry for unknown routes, with at most two methods and two statuses, each a histogram.
             #expect(after.count - before.count < 80)
             #expect(after[#"tenure_requests_total{method="GET",route="none",status="404"}"#] == 200)

@@ -241,7 +241,8 @@ extension Tenure {
             #expect(await tenure.allows("everything"))
             let left = try #require(storage.stored)
             #expect(left.revocations != nil)
-            #expect(left.account.entitlementToken == nil && left.account.told.isEmpty && left.account.denials.isEmpty)
+            #expect(left.account.entitlementToken == nil)
+            #expect(left.account.serviceAnswers.isEmpty && left.account.denials.isEmpty)
         }
     }
 
