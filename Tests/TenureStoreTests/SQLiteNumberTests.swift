@@ -58,6 +58,27 @@ import Testing
         }
     }
 
+    @Test func `accepts an open database that another process vacuumed`() async throws {
+        try await withFolder { folder in
+            let path = folder + "/record.sqlite"
+            let store = try Store(SQLiteDatabase(path: path))
+            let other = try SQLiteConnection(path: path, for: .writing)
+            try other.runAll("CREATE TABLE large (bytes BLOB)")
+            try other.runAll("INSERT INTO large SELECT zeroblob(1000000)")
+            try other.runAll("PRAGMA wal_checkpoint(TRUNCATE)")
+            try await store.write { try $0.check() }
+            let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+            try other.runAll("DROP TABLE large")
+            try other.runAll("VACUUM")
+            try await store.write { try $0.check() }
+            try other.runAll("PRAGMA wal_checkpoint(TRUNCATE)")
+            try await store.write { try $0.check() }
+            let present = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+            #expect(present > 0 && present < size)
+            #expect(await store.replacementReport() == nil)
+        }
+    }
+
     @Test func `detects a backup that is copied over the open database`() async throws {
         try await withFolder { folder in
             let path = folder + "/record.sqlite"

@@ -42,7 +42,7 @@ final class SQLiteOpenFiles {
     /// The accepted values of `user_version` in the file: the current one, and the one that the file has until the log
     /// is written into it.
     private var numbers: Set<UInt32>
-    /// The largest size of the file in bytes so far. It only grows, because nothing vacuums an open database.
+    /// The largest size of the file in bytes so far.
     private var size: sqlite3_int64 = 0
 
     /// - Parameters:
@@ -116,9 +116,16 @@ final class SQLiteOpenFiles {
         let number = Self.number(in: header)
         guard header[..<Self.startSize] == start, numbers.contains(number) else { return false }
         let present = Self.file(SQLITE_FCNTL_FILE_POINTER, of: connection).flatMap { Self.size(of: $0) } ?? size
-        guard present >= size else { return false }
+        // After a VACUUM of another process, SQLite makes the file shorter.
+        guard present >= min(size, contentSize ?? size) else { return false }
         size = present
         return true
+    }
+
+    /// The size of the database in bytes by the index of the log; nil if there is no such number.
+    private var contentSize: sqlite3_int64? {
+        guard let pages = indexHeader().map({ Self.number(at: Self.pageCount, in: $0) }), pages > 0 else { return nil }
+        return sqlite3_int64(pages) * sqlite3_int64(pageSize)
     }
 
     /// Nil if the system doesn't tell.
@@ -156,13 +163,14 @@ final class SQLiteOpenFiles {
     private static let logHeaderSize = 32
     private static let frameHeaderSize = 24
     private static let lastFrame = 16
+    private static let pageCount = 20
     private static let indexSalt = 32..<40
     private static let logSalt = 16..<24
 
     /// Whether the log has all the frames that the index names, and the salt that each frame has.
     private func hasItsLog() -> Bool {
         guard let index = indexHeader() else { return true }
-        let frames = index[Self.lastFrame..<Self.lastFrame + 4].withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
+        let frames = Self.number(at: Self.lastFrame, in: index)
         // A log without frames gets its header with the next one.
         guard frames > 0 else { return true }
         guard let file = Self.file(SQLITE_FCNTL_JOURNAL_POINTER, of: connection),
@@ -171,6 +179,11 @@ final class SQLiteOpenFiles {
         guard let size = Self.size(of: file) else { return true }
         let least = Self.logHeaderSize + Int(frames) * (Self.frameHeaderSize + pageSize)
         return header[Self.logSalt].elementsEqual(index[Self.indexSalt]) && size >= least
+    }
+
+    /// A number of the index, which has the byte order of the machine.
+    private static func number(at offset: Int, in index: [UInt8]) -> UInt32 {
+        index[offset..<offset + 4].withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
     }
 
     private var pageSize: Int {
