@@ -81,6 +81,9 @@ extension StoreClause {
         },
         StoreClause("a rollback that breaks off is finished later, and the next publication waits for it") { store in
             let counted = store.counted
+            try await store.write(at: Sample.now, locking: [.endpoints]) {
+                try $0.register([Endpoint(name: "all")], under: "terms")
+            }
             let (start, taken, customers) = try await store.takePromises(of: 40)
             let erased = try unwrap(customers.last, "a customer")
             let position = try await store.write { try $0.position() }
@@ -100,6 +103,8 @@ extension StoreClause {
             let some = try await store.read { try $0.restorablePromises(after: start.id) }.count
             try expect(some > 0 && some < 40, "\(some) customers wait for their promises")
 
+            let isCompared = try await store.compareAllCustomers(at: Sample.now, limit: 100) { _ in nil }
+            try expect(!isCompared, "webhooks report nothing as lost meanwhile")
             let survey = PublicationSurvey(at: try await store.write { try $0.position() })
             let next = try await store.publish(
                 .taking([2], after: rollback), after: survey,
@@ -113,6 +118,8 @@ extension StoreClause {
             for customer in customers.dropLast() { try await store.expect(promises: 1, purchases: 0, of: customer) }
             let rows = try unwrap(try await store.read { try $0.rows(of: customers[0].id) }, "the rows")
             try expect(rows.events.map(\.kind) == [.promisesEnded, .promisesRestored], "\(rows.events)")
+            let isComparedNow = try await store.compareAllCustomers(at: Sample.now, limit: 100) { _ in nil }
+            try expect(isComparedNow, "webhooks report what changed")
 
             let again = try await store.publish(
                 .taking([2], after: rollback),

@@ -90,7 +90,7 @@ struct PersonaHandlers: Sendable {
             throw Problem(.malformedRequest, "`expires` must be in the future and within 366 days")
         }
         let signingKeys = self.personas.keys.current
-        // Before a persona is stored, which would have no token.
+        // Checked before the persona is stored, because an outdated key couldn't sign its token.
         try signingKeys.checkIsCurrent()
         let recorded = personas.map {
             StoredPersona(persona: Persona(name: $0.name, proof: $0.proof), createdAt: now, expiresAt: expires)

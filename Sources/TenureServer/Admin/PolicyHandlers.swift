@@ -104,7 +104,8 @@ struct PolicyHandlers: Sendable {
     private func publish(
         _ candidate: PolicyPublisher.Candidate, _ body: PublishRequest, by holder: KeyHolder, _ context: ServiceContext
     ) async throws -> Response {
-        let publication = try await publisher.publish(candidate, as: body, by: holder.name)
+        let publication = try await publisher.publish(
+            candidate, as: body, by: holder.name, logger: context.logger)
         context.logger.info(
             "published",
             metadata: [

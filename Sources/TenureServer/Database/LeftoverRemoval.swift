@@ -3,8 +3,8 @@ import Logging
 import ServiceLifecycle
 import TenureStore
 
-/// Finishes interrupted erasures and rollbacks, and removes the rows of interrupted large updates and old notes about erased
-/// customers: at the start, and every ten minutes.
+/// Finishes interrupted erasures and rollbacks, and removes the rows of interrupted large updates and old notes about
+/// erased customers: at the start, and every ten minutes.
 struct LeftoverRemoval: Service {
     let store: Store
     let now: @Sendable () -> Date
@@ -21,8 +21,10 @@ struct LeftoverRemoval: Service {
                 logger.error("can't remove rows of erased customers; trying again", metadata: ["detail": "\(error)"])
             }
             do {
-                try await store.finishRollback(at: now())
+                // It takes minutes for hundreds of thousands of promises. The next process continues it.
+                try await cancelWhenGracefulShutdown { try await store.finishRollback(at: now()) }
             } catch {
+                guard !Task.isShuttingDownGracefully else { return }
                 logger.error("can't restore all promises of a rollback; trying again", metadata: ["detail": "\(error)"])
             }
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.interval) }

@@ -76,7 +76,7 @@ struct PolicyPublisher: Sendable {
     }
 
     func publish(
-        _ candidate: Candidate, as request: PublishRequest, by actor: String
+        _ candidate: Candidate, as request: PublishRequest, by actor: String, logger: Logger
     ) async throws -> StoredPublication {
         let present = try await settledPresent()
         let compiled = PolicyFile.compile(candidate.policy)
@@ -119,8 +119,7 @@ struct PolicyPublisher: Sendable {
             switch outcome {
             case .published(let publication):
                 try await policies.refreshNow()
-                // It took effect in any case. If this breaks off, `LeftoverRemoval` continues.
-                if publication.counts.restored > 0 { try? await store.finishRollback(at: now) }
+                if publication.counts.restored > 0 { await finishRollback(logger: logger) }
                 return publication
             case .overtaken:
                 throw Problem(
@@ -132,6 +131,17 @@ struct PolicyPublisher: Sendable {
             }
         }
         throw Self.busy
+    }
+
+    /// The rollback took effect in any case. If this breaks off, `LeftoverRemoval` continues.
+    private func finishRollback(logger: Logger) async {
+        do {
+            try await store.finishRollback(at: now())
+        } catch {
+            logger.error(
+                "a rollback took effect, but not all promises are restored yet; trying again",
+                metadata: ["detail": "\(error)"])
+        }
     }
 
     /// Returns the policy in effect, once the rollback to it has restored all promises.

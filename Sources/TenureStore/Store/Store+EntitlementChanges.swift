@@ -23,7 +23,9 @@ extension Store {
         _ evaluate: @escaping @Sendable (Customer) -> EntitlementChange?
     ) async throws(StoreError) -> Bool {
         let next = try await read(at: now) { transaction -> (position: Int64, customers: [SizedCustomer])? in
-            guard let position = try transaction.comparisonPosition() else { return nil }
+            // Until a rollback has restored its promises, customers seem to have lost rights.
+            guard let position = try transaction.comparisonPosition(), try transaction.unfinishedRollback() == nil
+            else { return nil }
             return (position, try transaction.customersToCompare(after: position, limit: limit))
         }
         guard let next else { return false }

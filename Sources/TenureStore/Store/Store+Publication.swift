@@ -30,6 +30,7 @@ extension Store {
     /// Restores the promises of the rollback in effect, a few customers in a transaction, so that others write in between.
     ///
     /// The transaction that publishes restores none: with hundreds of thousands of customers, others would wait for minutes.
+    /// Throws `busy` if the task is canceled, or if customers change too often.
     package func finishRollback(at now: Date) async throws(StoreError) {
         for _ in 0..<Self.mostWalks {
             let next = try await read(at: now) { transaction -> (UnfinishedRollback, [SizedCustomer])? in
@@ -38,6 +39,7 @@ extension Store {
             }
             guard let (rollback, customers) = next else { return }
             for piece in customers.pieces {
+                guard !Task.isCancelled else { throw .busy }
                 try await write(with: LargeFacts(), at: now, locking: [.policies]) { transaction in
                     guard try transaction.unfinishedRollback() == rollback,
                         let publication = try transaction.publication(), publication.id == rollback.publication
@@ -53,7 +55,8 @@ extension Store {
         throw .busy
     }
 
-    /// One walk restores all promises, and the next finds none. Changes of customers need more.
+    /// The most walks over all customers. Usually, the first restores all promises and the second finds none. Customers
+    /// that change meanwhile can need more walks.
     private static let mostWalks = 20
 
     /// Adds the facts of the large customers with promises that end, as they are and as they will be.
