@@ -20,16 +20,16 @@ package struct PostgresDatabase: Database {
     ///
     /// - Parameters:
     ///   - waitTimeout: How long a transaction may wait for a connection. It bridges a short restart of the server.
-    ///   - memory: Where this process keeps which server was the primary, also across restarts.
+    ///   - storage: Where this process keeps which server was the primary, also across restarts.
     package init(
         _ address: PostgresAddress, _ opening: DatabaseOpening = DatabaseOpening(), waitTimeout: Duration = .seconds(3),
-        memory: PrimaryMemory? = nil
+        storage: PrimaryStorage? = nil
     ) async throws(StoreError) {
         self.address = address
         self.waitTimeout = waitTimeout
         budget = PostgresBudget.shared(for: address)
         cluster = budget.cluster(for: address)
-        if let memory { cluster.remember(in: memory) }
+        if let storage { cluster.use(storage) }
         pool = PostgresPool(on: budget.operations, to: cluster, for: address, waitTimeout: waitTimeout)
         let poolForLookups = PostgresPool(
             on: budget.lookups, to: cluster, for: address, waitTimeout: waitTimeout)

@@ -8,15 +8,15 @@ import Testing
 
 /// What a process knows of its primary server after a restart.
 @Suite struct `the primary server after a restart` {
-    /// A memory as a file would be. A read fails if it is damaged.
+    /// A storage as a file would be. A read fails if it is damaged.
     private final class Note: Sendable {
         let known = Locked<KnownPrimary?>(nil)
         let isDamaged = Locked(false)
 
-        var memory: PrimaryMemory { named("primary.json") }
+        var storage: PrimaryStorage { named("primary.json") }
 
-        func named(_ name: String) -> PrimaryMemory {
-            PrimaryMemory(name) { [self] in
+        func named(_ name: String) -> PrimaryStorage {
+            PrimaryStorage(name) { [self] in
                 if isDamaged.withLock({ $0 }) { throw CancellationError() }
                 return known.withLock { $0 }
             } write: { [self] primary in
@@ -29,12 +29,12 @@ import Testing
         try PostgresServer(settings: PostgresServer.primarySettings, access: PostgresServer.standbyAccess)
     }
 
-    @Test func `is never an old one that woke up, until the memory is removed`() async throws {
+    @Test func `is never an old one that woke up, until the storage is removed`() async throws {
         let (old, note) = (try server(), Note())
         let new = try old.standby()
         let address = try PostgresAddress(
             "postgres://tenure@127.0.0.1:\(old.port),127.0.0.1:\(new.port)/postgres?sslmode=disable")
-        let store = try await Store(PostgresDatabase(address, memory: note.memory))
+        let store = try await Store(PostgresDatabase(address, storage: note.storage))
         _ = try await store.add("a", to: "1")
         #expect(note.known.withLock { $0?.timeline } == 1)
         try old.stop(.immediate)
@@ -48,7 +48,9 @@ import Testing
         try new.stop(.immediate)
         try old.start()
         for url in [address, try PostgresAddress(old.url())] {
-            let error = await #expect(throws: StoreError.self) { try await PostgresDatabase(url, memory: note.memory) }
+            let error = await #expect(throws: StoreError.self) {
+                try await PostgresDatabase(url, storage: note.storage)
+            }
             let text = "\(String(describing: error))"
             #expect(text.contains("has timeline 1, and 2 was promoted since; stop the old primary"), "\(text)")
             #expect(text.contains("remove `primary.json`"), "\(text)")
@@ -59,14 +61,14 @@ import Testing
         #expect(try direct.rows("SELECT count(*) FROM tenure.artifacts") == [SQLRow([1])])
 
         try new.start()
-        let both = try await Store(PostgresDatabase(address, memory: note.memory))
+        let both = try await Store(PostgresDatabase(address, storage: note.storage))
         _ = try await both.add("c", to: "3")
         try await both.close()
         #expect(try direct.rows("SELECT count(*) FROM tenure.artifacts") == [SQLRow([1])])
 
         // An operator who means it.
         note.known.withLock { $0 = nil }
-        let back = try await Store(PostgresDatabase(try PostgresAddress(old.url()), memory: note.memory))
+        let back = try await Store(PostgresDatabase(try PostgresAddress(old.url()), storage: note.storage))
         _ = try await back.add("d", to: "4")
         try await back.close()
         #expect(note.known.withLock { $0 } == KnownPrimary(system: known.system, timeline: 1))
@@ -76,7 +78,7 @@ import Testing
         let note = Note()
         note.known.withLock { $0 = KnownPrimary(system: "1", timeline: 7) }
         let server = try server()
-        let store = try await Store(PostgresDatabase(try PostgresAddress(server.url()), memory: note.memory))
+        let store = try await Store(PostgresDatabase(try PostgresAddress(server.url()), storage: note.storage))
         _ = try await store.add("a", to: "1")
         try await store.close()
         let known = try #require(note.known.withLock { $0 })
@@ -86,8 +88,8 @@ import Testing
     @Test func `is known to a second app of the process too`() async throws {
         let (server, first, second) = (try server(), Note(), Note())
         let stores = [
-            try await Store(PostgresDatabase(try PostgresAddress(server.url("schema=a")), memory: first.named("a"))),
-            try await Store(PostgresDatabase(try PostgresAddress(server.url("schema=b")), memory: second.named("b"))),
+            try await Store(PostgresDatabase(try PostgresAddress(server.url("schema=a")), storage: first.named("a"))),
+            try await Store(PostgresDatabase(try PostgresAddress(server.url("schema=b")), storage: second.named("b"))),
         ]
         for store in stores { _ = try await store.add("a", to: "1") }
         let known = try #require(first.known.withLock { $0 })
@@ -95,12 +97,12 @@ import Testing
         for store in stores { try await store.close() }
     }
 
-    @Test func `isn't guessed if the memory can't be read`() async throws {
+    @Test func `isn't guessed if the storage can't be read`() async throws {
         let note = Note()
         note.isDamaged.withLock { $0 = true }
         let server = try server()
         let error = await #expect(throws: StoreError.self) {
-            try await PostgresDatabase(try PostgresAddress(server.url()), memory: note.memory)
+            try await PostgresDatabase(try PostgresAddress(server.url()), storage: note.storage)
         }
         #expect("\(String(describing: error))".contains("`primary.json` can't be read"))
     }

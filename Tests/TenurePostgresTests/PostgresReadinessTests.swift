@@ -9,7 +9,7 @@ import Testing
 @testable import TenurePostgres
 
 @Suite struct `a PostgreSQL database is ready` {
-    @Test func `if it takes writes, of which a probe leaves nothing`() async throws {
+    @Test func `a database that accepts writes is ready, and the probe leaves no rows`() async throws {
         try await withStore { store in
             #expect(await store.writeFailure() == nil)
             let marks = try await store.database.read { session throws(StoreError) in
@@ -59,7 +59,7 @@ import Testing
     @Test(arguments: [
         "INSERT ON TABLE artifacts", "UPDATE ON TABLE customers", "INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA $",
     ])
-    func `not with a role that lacks rights of a sync`(rights: String) async throws {
+    func `a database isn't ready if its role lacks a permission that a sync needs`(rights: String) async throws {
         let server = try PostgresServer.shared()
         let (role, schema) = (freshSchema(), freshSchema())
         let owner = try PostgresConnection(to: try PostgresAddress(server.url("schema=\(schema)")), for: .transactions)

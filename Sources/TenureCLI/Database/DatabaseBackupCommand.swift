@@ -5,7 +5,7 @@ import TenureStore
 struct DatabaseBackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Copy an SQLite database into one file, also while the service runs.",
+        abstract: "Copy an SQLite database into one file, even while the service runs.",
         discussion: """
             The copy is one state of the database: complete, flushed, read back, and readable only by its owner. It \
             doesn't contain the keys beside the database (`signing-key.json`, `access-token.secret`): copy them to \

@@ -17,7 +17,7 @@ struct DatabaseCommand: AsyncParsableCommand {
     )
 }
 
-/// Opens the database for one command, and closes it afterward, also after an error.
+/// Opens the database for one command, and closes it afterward, even after an error.
 func withDatabase<Result>(
     _ database: DatabaseArgument, _ opening: DatabaseOpening = .existing(of: nil), primary: PrimaryFile? = nil,
     _ body: (Store) async throws -> Result

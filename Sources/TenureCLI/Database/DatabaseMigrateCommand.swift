@@ -39,7 +39,7 @@ struct DatabaseMigrateCommand: AsyncParsableCommand {
 
     func run() async throws {
         let selection = try options.selection()
-        // The environment is the source's.
+        // Environment variables describe the source, so the target ignores them.
         let target = try DatabaseSelection(
             database: to, config: toConfig, app: toConfig == nil ? nil : options.app, environment: [:])
         let to = target.database

@@ -67,7 +67,7 @@ struct RehearsedService: Sendable {
 
     /// Waits until it has fetched every history that it needs.
     func settle() async throws {
-        try await wait(for: "it goes on asking for histories") { metrics in
+        try await wait(for: "it hasn't fetched all transaction histories") { metrics in
             metrics["tenure_app_store_histories_waiting"].map { $0 == 0 } ?? true
         }
     }

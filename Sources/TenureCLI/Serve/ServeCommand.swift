@@ -79,7 +79,7 @@ struct ServeCommand: AsyncParsableCommand {
     ) async throws -> Store? {
         let database = DatabaseArgument(argument: configuration.databasePath)
         guard database.isPostgres else { return nil }
-        let primary = configuration.keysFolder.map { PrimaryFile(in: $0, isWritten: true) }
+        let primary = configuration.keysFolder.map { PrimaryFile(in: $0, writer: logger) }
         if let primary, primary.isUnwritable {
             logger.warning(
                 """

@@ -36,7 +36,7 @@ struct DatabaseArgument: ExpressibleByArgument, Sendable, Hashable {
         return (try? PostgresAddress(text))?.description ?? "the PostgreSQL database"
     }
 
-    /// Whether both name the same database, also if spelled differently.
+    /// Whether both name the same database, even if spelled differently.
     func isSame(as other: DatabaseArgument) -> Bool {
         self == other || (!isPostgres && !other.isPostgres && SQLiteDatabase.areSame(text, other.text))
     }
@@ -51,7 +51,7 @@ struct DatabaseArgument: ExpressibleByArgument, Sendable, Hashable {
     func open(_ opening: DatabaseOpening, primary: PrimaryFile? = nil) async throws -> Store {
         _ = try checked()
         if isPostgres {
-            return Store(try await PostgresDatabase(PostgresAddress(text), opening, memory: primary?.memory))
+            return Store(try await PostgresDatabase(PostgresAddress(text), opening, storage: primary?.storage))
         }
         guard opening.creates || FileManager.default.fileExists(atPath: text) else {
             throw CommandError("there is no database at `\(text)`; name your service's database with --database")

@@ -74,9 +74,9 @@ struct DatabaseSelection {
         return try (isGiven ? options : TrustOptions(values)).configuration()
     }
 
-    /// Opens the database for a command, and closes it afterward, also after an error.
+    /// Opens the database for a command, and closes it afterward, even after an error.
     func open<Result>(_ body: (Store) async throws -> Result) async throws -> Result {
-        let keys = values.text(.keys).map { PrimaryFile(in: $0, isWritten: false) }
+        let keys = values.text(.keys).map { PrimaryFile(in: $0) }
         return try await withDatabase(database, .existing(of: bundleID), primary: keys, body)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import TenurePostgres
 import TenureServer
 
@@ -7,15 +8,16 @@ import TenureServer
 /// Without it, a service that restarts while it reaches only the old primary of a failover would write to that one.
 struct PrimaryFile {
     let path: String
-    /// Whether to write the file. Commands that use the service's database only read it.
-    let isWritten: Bool
+    /// Nil for commands that use the service's database: they only read the file.
+    private let writer: Logger?
 
     static let name = "postgres-primary.json"
     private static let largest = 4096
 
-    init(in folder: String, isWritten: Bool) {
+    /// - Parameter writer: The service writes the file, and logs if it can't.
+    init(in folder: String, writer: Logger? = nil) {
         path = URL(fileURLWithPath: folder).appendingPathComponent(Self.name).path
-        self.isWritten = isWritten
+        self.writer = writer
     }
 
     private var folder: String { URL(fileURLWithPath: path).deletingLastPathComponent().path }
@@ -25,15 +27,20 @@ struct PrimaryFile {
         FileManager.default.fileExists(atPath: folder) && !FileManager.default.isWritableFile(atPath: folder)
     }
 
-    var memory: PrimaryMemory {
-        let (file, folder, isWritten) = (SecretFile(path: path), folder, isWritten)
-        return PrimaryMemory(path) {
+    var storage: PrimaryStorage {
+        let (file, path, folder, writer) = (SecretFile(path: path), path, folder, writer)
+        return PrimaryStorage(path) {
             guard let contents = try file.contentsIfAny(upTo: Self.largest) else { return nil }
             return try JSONDecoder().decode(KnownPrimary.self, from: Data(contents.bytes))
         } write: { primary in
             // The first start creates the folder with the keys, after it has opened the database.
-            guard isWritten, FileManager.default.fileExists(atPath: folder) else { return }
-            try file.replace(with: Array(try JSONEncoder().encode(primary)) + [UInt8(ascii: "\n")])
+            guard let writer, FileManager.default.fileExists(atPath: folder) else { return }
+            do {
+                try file.replace(with: Array(try JSONEncoder().encode(primary)) + [UInt8(ascii: "\n")])
+            } catch {
+                writer.warning(
+                    "`\(path)` can't be written, so after a restart an old PostgreSQL primary might be used: \(error)")
+            }
         }
     }
 }

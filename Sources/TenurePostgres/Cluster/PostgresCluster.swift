@@ -4,7 +4,7 @@ import TenureStore
 /// The servers of one URL, and the one that takes writes: the primary.
 ///
 /// Of several servers that take writes, it is the one with the highest timeline. Each promotion of a standby begins a
-/// higher one, so an old primary that wakes up after a failover has a lower one and is never used again, also after a
+/// higher one, so an old primary that wakes up after a failover has a lower one and is never used again, even after a
 /// restart of this process.
 final class PostgresCluster: @unchecked Sendable {
     // Sound: `state` is touched in `withState` only, between locking and unlocking.
@@ -24,7 +24,7 @@ final class PostgresCluster: @unchecked Sendable {
         var failure: (error: PostgresFailure, at: ContinuousClock.Instant)?
         /// The last primary, and where the apps of this process keep it.
         var known: KnownPrimary?
-        var memories: [PrimaryMemory] = []
+        var storages: [PrimaryStorage] = []
         var isWatched = false
         var hasConnected = false
     }
@@ -37,13 +37,13 @@ final class PostgresCluster: @unchecked Sendable {
     /// Whether a connection came about before.
     var hasConnected: Bool { withState { $0.hasConnected } }
 
-    /// Also uses what this memory knows, and writes to it.
-    func remember(in memory: PrimaryMemory) {
+    /// Adds a storage: servers older than its primary are refused, and it gets each newer primary.
+    func use(_ storage: PrimaryStorage) {
         let known = withState { state in
-            if !state.memories.contains(where: { $0.name == memory.name }) { state.memories.append(memory) }
+            if !state.storages.contains(where: { $0.name == storage.name }) { state.storages.append(storage) }
             return state.known
         }
-        if let known { note(known, in: memory) }
+        if let known { note(known, in: storage) }
     }
 
     /// Connects to the primary; looks for it among all servers if it is unknown or can't be reached.
@@ -77,8 +77,8 @@ final class PostgresCluster: @unchecked Sendable {
     private func find(
         _ answers: [Result<PostgresConnection, PostgresFailure>]
     ) throws(PostgresFailure) -> PostgresConnection {
-        // Else this would be only one of several reasons.
-        for memory in withState({ $0.memories }) { _ = try primary(in: memory) }
+        // First, because an unreadable memory would be hard to find among the failures of several servers.
+        for storage in withState({ $0.storages }) { _ = try primary(in: storage) }
         var best: PostgresConnection?
         var failures: [PostgresFailure] = []
         for answer in answers {
@@ -99,14 +99,14 @@ final class PostgresCluster: @unchecked Sendable {
 
     private func check(_ connection: PostgresConnection) throws(PostgresFailure) {
         guard connection.server.takesWrites else { throw .standby(address.description) }
-        let (timeline, memories) = withState { ($0.timeline, $0.memories) }
-        for memory in memories {
-            guard let known = try primary(in: memory), known.system == connection.server.system,
+        let (timeline, storages) = withState { ($0.timeline, $0.storages) }
+        for storage in storages {
+            guard let known = try primary(in: storage), known.system == connection.server.system,
                 connection.server.timeline < known.timeline
             else { continue }
             throw older(
                 connection, than: known.timeline,
-                ". If it replaces all later servers, for example after a restored backup, remove `\(memory.name)`")
+                ". If it replaces all later servers, for example after a restored backup, remove `\(storage.name)`")
         }
         guard connection.server.timeline >= timeline else { throw older(connection, than: timeline) }
     }
@@ -120,16 +120,16 @@ final class PostgresCluster: @unchecked Sendable {
                 + "promoted since; stop the old primary\(remedy)")
     }
 
-    private func primary(in memory: PrimaryMemory) throws(PostgresFailure) -> KnownPrimary? {
+    private func primary(in storage: PrimaryStorage) throws(PostgresFailure) -> KnownPrimary? {
         do {
-            return try memory.read()
+            return try storage.read()
         } catch {
             throw PostgresFailure(
                 .unusable(
                     database: address.description,
                     detail: """
-                        `\(memory.name)` can't be read, so an old primary server might be used (\(error)); remove it if \
-                        the servers in the URL are the right ones
+                        `\(storage.name)` can't be read (\(error)), so an old primary server might be used. Run this as the \
+                        service's user. If the file is damaged and the servers in the URL are right, remove it
                         """))
         }
     }
@@ -137,18 +137,20 @@ final class PostgresCluster: @unchecked Sendable {
     private func note(_ server: PostgresServerState) {
         guard let system = server.system, server.timeline > 0 else { return }
         let primary = KnownPrimary(system: system, timeline: server.timeline)
-        let memories = withState { state in
+        let storages = withState { state in
             state.known = primary
-            return state.memories
+            return state.storages
         }
-        for memory in memories { note(primary, in: memory) }
+        for storage in storages { note(primary, in: storage) }
     }
 
-    /// Writes the primary unless the memory has a later one. A failure doesn't keep the service from running.
-    private func note(_ primary: KnownPrimary, in memory: PrimaryMemory) {
+    /// Writes the primary unless the storage has a later one. A failure doesn't keep the service from running.
+    private func note(_ primary: KnownPrimary, in storage: PrimaryStorage) {
         // Another connection may have met a later one since this one was checked.
-        if let known = try? memory.read(), known.system == primary.system, known.timeline >= primary.timeline { return }
-        try? memory.write(primary)
+        if let known = try? storage.read(), known.system == primary.system, known.timeline >= primary.timeline {
+            return
+        }
+        try? storage.write(primary)
     }
 
     /// From here on this server is the primary; connections to others end.

@@ -11,7 +11,7 @@ package struct KnownPrimary: Sendable, Hashable, Codable {
 }
 
 /// Where a process keeps which primary server it used last, so that it also knows it after a restart.
-package struct PrimaryMemory: Sendable {
+package struct PrimaryStorage: Sendable {
     /// What messages call it, such as the path of a file.
     let name: String
     /// Returns nil if nothing was written yet.
