@@ -16,7 +16,7 @@ extension LintRule {
         .productGivesNothing, .trialForEverybody,
         // Settings.
         .testersAreOwners, .undeterminedDenies, .allowTooShort, .noAppleID,
-        // Compared with the policy before.
+        // Compared with the previous policy.
         .rightLost, .rightShortened, .rightUncertain, .trialShortened, .settingsEdited, .appChanged,
         // Everything else that the reader refuses.
         .acknowledgmentWithoutFinding, .mistake,

@@ -7,7 +7,7 @@ struct LintSubject: Sendable {
     let draft: PolicyDraft
     /// Nil if mistakes keep the file from being a policy. Then no customer can be decided.
     let policy: Policy?
-    /// The policy before this one.
+    /// The previous policy.
     let old: Policy?
     let now: Date
     /// What existing customers would lose; nil without a policy to compare with.

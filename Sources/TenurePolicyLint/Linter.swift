@@ -11,7 +11,7 @@ package enum Linter {
     /// - Parameters:
     /// - releases: the real releases, from a list beside the policy. Nil: the policy's own.
     /// - isListMapped: whether that list is an export with a mapping, which a policy can't name.
-    ///   - old: the policy before this one. Every right that an existing customer would lose is a finding.
+    ///   - old: the previous policy. Every right that an existing customer would lose is a finding.
     /// - now: customers who came later, and rights that ended before, don't count.
     /// - Returns: the findings in the order of the text, those of the policy file first, including acknowledged ones.
     package static func findings(

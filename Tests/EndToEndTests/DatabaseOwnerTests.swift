@@ -65,7 +65,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `is missed while a pooler leads to it, and found out by its reason`() async throws {
+    @Test func `requests get 503 with wrongDatabase while a pooler leads to another app's database`() async throws {
         let server = try PostgresServer()
         let addresses = ["first", "second"].map { server.url(database: $0) }
         for name in ["first", "second"] { try server.createDatabase(name) }
@@ -108,7 +108,7 @@ import Testing
         #expect(Array(refusals.keys) == [503], "\(refusals)")
     }
 
-    @Test func `isn't replaced, and its backup replaces no other`() async throws {
+    @Test func `restore and migrate never overwrite another app's database`() async throws {
         let first = try SoakTestBed()
         let second = try SoakTestBed(bundleID: Self.other)
         try await Self.fill(first)

@@ -1,6 +1,6 @@
 import TenureJSON
 
-// What is not `package` is seen only where modules are built for testing: in debug builds, and as `Scripts/fuzz` says.
+// Internal symbols are visible only in modules built with `-enable-testing`: debug builds, and those of `Scripts/fuzz`.
 #if DEBUG || FUZZING
     public import Foundation
     import TenureCore

@@ -5,7 +5,7 @@ import TenureJSON
 import TenureMint
 import Testing
 
-/// What we mint Apple's library accepts, what it rejects we reject, and both read the same fields.
+/// Apple's library accepts what we mint, we reject what it rejects, and both read the same fields.
 @Suite(.enabled(if: AppleLibrary.python != nil, "TENURE_INTEROP_PYTHON names no Python with Apple's library"))
 struct InteropTests {
     private struct Case {
@@ -123,7 +123,7 @@ struct InteropTests {
                 Case(
                     name: "sandbox \(kind)", kind: kind, jws: try sandbox.mint(kind), anchors: anchors,
                     environment: .sandbox, isSound: true))
-            // Apple's library takes some kinds for others; where it does not, nor do we.
+            // Apple's library accepts some kinds as others. What it rejects, we reject too.
             for other in kinds where other != kind {
                 cases.append(
                     Case(

@@ -29,7 +29,7 @@ struct FieldCase: Sendable {
     var rest = "buildNumbers: increasing"
     var entitlements = FieldCase.pro
     var releases: String?
-    /// The policy before it.
+    /// The previous policy.
     var old: (eras: String, rest: String)?
     var app = "com.example.lanterns, appleID: 1111111111"
     let prevention: Prevention

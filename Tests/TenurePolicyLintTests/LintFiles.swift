@@ -6,7 +6,7 @@ import TenurePolicyFile
 @testable import TenurePolicyLint
 
 /// The files of one rule: `Tests/PolicyLint/CODE/triggers` and `near-miss`, each a policy, perhaps with the releases that
-/// really were and the policy before it.
+/// really were and the previous policy.
 struct LintFiles {
     let folder: String
 
@@ -26,7 +26,7 @@ struct LintFiles {
         get throws { try bytes("releases.csv").map { try ReleaseListFile.listed($0, named: "releases.csv") } }
     }
 
-    /// The policy before it.
+    /// The previous policy.
     var old: Policy? {
         get throws { try bytes("before.yaml").map { try PolicyFile.read($0, named: "before.yaml") } }
     }

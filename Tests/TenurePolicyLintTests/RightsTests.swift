@@ -139,11 +139,11 @@ import Testing
         #expect(
             try findings([("products: [com.example.calculator.premium]", "products: [com.example.calculator.plus]")])
                 == [
-                    "customers who have bought `com.example.calculator.premium`, and came in no era that gives it, would lose `premium`"
+                    "customers who have bought `com.example.calculator.premium`, and have it from no era, would lose `premium`"
                 ])
         #expect(
             try findings([("P3M", "P1M")]) == [
-                "customers who have bought `com.example.calculator.season`, and came in no era that gives it, would have `cloud` until 1970-02-01T00:00:00Z instead of until 1970-04-01T00:00:00Z"
+                "customers who have bought `com.example.calculator.season`, and have it from no era, would have `cloud` until 1970-02-01T00:00:00Z instead of until 1970-04-01T00:00:00Z"
             ])
         #expect(try findings([("P3M", "P4M")]) == [])
     }
@@ -162,7 +162,7 @@ import Testing
         let messages = try findings([("  premium:", "  pro:")])
         #expect(
             messages.contains(
-                "customers who have bought `com.example.calculator.premium`, and came in no era that gives it, would lose `premium`"
+                "customers who have bought `com.example.calculator.premium`, and have it from no era, would lose `premium`"
             ))
         #expect(
             messages.contains {

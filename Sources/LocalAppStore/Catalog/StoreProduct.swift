@@ -39,7 +39,7 @@ package struct StoreProduct: Codable, Sendable, Hashable {
     var introductoryOffer: SubscriptionOffer? { offers.first { $0.type == .introductory } }
 }
 
-/// Better terms for the beginning of a subscription.
+/// An introductory, promotional or win-back offer for a subscription.
 package struct SubscriptionOffer: Codable, Sendable, Hashable {
     /// Nil for an introductory offer, which has no name.
     var id: String?

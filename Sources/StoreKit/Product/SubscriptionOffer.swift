@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureJSON
 
 extension Product {
-    /// Better terms for the beginning of a subscription.
+    /// An introductory, promotional or win-back offer for a subscription.
     public struct SubscriptionOffer: Equatable, Hashable, Sendable {
         public struct OfferType: RawRepresentable, Equatable, Hashable, Sendable {
             public let rawValue: String

@@ -49,7 +49,7 @@ extension Tenure {
 
         /// The progress of a download.
         public struct Progress: Sendable, Hashable {
-            /// Bytes that have arrived. Never goes back, also after a relaunch.
+            /// Bytes that have arrived. Never goes back, even after a relaunch.
             public let bytes: Int64
             /// Bytes that the whole download transfers.
             public let total: Int64
@@ -81,7 +81,7 @@ extension Tenure {
         /// - Throws: `AssetPackError` if the pack isn't installed or has no such file, or the customer may not open it.
         public func url(for path: String) async throws -> URL { try await library.url(for: path, in: name) }
 
-        /// Stops the download until `resume()`, also after a relaunch.
+        /// Stops the download until `resume()`, even after a relaunch.
         public func pause() async { await library.pause(name) }
 
         /// Continues a download that was paused, waits or failed.

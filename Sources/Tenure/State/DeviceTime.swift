@@ -47,8 +47,8 @@ package struct DeviceTime: Sendable, Hashable, Codable {
 
     /// Updates the time after an artifact was signed at that instant, by a correct clock.
     ///
-    /// Where it is newer than anything before, the present is not much later: that corrects a clock that was once set to a
-    /// far year. It never puts time before the signing itself.
+    /// If the artifact is newer than all earlier ones, the present is taken to be not much later than its signing. That
+    /// corrects a clock that was once set years ahead. The time is never set before the signing.
     package mutating func learn(signedAt signing: Date, clock: Date) {
         guard signing > (newestSigning ?? .distantPast) else { return }
         // The first one says nothing about the clock before it.

@@ -52,7 +52,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
     case otherApp, otherAppleID, sandbox, sandboxReceipt, xcode, expiredChain, foreignRoot, badSignature, tampered
     case unsigned, tamperedReceipt, futureSigning
 
-    /// The expected result for a customer, by entitlement: now, and under the policy before.
+    /// The expected result for a customer, by entitlement: now, and under the previous policy.
     struct Expectation: Sendable {
         let everything: (now: Answer, before: Answer)
         let cloud: (now: Answer, before: Answer)
@@ -76,7 +76,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
         let honored = Answer.granted("eraHonored")
         let notHonored = Answer.denied("eraNotHonored")
         let outside = Answer.denied("outsideWindow")
-        // The policy before had no cloud.
+        // The previous policy had no cloud.
         let noHonors = Answer.denied("noHonors")
         let doubt = Answer.granted("inDoubt")
         let bought = Answer.granted("product")
@@ -86,7 +86,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
             return Expectation(everything: (honored, honored), cloud: (outside, noHonors))
         case .recentBuyer, .macLateBuyer:
             return Expectation(everything: (honored, honored), cloud: (honored, noHonors))
-        // The boundary of the policy before was too low.
+        // The boundary of the previous policy was too low.
         case .lateBuyer: return Expectation(everything: (honored, notHonored), cloud: (honored, noHonors))
         case .newcomer, .macNewcomer, .preorder, .expiredSubscription, .billingRetry, .refundedPurchase, .consumable:
             return Expectation(everything: (notHonored, notHonored), cloud: (notHonored, noHonors))
@@ -96,10 +96,10 @@ enum CorpusKind: String, CaseIterable, Sendable {
         case .gracePeriod:
             let grace = Answer.granted("gracePeriod")
             return Expectation(everything: (grace, grace), cloud: (grace, grace))
-        // The policy before forgot the giveaway: customers who got the app in it lose.
+        // The previous policy forgot the giveaway: customers who got the app in it lose.
         case .giveaway: return Expectation(everything: (notHonored, honored), cloud: (notHonored, noHonors))
         case .changeover: return Expectation(everything: (doubt, notHonored), cloud: (doubt, noHonors))
-        // Without a date, the boundary of the policy before proved nothing about these.
+        // Without a date, the boundary of the previous policy proved nothing about these.
         case .noVersion, .malformedVersion:
             return Expectation(
                 everything: (honored, .undetermined("nothingToCompare")), cloud: (outside, noHonors))

@@ -5,7 +5,7 @@ package struct CorpusTruth: Sendable, Hashable {
         package fileprivate(set) var outcomes: [String: Int] = [:]
         /// By outcome and reason: `granted eraHonored`.
         package fileprivate(set) var reasons: [String: Int] = [:]
-        /// Against the policy before: gains, loses, changesOutcome, changesReason, same.
+        /// Against the previous policy: gains, loses, changesOutcome, changesReason, same.
         package fileprivate(set) var changes: [String: Int] = [:]
     }
 

@@ -8,17 +8,17 @@ import TenurePolicyFile
 /// stored.
 extension LintRule {
     static let rightLost = LintRule(
-        "right-lost", .error, "compared with the policy before: a right that existing customers would lose",
+        "right-lost", .error, "compared with the previous policy: a right that existing customers would lose",
         story:
             "Owners were locked out by the next version of the rules: a renamed entitlement, a boundary moved by one build.",
-        fix: "Give it back: the era under `honors`, the boundary, the product or the entitlement's name.",
+        fix: "Restore what gives it: the era under `honors`, the boundary, the product or the entitlement's name.",
         needs: .oldPolicy
     ) { subject, report in
         subject.report(into: &report) { if case .denied = $0 { "would lose \($1)" } else { nil } }
     }
 
     static let rightShortened = LintRule(
-        "right-shortened", .error, "compared with the policy before: a right that would end earlier",
+        "right-shortened", .error, "compared with the previous policy: a right that would end earlier",
         story:
             "A year was announced and became half a year, and no reviewer noticed it.",
         fix: "Keep the end that was announced, or a later one.",
@@ -32,7 +32,7 @@ extension LintRule {
     }
 
     static let rightUncertain = LintRule(
-        "right-uncertain", .warning, "compared with the policy before: a right that would become undetermined",
+        "right-uncertain", .warning, "compared with the previous policy: a right that would become undetermined",
         story:
             "A boundary lost its instant. No right was lost on paper, but half of the owners had to write to support.",
         fix: "Give the boundary back what separated these customers, or write `inDoubt: favorCustomer`.",
@@ -46,7 +46,7 @@ extension LintRule {
     /// These edits change answers, but no line about an era shows it.
     static let settingsEdited = LintRule(
         "settings-edited", .note,
-        "compared with the policy before: another `inDoubt`, `whileUndetermined` or `testEnvironments`",
+        "compared with the previous policy: another `inDoubt`, `whileUndetermined` or `testEnvironments`",
         story: "One word at the end of the file changes the answer for every customer in doubt.",
         fix: "Make sure that you intend it.",
         needs: .oldPolicy
@@ -71,7 +71,7 @@ extension LintRule {
         if old.testEnvironments != new.testEnvironments {
             report.add(
                 at: ["testEnvironments"],
-                "`testEnvironments` was `\(old.testEnvironments.rawValue)` and is `\(new.testEnvironments.rawValue)`: testers and App Review meet another app; customers do not",
+                "`testEnvironments` was `\(old.testEnvironments.rawValue)` and is `\(new.testEnvironments.rawValue)`: this changes what testers and App Review see, but not what customers get",
                 fix: .suggestion(
                     "keep `\(old.testEnvironments.rawValue)` unless you intend that",
                     .write(.plain(old.testEnvironments.rawValue), at: ["testEnvironments"])))
@@ -80,7 +80,7 @@ extension LintRule {
 
     /// A new app record charged its customers twice: the old app's receipts belong to another app.
     static let appChanged = LintRule(
-        "app-changed", .error, "compared with the policy before: another app",
+        "app-changed", .error, "compared with the previous policy: another app",
         story:
             "A new app record in App Store Connect charged its customers twice, because their purchases belonged to the old one.",
         fix: "Compare with the policy of the same app. To move customers to a new record, grant them what they owned.",
@@ -122,7 +122,7 @@ extension LintSubject {
             guard let fate = words(loss.fate, "`\(loss.entitlement.shortened)`") else { continue }
             report.add(
                 at: place(of: loss.entitlement), as: stray(loss.entitlement) + ["products", loss.product],
-                "customers who have bought `\(loss.product.shortened)`, and came in no era that gives it, \(fate)",
+                "customers who have bought `\(loss.product.shortened)`, and have it from no era, \(fate)",
                 fix: isNamed(loss.entitlement)
                     ? keeping(loss.product, of: loss.entitlement, under: old) : restoring(loss.entitlement, of: old),
                 advice(on: loss.entitlement, under: old))
@@ -169,7 +169,7 @@ extension LintSubject {
 
     private func advice(on entitlement: String, under old: Policy) -> LintFix {
         isNamed(entitlement)
-            ? "leave what gave it as it was: where eras begin, the changeover windows, honors and products, `inDoubt`"
+            ? "keep what gave it: where eras begin, the changeover windows, honors, products and `inDoubt`"
             : "give the old name what it gave; a new name can be added beside it"
     }
 }

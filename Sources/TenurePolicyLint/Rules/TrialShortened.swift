@@ -5,7 +5,7 @@ import TenurePolicyFile
 extension LintRule {
     static let trialShortened = LintRule(
         "trial-shortened", .warning,
-        "compared with the policy before: a trial that is shorter, counted differently or removed",
+        "compared with the previous policy: a trial that is shorter, counted differently or removed",
         story: "Customers who were promised ten sessions found the app locked after the fifth, and wrote about it.",
         fix: "Keep the trial as it was, or lengthen it.",
         needs: .oldPolicy

@@ -24,7 +24,7 @@ final class RunningApps: Sendable {
         var generation = 0
         var routes: AppRoutes?
         var running: [String: RunningApp] = [:]
-        /// What each app counts, also while it doesn't run.
+        /// What each app counts, even while it doesn't run.
         var metrics: [String: ServiceMetrics] = [:]
         /// Why apps don't run.
         var failures: [String: ServiceError] = [:]

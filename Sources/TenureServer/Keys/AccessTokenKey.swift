@@ -61,7 +61,7 @@ struct AccessTokenKey: Sendable {
         return Base64.urlSafe.text(bytes)
     }
 
-    /// Returns the token in a text that this service made, also after it expired; nil for any other text.
+    /// Returns the token in a text that this service made, even after it expired; nil for any other text.
     func token(in text: some Collection<UInt8>) -> AccessToken? {
         // The length is checked before decoding, so that long texts cost nothing.
         guard Self.textSizes.contains(text.count), let bytes = Base64.urlSafe.decode(Array(text)[...]),

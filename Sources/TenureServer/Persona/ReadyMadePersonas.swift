@@ -94,7 +94,7 @@ struct ReadyMadePersonas {
         add(.afterTheChange, "got the app after the change", platform, version: version, date: date)
         add(
             .familyMember,
-            "their family bought the app before the change; the App Store dates their own first download, after it",
+            "a family member bought the app before the change; this customer first downloaded it after the change",
             platform, version: version, date: date?.addingTimeInterval(3600))
         guard let ordered = change.dateBefore else { return leave([.preorder], change) }
         add(

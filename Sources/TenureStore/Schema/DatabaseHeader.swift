@@ -61,7 +61,7 @@ package struct DatabaseTerms: Sendable, Hashable {
         case reading
         /// Writing as a service does: not into a database that was moved.
         case writing
-        /// Changing the database itself, also if it was moved.
+        /// Changing the database itself, even if it was moved.
         case maintaining
     }
 

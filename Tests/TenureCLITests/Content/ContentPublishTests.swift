@@ -145,7 +145,7 @@ import Testing
         #expect(try await testBed.publish().status == 0)
     }
 
-    @Test func `killed at any time, it leaves the catalog before, and the next run cleans up`() async throws {
+    @Test func `a publication killed at any time keeps the old catalog, and the next run cleans up`() async throws {
         let testBed = try await ContentTestBed()
         #expect(try await testBed.publish("--counter", "1").status == 0)
         let before = try testBed.catalog().text

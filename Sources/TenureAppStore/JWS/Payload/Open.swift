@@ -10,7 +10,7 @@ where Known.RawValue: Sendable & Hashable {
         self = Known(rawValue: rawValue).map(Open.known) ?? .unknown(rawValue)
     }
 
-    /// The value as Apple writes it, also if it's unknown here.
+    /// The value as Apple writes it, even if it's unknown here.
     public var rawValue: Known.RawValue {
         switch self {
         case .known(let value): value.rawValue
