@@ -245,9 +245,13 @@ import Testing
         app.system.change { $0 }
         app.system.linger()
         let tenure = start()
-        links.use(await tenure.content["piano"].library.rangeServers)
+        let present = tenure.content["piano"].library
+        links.use(await present.rangeServers)
         await tenure.content.finishBackgroundDownloads()
-        try await wait { app.system.orders.count == 2 && app.system.unfinished == 0 }
+        let background = try #require(await present.background)
+        try await wait {
+            app.system.orders.count == 2 && app.system.unfinished == 0 && background.count == 0
+        }
         #expect(app.system.orders.map(\.url.query) == [nil, "refused"])
         await tenure.content.finishBackgroundDownloads()
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
