@@ -93,58 +93,51 @@ import Testing
         }
     }
 
+    /// A yearly subscription that ended five days ago.
+    private static func expired() throws -> String {
+        try minter(daysAgo: 10).transaction(
+            "20", of: newcomer,
+            [
+                "productId": .string(Calculator.yearly), "type": .string("Auto-Renewable Subscription"),
+                "expiresDate": .instant(Calculator.now.addingTimeInterval(-5 * day)),
+            ])
+    }
+
+    /// Its renewal info, with the end of the grace period in seconds from now.
+    private static func renewal(daysAgo: Double, grace: Double) throws -> String {
+        try minter(daysAgo: daysAgo).text(
+            .renewalInfo,
+            [
+                "originalTransactionId": .string("20"), "appTransactionId": .string(newcomer),
+                "gracePeriodExpiresDate": .instant(Calculator.now.addingTimeInterval(grace)),
+                "isInBillingRetryPeriod": .boolean(true),
+            ])
+    }
+
     @Test func `a known grace period does not lengthen the one that is shown`() async throws {
         try await withService { client in
-            let expired = try Self.minter(daysAgo: 10).transaction(
-                "20", of: Self.newcomer,
-                [
-                    "productId": .string(Calculator.yearly), "type": .string("Auto-Renewable Subscription"),
-                    "expiresDate": .instant(Calculator.now.addingTimeInterval(-5 * Self.day)),
-                ])
-            func renewal(daysAgo: Double, grace: Double) throws -> String {
-                try Self.minter(daysAgo: daysAgo).text(
-                    .renewalInfo,
-                    [
-                        "originalTransactionId": .string("20"), "appTransactionId": .string(Self.newcomer),
-                        "gracePeriodExpiresDate": .instant(Calculator.now.addingTimeInterval(grace)),
-                        "isInBillingRetryPeriod": .boolean(true),
-                    ])
-            }
+            let expired = try Self.expired()
             let bound = try await client.sync(
                 SyncRequest(
                     appTransaction: try Calculator.minter().newcomer(Self.newcomer), transactions: [expired],
-                    renewalInfos: [try renewal(daysAgo: 1, grace: Self.day)]))
+                    renewalInfos: [try Self.renewal(daysAgo: 1, grace: Self.day)]))
             #expect(bound.entitlements["everything"]?.outcome == .granted)
             let old = SyncRequest(
-                transactions: [expired], renewalInfos: [try renewal(daysAgo: 4, grace: -3600)])
+                transactions: [expired], renewalInfos: [try Self.renewal(daysAgo: 4, grace: -3600)])
             #expect(try await client.sync(old, from: nil).entitlements["everything"]?.outcome != .granted)
         }
     }
 
     @Test func `a grace period that is shown isn't shortened by what was signed earlier`() async throws {
         try await withService { client in
-            let expired = try Self.minter(daysAgo: 10).transaction(
-                "20", of: Self.newcomer,
-                [
-                    "productId": .string(Calculator.yearly), "type": .string("Auto-Renewable Subscription"),
-                    "expiresDate": .instant(Calculator.now.addingTimeInterval(-5 * Self.day)),
-                ])
-            func renewal(daysAgo: Double, grace: Double) throws -> String {
-                try Self.minter(daysAgo: daysAgo).text(
-                    .renewalInfo,
-                    [
-                        "originalTransactionId": .string("20"), "appTransactionId": .string(Self.newcomer),
-                        "gracePeriodExpiresDate": .instant(Calculator.now.addingTimeInterval(grace)),
-                        "isInBillingRetryPeriod": .boolean(true),
-                    ])
-            }
+            let expired = try Self.expired()
             let bound = try await client.sync(
                 SyncRequest(
                     appTransaction: try Calculator.minter().newcomer(Self.newcomer), transactions: [expired],
-                    renewalInfos: [try renewal(daysAgo: 4, grace: -3600)]))
+                    renewalInfos: [try Self.renewal(daysAgo: 4, grace: -3600)]))
             #expect(bound.bound && bound.entitlements["everything"]?.outcome != .granted)
             let later = SyncRequest(
-                transactions: [expired], renewalInfos: [try renewal(daysAgo: 1, grace: Self.day)])
+                transactions: [expired], renewalInfos: [try Self.renewal(daysAgo: 1, grace: Self.day)])
             #expect(try await client.sync(later, from: nil).entitlements["everything"]?.outcome == .granted)
         }
     }
