@@ -51,14 +51,13 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
                 }
                 if !isNew { removeFile() }
                 return isNew
-            } catch StoreError.unreachable(let database, let detail) {
-                // The connection may have been lost after the key was stored.
-                let error = StoreError.unreachable(database: database, detail: detail)
-                guard let out else { throw error }
-                throw CommandError(
-                    "\(describe(error)); if `tenure admin-key list` shows `\(name)`, the key in `\(out)` is valid; "
-                        + "else remove the file")
             } catch {
+                // The connection may have been lost after the key was stored.
+                if let out, case StoreError.unreachable = error {
+                    throw CommandError(
+                        "\(describe(error)); if `tenure admin-key list` shows `\(name)`, the key in `\(out)` is valid; "
+                            + "else remove the file")
+                }
                 removeFile()
                 throw error
             }

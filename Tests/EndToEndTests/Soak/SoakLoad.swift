@@ -8,7 +8,7 @@ actor SoakLoad {
     private(set) var refusals: [Int: Int] = [:]
     /// The number of responses to `GET /v1/customer`.
     private(set) var answers = 0
-    /// Those that were about another customer.
+    /// The responses with the data of another customer than the one who asked.
     private(set) var wrongAnswers: [String] = []
     /// Hashes of all artifacts that were sent, acknowledged or not.
     private(set) var sent: Set<String> = []
