@@ -39,6 +39,8 @@ final class ContentServer: Sendable {
         var pace: UInt32 = 0
         /// Nothing is sent after so many bytes.
         var limit: Int?
+        /// So many requests for ranges, counted from the first, get no more bytes.
+        var closed = 0
 
         var isHeld: Bool { !isStopped && limit.map { sent >= $0 } ?? false }
     }
@@ -95,7 +97,11 @@ final class ContentServer: Sendable {
     /// Waits after each 16 KB, in microseconds.
     func slowDown(_ microseconds: UInt32) { state.withLock { $0.pace = microseconds } }
     /// Sends nothing more, on open connections, once it has sent so many bytes. Nil continues.
-    func hold(after bytes: Int?) { state.withLock { $0.limit = bytes } }
+    ///
+    /// - Parameter requests: how many of the first requests for ranges are closed instead.
+    func hold(after bytes: Int?, closing requests: Int = 0) {
+        state.withLock { ($0.limit, $0.closed) = (bytes, requests) }
+    }
 
     private func serve(_ connection: Int32) {
         var received = [UInt8]()
@@ -117,25 +123,25 @@ final class ContentServer: Sendable {
         guard bounds.count == 2, bounds[0] <= bounds[1], bounds[1] < data.count else {
             return send(connection, "416 Range Not Satisfiable", [], Data())
         }
-        let fault = state.withLock { state -> Fault? in
+        let (number, fault) = state.withLock { state -> (Int, Fault?) in
             state.ranges.append(range)
-            return state.faults.isEmpty ? nil : state.faults.removeFirst()
+            return (state.ranges.count, state.faults.isEmpty ? nil : state.faults.removeFirst())
         }
         var body = data[bounds[0]...bounds[1]]
         let contentRange = "Content-Range: bytes \(range)/\(data.count)"
         switch fault {
         case .status(let status, let headers): return send(connection, "\(status) No", headers, Data())
-        case .ignoreRange: return send(connection, "200 OK", [], data, isCounted: true)
+        case .ignoreRange: return send(connection, "200 OK", [], data, number: number)
         case .wrongRange:
             return send(
                 connection, "206 Partial Content", ["Content-Range: bytes 0-\(body.count - 1)/\(data.count + 1)"],
-                body, isCounted: true)
+                body, number: number)
         case .shiftedRange:
             let lower = bounds[0] + 1
             let upper = min(bounds[1] + 1, data.count - 1)
             return send(
                 connection, "206 Partial Content", ["Content-Range: bytes \(lower)-\(upper)/\(data.count)"],
-                data[lower...upper], isCounted: true)
+                data[lower...upper], number: number)
         case .flip(let place):
             body = Data(body)
             if place < body.count { body[place] ^= 1 }
@@ -145,26 +151,28 @@ final class ContentServer: Sendable {
         var limit: Int?
         if case .cut(let count)? = fault { limit = count }
         if case .stall(let count)? = fault { limit = count }
-        send(connection, "206 Partial Content", [contentRange], body, limit: limit, isCounted: true)
+        send(connection, "206 Partial Content", [contentRange], body, limit: limit, number: number)
         guard case .stall? = fault else { return }
         // Until the client closes the connection.
         while recv(connection, &buffer, buffer.count, 0) > 0 {}
     }
 
+    /// - Parameter number: of the request for a range; nil for other requests.
     private func send(
         _ connection: Int32, _ status: String, _ headers: [String], _ body: Data, limit: Int? = nil,
-        isCounted: Bool = false
+        number: Int? = nil
     ) {
         let head = (["HTTP/1.1 \(status)", "Content-Length: \(body.count)", "Connection: close"] + headers)
             .joined(separator: "\r\n")
         guard sendAll(connection, Data((head + "\r\n\r\n").utf8)) else { return }
         var rest = body.prefix(limit ?? body.count)
         while !rest.isEmpty {
-            while isCounted, state.withLock({ $0.isHeld }) { usleep(1000) }
+            while number != nil, state.withLock({ $0.isHeld }) { usleep(1000) }
+            if let number, state.withLock({ $0.closed }) >= number { return }
             guard sendAll(connection, rest.prefix(16_384)) else { return }
             let count = min(16_384, rest.count)
             let pace = state.withLock { state in
-                if isCounted { state.sent += count }
+                if number != nil { state.sent += count }
                 return state.pace
             }
             if pace > 0 { usleep(pace) }

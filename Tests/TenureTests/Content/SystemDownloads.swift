@@ -17,7 +17,7 @@ final class SystemDownloads: BackgroundDownloads {
         var canceled: Set<String> = []
         /// Ended downloads that are still listed.
         var lingering: Set<String> = []
-        var isHeld: @Sendable (BackgroundOrder) -> Bool = { _ in false }
+        var held: @Sendable (BackgroundOrder) -> Int64? = { _ in nil }
         var change: @Sendable (BackgroundResult) -> BackgroundResult = { $0 }
     }
 
@@ -31,8 +31,8 @@ final class SystemDownloads: BackgroundDownloads {
     var canceled: Set<String> { state.withLock { $0.canceled } }
     var unfinished: Int { state.withLock { $0.running.count } }
 
-    /// Holds downloads, so that they get no bytes.
-    func hold(_ isHeld: @escaping @Sendable (BackgroundOrder) -> Bool) { state.withLock { $0.isHeld = isHeld } }
+    /// Holds downloads for which `held` returns how many bytes they have, so that they get no more.
+    func hold(_ held: @escaping @Sendable (BackgroundOrder) -> Int64?) { state.withLock { $0.held = held } }
 
     /// Changes the results of downloads.
     func change(_ change: @escaping @Sendable (BackgroundResult) -> BackgroundResult) {
@@ -70,6 +70,7 @@ final class SystemDownloads: BackgroundDownloads {
             state.withLock { state in
                 state.orders.append(order)
                 state.running[order.label] = task
+                state.received[order.label] = state.held(order)
             }
         }
     }
@@ -83,7 +84,8 @@ final class SystemDownloads: BackgroundDownloads {
     }
 
     private func download(_ order: BackgroundOrder) async {
-        while state.withLock({ $0.isHeld })(order) {
+        while let bytes = state.withLock({ $0.held })(order) {
+            state.withLock { $0.received[order.label] = bytes }
             guard (try? await Task.sleep(nanoseconds: 10_000_000)) != nil else { return }
         }
         let path = folder.url(UUID().uuidString)
