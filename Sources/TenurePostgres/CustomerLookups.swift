@@ -28,6 +28,8 @@ final class CustomerLookups: @unchecked Sendable {
         case customer(Customer)
         /// The customer was merged into another.
         case another(Int64)
+        /// See `DatabaseTransaction.settled`.
+        case unsettled
     }
 
     private static let connections = 2
@@ -43,7 +45,10 @@ final class CustomerLookups: @unchecked Sendable {
         self.waitTimeout = waitTimeout
     }
 
-    func customer(_ id: Int64) async throws(StoreError) -> Customer? {
+    /// - Parameter settled: reads a customer in a separate transaction, while a publication isn't finished.
+    func customer(
+        _ id: Int64, settled: (Int64) async throws(StoreError) -> Customer?
+    ) async throws(StoreError) -> Customer? {
         var id = id
         for _ in 0..<Self.longestChain {
             switch try await find(id) {
@@ -52,6 +57,7 @@ final class CustomerLookups: @unchecked Sendable {
             // A customer that is merged into itself was erased.
             case .another(id): return nil
             case .another(let other): id = other
+            case .unsettled: return try await settled(id)
             }
         }
         throw .damaged("customer \(id) was merged in a circle")
@@ -147,8 +153,9 @@ final class CustomerLookups: @unchecked Sendable {
 
     // MARK: Rows
 
-    private static let findOne = "SELECT \(Customer.columns) FROM customers WHERE id = $1"
-    private static let findMany = "SELECT \(Customer.columns) FROM customers WHERE id = ANY($1)"
+    private static let columns = "\(Customer.columns), \(DatabaseTransaction.unfinishedNote)"
+    private static let findOne = "SELECT \(columns) FROM customers WHERE id = $1"
+    private static let findMany = "SELECT \(columns) FROM customers WHERE id = ANY($1)"
 
     /// Finds the customers, in the order of `ids`.
     private static func find(
@@ -170,6 +177,7 @@ final class CustomerLookups: @unchecked Sendable {
     /// Reads a customer from libpq's memory, which is valid as long as the answer.
     private static func read(_ id: Int64, in row: Int, of answer: PostgresAnswer) throws(StoreError) -> Found {
         if let other = answer.integer(row, 5) { return .another(other) }
+        if answer.bytes(row, 7) != nil { return .unsettled }
         guard let code = answer.integer(row, 1).flatMap({ UInt8(exactly: $0) }), let realm = Realm(code: code) else {
             throw .damaged("a customer belongs to no known realm")
         }

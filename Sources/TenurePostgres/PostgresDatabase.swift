@@ -47,7 +47,9 @@ package struct PostgresDatabase: Database {
     package var connectionPools: [ConnectionPool] { [pool.use, lookups.use] }
 
     package func lookUp(_ id: Int64) async throws(StoreError) -> Customer? {
-        try await lookups.customer(id)
+        try await lookups.customer(id) { id throws(StoreError) in
+            try await read { session throws(StoreError) in try DatabaseTransaction(session).customer(id) }
+        }
     }
 
     package func read<Value: Sendable>(

@@ -13,15 +13,17 @@ extension StoreClause {
             }
             let owner = try await counted.showPromised("owner")
             var survey = PublicationSurvey(at: try await store.write { try $0.position() })
-            survey.verdicts[owner.id] = PublicationVerdict(loses: true, ending: ["everything"])
+            survey.set(PublicationVerdict(loses: true, ending: ["everything"]), of: owner.id)
             let late = try await counted.show(5000..<7000, by: "late")
             let (taken, work) = try await counted.measured { count in
-                try await counted.publish(
+                let outcome = try await counted.publish(
                     .taking([2], after: start), after: survey,
                     evaluating: { surveyed throws(StoreError) in
                         count(surveyed.customer.facts.purchases.count)
                         return PublicationVerdict(loses: surveyed.customer.id == late.id)
                     })
+                try await counted.finishPublication(at: Sample.now)
+                return outcome
             }
             guard case .published(let publication) = taken else { throw BrokenClause(description: "\(taken)") }
             try expect(publication.counts.losing == 2 && publication.counts.ended == 1, "\(publication.counts)")
@@ -45,7 +47,7 @@ extension StoreClause {
             }
             let owner = try await counted.showPromised("owner")
             var survey = PublicationSurvey(at: try await store.write { try $0.position() })
-            survey.verdicts[owner.id] = PublicationVerdict(loses: true, ending: ["everything"])
+            survey.set(PublicationVerdict(loses: true, ending: ["everything"]), of: owner.id)
             counted.counts.reset { number in
                 guard number <= 2 else { return }
                 _ = try await store.show(9000 + number..<9001 + number, by: "owner")
@@ -61,10 +63,18 @@ extension StoreClause {
             try expect(publication.counts.losing == 1 && publication.counts.ended == 1, "\(publication.counts)")
             try await store.expect(promises: 0, purchases: 2002, of: owner)
         },
-        StoreClause("a rollback restores the promises of many customers in short transactions") { store in
+        StoreClause("a publication ends, and a rollback restores, many customers' promises in short transactions") {
+            store in
             let counted = store.counted
             let ordinary = try await counted.ordinary()
-            let (start, taken, customers) = try await store.takePromises(of: 100)
+            let ((start, taken, customers), ending) = try await counted.measured { _ in
+                try await counted.takePromises(of: 100)
+            }
+            for write in ending.writes {
+                try expect(write.statements <= 20 * ordinary.statements, "\(write.statements) statements")
+                try expect(write.changedRows <= 64, "\(write.changedRows) rows")
+            }
+            for customer in customers { try await store.expect(promises: 0, purchases: 0, of: customer) }
             let position = try await store.write { try $0.position() }
             let (back, work) = try await counted.measured { _ in
                 try await counted.rollBack(
@@ -78,6 +88,77 @@ extension StoreClause {
                 try expect(write.changedRows <= 60, "\(write.changedRows) rows")
             }
             for customer in customers { try await store.expect(promises: 1, purchases: 0, of: customer) }
+        },
+        StoreClause("an unfinished publication counts as a whole for each reader and each change") { store in
+            let (start, taken, customers) = try await store.takePromises(of: 3, isFinished: false)
+            try expect(taken.counts.ended == 3, "\(taken.counts)")
+            func kinds(of customer: Customer) async throws -> [StoredEvent.Kind] {
+                try unwrap(try await store.read { try $0.rows(of: customer.id) }, "the rows").events.map(\.kind)
+            }
+            for customer in customers { try await store.expect(promises: 0, purchases: 0, of: customer) }
+            try expect(try await kinds(of: customers[0]).isEmpty, "nothing is written yet")
+            let synced = try await store.update("0") { $0.add([], purchases: [Sample.purchase("1")]) }
+            try expect(synced.facts.promises.isEmpty, "\(synced.facts.promises)")
+            try expect(try await kinds(of: customers[0]) == [.promisesEnded], "a sync is its turn")
+            try expect(try await kinds(of: customers[1]).isEmpty, "the others still wait")
+            try await store.finishPublication(at: Sample.now)
+            for customer in customers { try expect(try await kinds(of: customer) == [.promisesEnded], "once each") }
+
+            let survey = PublicationSurvey(at: try await store.write { try $0.position() })
+            let back = try await store.publish(
+                .returning([1], after: taken, to: start), after: survey,
+                evaluating: { _ throws(StoreError) in PublicationVerdict() })
+            guard case .published(let rollback) = back else { throw BrokenClause(description: "\(back)") }
+            try expect(rollback.counts.restored == 3, "\(rollback.counts)")
+            try await store.expect(promises: 1, purchases: 0, of: customers[1])
+            let again = try await store.update("2") { $0.add([], purchases: [Sample.purchase("2")]) }
+            try expect(again.facts.promises.count == 1, "\(again.facts.promises)")
+            try await store.finishPublication(at: Sample.now)
+            for customer in customers {
+                try expect(try await kinds(of: customer) == [.promisesEnded, .promisesRestored], "once each")
+            }
+        },
+        StoreClause("promises that were marked for a publication count until it takes effect") { store in
+            let start = try await store.write(at: Sample.now, locking: [.policies]) {
+                try $0.start(with: [1], sha256: [1])
+            }
+            let customer = try await store.update("1") { $0.promise(Sample.promise(policy: 1)) }
+            var survey = PublicationSurvey(at: try await store.write { try $0.position() })
+            survey.set(PublicationVerdict(loses: true, ending: ["everything"]), of: customer.id)
+            let first = try await store.markPromises(of: survey, at: Sample.now)
+            let second = try await store.markPromises(
+                of: try await store.survey(taking: "everything", from: customer), at: Sample.now)
+            try await store.expect(promises: 1, purchases: 0, of: customer)
+            var refusal: StoreError?
+            do throws(StoreError) {
+                _ = try await store.publish(
+                    .taking([2], after: start), after: first,
+                    evaluating: { _ throws(StoreError) in PublicationVerdict() })
+            } catch {
+                refusal = error
+            }
+            try expect(refusal == .busy, "another publication has marked the promises: \(String(describing: refusal))")
+            // The customer gets something else meanwhile, and keeps the promise under the new verdict.
+            _ = try await store.update("1") { $0.add([Sample.artifact("b")], purchases: [Sample.purchase("1")]) }
+            let outcome = try await store.publish(
+                .taking([2], after: start), after: second,
+                evaluating: { _ throws(StoreError) in PublicationVerdict() })
+            guard case .published(let publication) = outcome else { throw BrokenClause(description: "\(outcome)") }
+            try expect(publication.counts.ended == 0 && publication.counts.losing == 0, "\(publication.counts)")
+            try await store.finishPublication(at: Sample.now)
+            try await store.expect(promises: 1, purchases: 1, of: customer)
+
+            _ = try await store.markPromises(
+                of: try await store.survey(taking: "everything", from: customer), at: Sample.now)
+            try await store.removeOldMarks(at: Sample.now)
+            try expect(try await store.markedPromises() == 1, "a publication may be about to begin")
+            _ = try await store.publish(
+                .taking([3], after: publication), after: try await store.survey(taking: "cloud", from: customer),
+                evaluating: { _ throws(StoreError) in PublicationVerdict() })
+            try await store.finishPublication(at: Sample.now)
+            try await store.removeOldMarks(at: Sample.now)
+            try expect(try await store.markedPromises() == 0, "the first one didn't take effect")
+            try await store.expect(promises: 1, purchases: 1, of: customer)
         },
         StoreClause("a rollback that breaks off is finished later, and the next publication waits for it") { store in
             let counted = store.counted
@@ -95,7 +176,7 @@ extension StoreClause {
                 .returning([1], after: taken, to: start), after: PublicationSurvey(at: position),
                 evaluating: { _ throws(StoreError) in PublicationVerdict() })
             var hasEnded = false
-            do { try await counted.finishRollback(at: Sample.now) } catch { hasEnded = true }
+            do { try await counted.finishPublication(at: Sample.now) } catch { hasEnded = true }
             try expect(hasEnded, "it broke off")
             counted.counts.reset()
             guard case .published(let rollback) = back else { throw BrokenClause(description: "\(back)") }
@@ -113,7 +194,7 @@ extension StoreClause {
             _ = try await store.change(.erase, on: erased)
             // The promise of another one is made again meanwhile.
             _ = try await store.update("38") { $0.promise(Sample.promise(policy: 1)) }
-            try await store.finishRollback(at: Sample.now)
+            try await store.finishPublication(at: Sample.now)
             try expect(try await store.read { try $0.restorablePromises(after: start.id) }.isEmpty, "nothing is left")
             for customer in customers.dropLast() { try await store.expect(promises: 1, purchases: 0, of: customer) }
             let rows = try unwrap(try await store.read { try $0.rows(of: customers[0].id) }, "the rows")
@@ -195,13 +276,13 @@ extension Store {
     ) async throws -> PublicationOutcome {
         let outcome = try await publish(
             request, after: survey, evaluating: { _ throws(StoreError) in PublicationVerdict() })
-        try await finishRollback(at: Sample.now)
+        try await finishPublication(at: Sample.now)
         return outcome
     }
 
     /// Promises something to customers and publishes a policy that takes it from them.
     fileprivate func takePromises(
-        of count: Int
+        of count: Int, isFinished: Bool = true
     ) async throws -> (start: StoredPublication, taken: StoredPublication, customers: [Customer]) {
         let start = try await write(at: Sample.now, locking: [.policies]) { try $0.start(with: [1], sha256: [1]) }
         var customers: [Customer] = []
@@ -210,14 +291,27 @@ extension Store {
         }
         var survey = PublicationSurvey(at: try await write { try $0.position() })
         for customer in customers {
-            survey.verdicts[customer.id] = PublicationVerdict(loses: true, ending: ["everything"])
+            survey.set(PublicationVerdict(loses: true, ending: ["everything"]), of: customer.id)
         }
+        survey = try await markPromises(of: survey, at: Sample.now)
         let outcome = try await publish(
             .taking([2], after: start, from: count), after: survey,
             evaluating: { _ throws(StoreError) in PublicationVerdict() })
+        if isFinished { try await finishPublication(at: Sample.now) }
         guard case .published(let taken) = outcome else { throw BrokenClause(description: "\(outcome)") }
         try StoreContract.expect(taken.counts.ended == count, "\(taken.counts)")
         return (start, taken, customers)
+    }
+
+    /// A survey after which one customer loses the promises of an entitlement.
+    fileprivate func survey(taking entitlement: String, from customer: Customer) async throws -> PublicationSurvey {
+        var survey = PublicationSurvey(at: try await write { try $0.position() })
+        survey.set(PublicationVerdict(loses: true, ending: [entitlement]), of: customer.id)
+        return survey
+    }
+
+    fileprivate func markedPromises() async throws -> Int64? {
+        try await read { try $0.session.row("SELECT count(*) FROM promises WHERE ending IS NOT NULL")?.integer(0) }
     }
 
     fileprivate func expect(promises: Int, purchases: Int, of customer: Customer) async throws {

@@ -43,7 +43,7 @@ extension StoreClause {
             }
             let before = try await store.update("1") { $0.add([Sample.artifact("a")], proving: [Sample.proof("1")]) }
             var survey = PublicationSurvey(at: try await store.write { try $0.position() })
-            survey.verdicts[before.id] = PublicationVerdict(loses: true)
+            survey.set(PublicationVerdict(loses: true), of: before.id)
             let new = try await store.update("2") { $0.add([Sample.artifact("b")], proving: [Sample.proof("2")]) }
             let outcome = try await store.attempt([2], after: start, survey: survey, allowance: 1) {
                 surveyed throws(StoreError) in
@@ -68,7 +68,7 @@ extension StoreClause {
             }
             let known = try await store.update("1") { $0.add([Sample.artifact("a")], proving: [Sample.proof("1")]) }
             var survey = PublicationSurvey(at: try await store.write { try $0.position() })
-            survey.verdicts[known.id] = PublicationVerdict(gains: true)
+            survey.set(PublicationVerdict(gains: true), of: known.id)
             _ = try await store.update("2") { $0.add([Sample.artifact("b")], proving: [Sample.proof("2")]) }
             let gains: @Sendable (SurveyedCustomer) throws(StoreError) -> PublicationVerdict = { _ in
                 PublicationVerdict(gains: true)
@@ -82,7 +82,7 @@ extension StoreClause {
             }
             try expect(publication.counts.gaining == 2, "two gain")
             survey = PublicationSurvey(at: try await store.write { try $0.position() })
-            survey.verdicts[known.id] = PublicationVerdict(gains: true)
+            survey.set(PublicationVerdict(gains: true), of: known.id)
             let unbounded = try await store.attempt([1], after: publication, action: .rollback, survey: survey)
             guard case .published = unbounded else { throw BrokenClause(description: "not published: \(unbounded)") }
         },
@@ -93,7 +93,7 @@ extension StoreClause {
             let one = try await store.update("1") { $0.add([Sample.artifact("a")]) }
             let other = try await store.update("2") { $0.add([Sample.artifact("b")]) }
             var survey = PublicationSurvey(at: try await store.write { try $0.position() })
-            for id in [one.id, other.id] { survey.verdicts[id] = PublicationVerdict(loses: true) }
+            for id in [one.id, other.id] { survey.set(PublicationVerdict(loses: true), of: id) }
             _ = try await store.perform(
                 RequestedChange(.merge(other: other.publicID), actor: "ada", at: Sample.now), on: .number(one.id),
                 by: Sample.rederivation)
@@ -231,7 +231,7 @@ extension StoreClause {
             let promises = [Sample.promise(policy: 1), Sample.promise("cloud", policy: 1)]
             let customer = try await store.update { $0.promise(promises) }
             var survey = PublicationSurvey(at: try await store.write { try $0.position() })
-            survey.verdicts[customer.id] = PublicationVerdict(loses: true, ending: ["everything"])
+            survey.set(PublicationVerdict(loses: true, ending: ["everything"]), of: customer.id)
             let outcome = try await store.attempt([2], after: start, survey: survey, allowance: 1, endsPromises: true)
             guard case .published(let taken) = outcome else { throw BrokenClause(description: "\(outcome)") }
             try expect(taken.counts.ended == 1, "one ended")
@@ -257,7 +257,7 @@ extension StoreClause {
             }
             let customer = try await store.update { $0.promise(Sample.promise(policy: 1)) }
             var survey = PublicationSurvey(at: try await store.write { try $0.position() })
-            survey.verdicts[customer.id] = PublicationVerdict(loses: true, ending: ["everything"])
+            survey.set(PublicationVerdict(loses: true, ending: ["everything"]), of: customer.id)
             let outcome = try await store.attempt([2], after: start, survey: survey, allowance: 1, endsPromises: true)
             guard case .published(let taken) = outcome else { throw BrokenClause(description: "\(outcome)") }
             _ = try await store.publish([1], after: taken)
@@ -377,7 +377,9 @@ extension Store {
         var known = survey
         if known == nil { known = PublicationSurvey(at: try await write { try $0.position() }) }
         let found = try unwrap(known, "a survey")
-        return try await publish(request, after: found, evaluating: evaluate)
+        let outcome = try await publish(request, after: found, evaluating: evaluate)
+        try await finishPublication(at: Sample.now)
+        return outcome
     }
 
     fileprivate func publish(
@@ -388,7 +390,6 @@ extension Store {
         guard case .published(let publication) = outcome else {
             throw BrokenClause(description: "not published: \(outcome)")
         }
-        try await finishRollback(at: Sample.now)
         return publication
     }
 }

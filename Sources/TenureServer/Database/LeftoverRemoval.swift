@@ -3,8 +3,8 @@ import Logging
 import ServiceLifecycle
 import TenureStore
 
-/// Finishes interrupted erasures and rollbacks, and removes the rows of interrupted large updates and old notes about
-/// erased customers: at the start, and every ten minutes.
+/// Finishes interrupted erasures and publications, and removes the rows of interrupted large updates, old notes about
+/// erased customers, and the marks of publications that didn't take effect: at the start, and every ten minutes.
 struct LeftoverRemoval: Service {
     let store: Store
     let now: @Sendable () -> Date
@@ -17,15 +17,18 @@ struct LeftoverRemoval: Service {
             do {
                 try await store.removeLeftovers(at: now())
                 try await store.removeOldDepartures(at: now())
+                try await store.removeOldMarks(at: now())
             } catch {
                 logger.error("can't remove rows of erased customers; trying again", metadata: ["detail": "\(error)"])
             }
             do {
                 // It takes minutes for hundreds of thousands of promises. The next process continues it.
-                try await cancelWhenGracefulShutdown { try await store.finishRollback(at: now()) }
+                try await cancelWhenGracefulShutdown { try await store.finishPublication(at: now()) }
             } catch {
                 guard !Task.isShuttingDownGracefully else { return }
-                logger.error("can't restore all promises of a rollback; trying again", metadata: ["detail": "\(error)"])
+                logger.error(
+                    "can't end and restore all promises of a publication; trying again",
+                    metadata: ["detail": "\(error)"])
             }
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.interval) }
         }

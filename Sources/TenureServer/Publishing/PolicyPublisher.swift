@@ -119,7 +119,7 @@ struct PolicyPublisher: Sendable {
             switch outcome {
             case .published(let publication):
                 try await policies.refreshNow()
-                if publication.counts.restored > 0 { await finishRollback(logger: logger) }
+                await finishPublication(logger: logger)
                 return publication
             case .overtaken:
                 throw Problem(
@@ -133,21 +133,21 @@ struct PolicyPublisher: Sendable {
         throw Self.busy
     }
 
-    /// The rollback took effect in any case. If this breaks off, `LeftoverRemoval` continues.
-    private func finishRollback(logger: Logger) async {
+    /// The publication took effect in any case. If this breaks off, `LeftoverRemoval` continues.
+    private func finishPublication(logger: Logger) async {
         do {
-            try await store.finishRollback(at: now())
+            try await store.finishPublication(at: now())
         } catch {
             logger.error(
-                "a rollback took effect, but not all promises are restored yet; trying again",
+                "a publication took effect, but not all of its promises are ended and restored yet; trying again",
                 metadata: ["detail": "\(error)"])
         }
     }
 
-    /// Returns the policy in effect, once the rollback to it has restored all promises.
+    /// Returns the policy in effect, once its publication has ended and restored all promises.
     private func settledPresent() async throws -> ActivePolicy.Present {
         try await policies.refreshNow()
-        try await store.finishRollback(at: now())
+        try await store.finishPublication(at: now())
         return policies.present
     }
 
@@ -166,6 +166,7 @@ struct PolicyPublisher: Sendable {
                 try await PolicyRehearser(store: store, policies: policies).catchUp(
                     survey, by: evaluator, restoringAfter: request.restoringAfter, keepingPromises: keepingPromises)
             }
+            if request.endsPromises { survey = try await store.markPromises(of: survey, at: request.at) }
             let outcome = try await store.publish(
                 request, after: survey, limit: PolicyRehearser.mostInPublication
             ) { surveyed throws(StoreError) in

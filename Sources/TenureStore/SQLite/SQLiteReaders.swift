@@ -82,6 +82,8 @@ extension SQLiteReaders {
         case customer(Customer)
         /// Another customer, into whom this one was merged. An erased customer was merged into itself.
         case another(Int64)
+        /// See `DatabaseTransaction.settled`.
+        case unsettled
     }
 
     /// See `Database.lookUp`.
@@ -95,6 +97,10 @@ extension SQLiteReaders {
                 case .customer(let customer): return customer
                 case .another(id): return nil
                 case .another(let next): id = next
+                case .unsettled:
+                    return try connection.transaction("BEGIN") { () throws(StoreError) in
+                        try DatabaseTransaction(connection).customer(id)
+                    }
                 }
             }
             throw .damaged("customer \(id) was merged in a circle")
@@ -104,8 +110,15 @@ extension SQLiteReaders {
     private static func member(_ id: Int64, _ connection: SQLiteConnection) throws(StoreError) -> Member {
         var member = Member.none
         try connection.run(
-            "SELECT realm, public_id, created_at, facts, merged_into FROM customers WHERE id = ?", [.integer(id)]
+            """
+            SELECT realm, public_id, created_at, facts, merged_into, \(DatabaseTransaction.unfinishedNote)
+            FROM customers WHERE id = ?
+            """, [.integer(id)]
         ) { row throws(StoreError) in
+            guard sqlite3_column_type(row, 5) == SQLITE_NULL else {
+                member = .unsettled
+                return
+            }
             guard sqlite3_column_type(row, 4) == SQLITE_NULL else {
                 member = .another(sqlite3_column_int64(row, 4))
                 return

@@ -182,6 +182,8 @@ extension Migration {
         CREATE INDEX notifications_by_customer ON notifications (customer);
 
         -- `ended_by` is the publication that ended the promise; a rollback that restores it sets it to NULL again.
+        -- `ending` marks the promises that a publication will end, or has to end still: see `publication` and
+        -- `publicationDraft` in `progress`.
         CREATE TABLE promises (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             customer INTEGER NOT NULL REFERENCES customers (id),
@@ -192,7 +194,8 @@ extension Migration {
             policy INTEGER NOT NULL REFERENCES policies (version),
             until INTEGER,
             recorded_at INTEGER NOT NULL,
-            ended_by INTEGER REFERENCES publications (id)
+            ended_by INTEGER REFERENCES publications (id),
+            ending INTEGER
         ) STRICT;
         -- A UNIQUE constraint treats NULLs as distinct; here they are equal.
         CREATE UNIQUE INDEX promises_once ON promises (
@@ -200,6 +203,7 @@ extension Migration {
             coalesce(original_purchase_date, 0), coalesce(until, 0)
         );
         CREATE INDEX promises_by_end ON promises (ended_by) WHERE ended_by IS NOT NULL;
+        CREATE INDEX promises_by_ending ON promises (ending) WHERE ending IS NOT NULL;
 
         -- `kind` is `grant` or `revocation`.
         CREATE TABLE support_grants (

@@ -23,8 +23,8 @@ extension Store {
         _ evaluate: @escaping @Sendable (Customer) -> EntitlementChange?
     ) async throws(StoreError) -> Bool {
         let next = try await read(at: now) { transaction -> (position: Int64, customers: [SizedCustomer])? in
-            // Until a rollback has restored its promises, customers seem to have lost rights.
-            guard let position = try transaction.comparisonPosition(), try transaction.unfinishedRollback() == nil
+            // A publication changes customers again until it has ended and restored all promises.
+            guard let position = try transaction.comparisonPosition(), try transaction.unfinishedPublication() == nil
             else { return nil }
             return (position, try transaction.customersToCompare(after: position, limit: limit))
         }

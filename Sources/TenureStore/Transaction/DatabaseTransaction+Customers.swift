@@ -10,11 +10,14 @@ extension DatabaseTransaction {
             let lock = forUpdate ? session.dialect.forUpdate : ""
             guard
                 let row = try session.row(
-                    "SELECT \(Customer.columns) FROM customers WHERE id = $1\(lock)", [.integer(id)])
+                    "SELECT \(Customer.columns), \(Self.unfinishedNote) FROM customers WHERE id = $1\(lock)",
+                    [.integer(id)])
             else { return nil }
             guard let next = try row.integerIfPresent(5) else {
                 let known = try largeFacts?.decoded(try row.bytes(4))
-                return try Customer(row, remembering: known ?? remembered[id])
+                let customer = try Customer(row, remembering: known ?? remembered[id])
+                guard let note = try row.textIfPresent(7) else { return customer }
+                return try settled(customer, after: try UnfinishedPublication(note), isLocked: forUpdate)
             }
             // Erased.
             guard next != id else { return nil }
@@ -22,6 +25,9 @@ extension DatabaseTransaction {
         }
         throw .damaged("customer \(id) was merged in a circle")
     }
+
+    /// NULL unless the rows of some customers have to be `settled`.
+    package static let unfinishedNote = "(SELECT value FROM progress WHERE name = '\(UnfinishedPublication.name)')"
 
     /// The highest number of any customer; 0 without customers.
     package func newestCustomer() throws(StoreError) -> Int64 {

@@ -18,47 +18,6 @@ extension DatabaseTransaction {
         return restorable
     }
 
-    /// Ends the promises of a publication, and adds an event to the timeline of each customer that it concerns. Returns
-    /// how many there were.
-    func endPromises(
-        _ request: RequestedPublication, in publication: Int64, of version: Int64,
-        _ verdicts: [Int64: PublicationVerdict]
-    ) throws(StoreError) -> Int {
-        var count = 0
-        for (id, verdict) in verdicts.filter({ !$0.value.ending.isEmpty }).sorted(by: { $0.key < $1.key }) {
-            guard let customer = try customer(id, forUpdate: true), customer.id == id else { continue }
-            let ended = try end(verdict.ending, of: id, in: publication)
-            guard ended > 0 else { continue }
-            count += ended
-            var facts = customer.facts
-            facts.removePromises(of: verdict.ending)
-            var detail = ["publication": String(publication), "version": String(version)]
-            detail["reason"] = request.reason
-            detail["entitlements"] = verdict.ending.sorted().joined(separator: ", ")
-            try append(.promisesEnded, to: customer, actor: request.actor, detail: detail)
-            _ = try update(customer, to: facts)
-        }
-        return count
-    }
-
-    /// Ends the promises of all members. Returns how many there were.
-    private func end(
-        _ entitlements: Set<String>, of id: Int64, in publication: Int64
-    ) throws(StoreError) -> Int {
-        guard !entitlements.isEmpty else { return 0 }
-        var count = 0
-        for member in try group(of: id) {
-            for entitlement in entitlements.sorted() {
-                count += try session.execute(
-                    """
-                    UPDATE promises SET ended_by = $1
-                    WHERE customer = $2 AND entitlement = $3 AND ended_by IS NULL
-                    """, [.integer(publication), .integer(member), .text(entitlement)])
-            }
-        }
-        return count
-    }
-
     /// Whether a publication ended this promise, and no customer still has it. A new copy of it must not be stored
     /// then.
     func isEnded(_ promise: StoredPromise) throws(StoreError) -> Bool {

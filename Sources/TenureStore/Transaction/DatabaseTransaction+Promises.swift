@@ -40,7 +40,7 @@ extension DatabaseTransaction {
             [.integer(customer), .integer(publication), .integer(next)])
     }
 
-    private func promises(
+    func promises(
         _ condition: String, _ arguments: [SQLValue]
     ) throws(StoreError) -> [StoredPromise] {
         try session.rows(

@@ -8,6 +8,10 @@ extension DatabaseTransaction {
         try publications("ORDER BY id DESC LIMIT 1", []).first
     }
 
+    func publication(_ id: Int64) throws(StoreError) -> StoredPublication? {
+        try publications("WHERE id = $1", [.integer(id)]).first
+    }
+
     /// The version of the policy in effect.
     func publishedVersion() throws(StoreError) -> Int64? {
         try session.row("SELECT policy FROM publications ORDER BY id DESC LIMIT 1")?.integer(0)
@@ -46,9 +50,11 @@ extension DatabaseTransaction {
         try session.allowLongStatements()
         try keepWritersAway()
         guard let former = try publication(), former.id == request.base else { return .refused(.overtaken) }
-        guard try unfinishedRollback() == nil else { return .refused(.behind) }
+        guard try unfinishedPublication() == nil else { return .refused(.behind) }
         let changes = try changes(since: survey.position)
-        guard changes.customers.count <= limit else { return .refused(.behind) }
+        guard changes.customers.count <= limit, !request.endsPromises || survey.unmarked.count <= limit else {
+            return .refused(.behind)
+        }
         var survey = survey
         survey.apply(changes)
         return .ready(
@@ -61,10 +67,10 @@ extension DatabaseTransaction {
         try surveyed(id, restoringAfter: draft.request.restoringAfter)
     }
 
-    /// Publishes everything at once or nothing: the policy takes effect, promises end, and a rollback begins to restore
-    /// others; see `Store.finishRollback`.
+    /// Publishes everything at once or nothing: the policy takes effect, marked promises end, and a rollback restores
+    /// others. Rows that follow from this are written later; see `Store.finishPublication`.
     func publish(_ draft: PublicationDraft) throws(StoreError) -> PublicationOutcome {
-        let (request, survey) = (draft.request, draft.survey)
+        var (request, survey) = (draft.request, draft.survey)
         let verdicts = survey.verdicts
         var counts = StoredPublication.Counts()
         counts.customers = survey.customers
@@ -75,10 +81,10 @@ extension DatabaseTransaction {
 
         let version = try version(of: request.compiled, sha256: request.sha256)
         let id = try insert(request, of: version, counts)
-        if request.endsPromises { counts.ended = try endPromises(request, in: id, of: version, verdicts) }
-        if let former = request.restoringAfter {
-            counts.restored = try begin(UnfinishedRollback(publication: id, former: former))
-        }
+        if request.endsPromises { try survey.markRest(in: self) }
+        (counts.ended, counts.restored) = try begin(
+            UnfinishedPublication(
+                publication: id, former: request.restoringAfter, draft: request.endsPromises ? survey.draft : nil))
         try session.execute(
             "UPDATE publications SET ended = $1, restored = $2 WHERE id = $3",
             [SQLValue(counts.ended), SQLValue(counts.restored), .integer(id)])

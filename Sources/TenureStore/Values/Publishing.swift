@@ -19,7 +19,7 @@ package struct RequestedPublication: Sendable, Hashable {
     /// How many customers may gain something; nil means any number.
     let gainAllowance: Int?
     /// Whether rights that the new policy doesn't give end even if they were promised.
-    let endsPromises: Bool
+    package let endsPromises: Bool
 
     package init(
         compiled: [UInt8], sha256: [UInt8], action: StoredPublication.Action, at: Date, actor: String,
@@ -60,7 +60,12 @@ package struct PublicationVerdict: Sendable, Hashable {
 /// What evaluating all customers found, as of a position of the database.
 package struct PublicationSurvey: Sendable {
     /// The verdicts that aren't empty, by customer.
-    package var verdicts: [Int64: PublicationVerdict] = [:]
+    package private(set) var verdicts: [Int64: PublicationVerdict] = [:]
+    /// Marks the promises that the publication ends: random, and not 0.
+    let draft = Int64.random(in: 1 ... .max)
+    /// Customers with promises that aren't marked as the verdicts say.
+    var unmarked: Set<Int64> = []
+    private var isMarking = false
     /// The state of the database before the first customer was read, or at the last changes.
     package private(set) var position: DatabasePosition
     /// Customers that count, in the order of their numbers.
@@ -82,7 +87,7 @@ package struct PublicationSurvey: Sendable {
 
     /// Adds the next customer, in the order of their numbers.
     package mutating func add(_ surveyed: SurveyedCustomer, _ verdict: PublicationVerdict) {
-        if verdict != PublicationVerdict() { verdicts[surveyed.customer.id] = verdict }
+        set(verdict, of: surveyed.customer.id)
         if !surveyed.isUnbound { read.append(surveyed.customer.id) }
     }
 
@@ -93,12 +98,35 @@ package struct PublicationSurvey: Sendable {
             verdicts[id] = nil
             readAgain[id] = false
         }
+        // Before the first marks, none has to be removed.
+        if isMarking { unmarked.formUnion(changes.outdated) } else { unmarked.subtract(changes.outdated) }
     }
 
     /// Sets the verdict on a customer that changed.
     package mutating func update(_ surveyed: SurveyedCustomer, _ verdict: PublicationVerdict) {
-        if verdict != PublicationVerdict() { verdicts[surveyed.customer.id] = verdict }
+        set(verdict, of: surveyed.customer.id)
         readAgain[surveyed.customer.id] = !surveyed.isUnbound
+    }
+
+    /// Sets the verdict on a customer. `add` and `update` also count the customer.
+    package mutating func set(_ verdict: PublicationVerdict, of id: Int64) {
+        verdicts[id] = verdict == PublicationVerdict() ? nil : verdict
+        if !verdict.ending.isEmpty { unmarked.insert(id) }
+    }
+
+    /// Returns whether nothing was marked yet.
+    mutating func beginMarking() -> Bool {
+        guard !isMarking, !unmarked.isEmpty else { return false }
+        isMarking = true
+        return true
+    }
+
+    /// Marks what `Store.markPromises` left, in the transaction that publishes.
+    mutating func markRest(in transaction: DatabaseTransaction) throws(StoreError) {
+        if beginMarking() { try transaction.beginMarking(draft) }
+        guard isMarking else { return }
+        try transaction.mark(unmarked.sorted(), by: self)
+        try transaction.endMarking()
     }
 
     private func wasRead(_ id: Int64) -> Bool {
