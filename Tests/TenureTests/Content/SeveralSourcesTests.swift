@@ -67,6 +67,16 @@ import Testing
         }
     }
 
+    @Test(arguments: [Double.nan, .infinity, -.infinity, 1e300, -1])
+    func `a source may report any progress while it makes a pack available`(fraction: Double) async throws {
+        let testBed = try ContentTestBed(Self.files)
+        let (source, keys) = (LateSource(testBed.published, fraction: fraction), testBed.keys)
+        source.isReady = true
+        let tenure = testBed.device.start { $0.options.content = .custom(source, keys: keys) }
+        try await tenure.content["piano"].download()
+        #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
+    }
+
     @Test func `the packs of a catalog are known after a relaunch without a network`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let first = testBed.device.start()
