@@ -76,6 +76,17 @@ private func manifest(_ files: [(path: String, size: Int64)]) throws -> PackMani
         #expect(isRejected("\(sound.archive)", "\(sound.archive)".uppercased()))
     }
 
+    @Test func `rejects a small file and its only chunk with different digests`() throws {
+        let (file, chunk) = (ContentDigest(of: Data("file".utf8)), ContentDigest(of: Data("chunk".utf8)))
+        func manifest(_ digest: ContentDigest) throws {
+            let entry = PackManifest.File(path: "a", offset: 512, size: 5, digest: digest, chunks: [chunk])
+            _ = try PackManifest(
+                files: [entry], archive: file, archiveSize: PackManifest.archiveSize(endingWith: entry))
+        }
+        try manifest(chunk)
+        #expect(throws: ContentError.self) { try manifest(file) }
+    }
+
     @Test func `rejects more files than a pack may have`() throws {
         _ = try manifest((0..<10_000).map { ("file-\($0)", 0) })
         #expect(throws: ContentError.self) { try manifest((0...10_000).map { ("file-\($0)", 0) }) }

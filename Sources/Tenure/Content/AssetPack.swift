@@ -76,7 +76,8 @@ extension Tenure {
         /// - Throws: `AssetPackError`, or `CancellationError` if the waiting task was canceled.
         public func download() async throws { try await library.download(name) }
 
-        /// A file or folder of the installed pack. The URL is valid until the process ends.
+        /// A file or folder of the installed pack. The URL is valid until the process ends. Right after the start, this
+        /// waits until the customer's right is known, as `allows` does.
         ///
         /// - Throws: `AssetPackError` if the pack isn't installed or has no such file, or the customer may not open it.
         public func url(for path: String) async throws -> URL { try await library.url(for: path, in: name) }

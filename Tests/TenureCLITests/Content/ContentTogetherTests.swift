@@ -78,6 +78,23 @@ import Testing
         #expect(try testBed.folder.text("embedded/grand-piano/samples/c4.wav") == "round 23")
     }
 
+    /// As it is between the two steps in which a folder is replaced where no file system call exchanges two.
+    @Test func `an embed puts the app's folder back that a killed one has moved aside, with a person's own files`()
+        async throws
+    {
+        let testBed = try await ContentTestBed()
+        let out = testBed.folder.url("embedded").path
+        #expect(try await testBed.run("embed", "--to", out).status == 0)
+        try testBed.folder.write("mine", to: "embedded/notes.txt")
+        try FileManager.default.moveItem(
+            atPath: out, toPath: testBed.folder.url(".embedded.unfinished-7-old").path)
+        let refused = try await testBed.run("embed", "--to", out)
+        #expect(refused.status == 1 && refused.errors.contains("`notes.txt`"), "\(refused.errors)")
+        #expect(try testBed.folder.text("embedded/notes.txt") == "mine")
+        #expect(try !Self.hasUnfinished(testBed))
+        try Self.expectWhole(out)
+    }
+
     /// Each file that `content.json` names is there, with its size.
     private static func expectWhole(_ folder: String) throws {
         let json = try Data(contentsOf: URL(fileURLWithPath: folder + "/content.json"))

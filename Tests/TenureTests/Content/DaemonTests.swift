@@ -58,11 +58,14 @@ import Testing
             testBed.server.slowDown(20_000)
             let client = try start(stall: stall)
             try await client.reaches(prefix: "available")
+            // Otherwise a busy machine may download all before the app has left the foreground.
+            testBed.server.hold(after: part * 2)
             try client.send("download")
             try await client.reaches(bytes: Int64(part * 5 / 4))
             testBed.server.add(faults)
             try client.send("background")
             try await client.reaches(prefix: "handed over")
+            testBed.server.hold(after: nil)
             return client
         }
 

@@ -7,9 +7,11 @@ import TenureCore
 final class LateSource: Tenure.ContentSource {
     let identifier = "late"
     private let folder: String
+    /// What it reports before it delivers.
+    private let fraction: Double
     private let state = Locked((isReady: false, lists: 0))
 
-    init(_ folder: String) { self.folder = folder }
+    init(_ folder: String, fraction: Double = 0) { (self.folder, self.fraction) = (folder, fraction) }
 
     var isReady: Bool {
         get { state.withLock { $0.isReady } }
@@ -26,6 +28,7 @@ final class LateSource: Tenure.ContentSource {
 
     func fetch(_ request: Tenure.ContentRequest, receive: (Tenure.ContentDelivery) throws -> Void) throws {
         let file = try Data(contentsOf: URL(fileURLWithPath: folder + "/" + request.digest))
+        try receive(.preparing(fraction))
         try receive(.bytes(file[Int(request.range.lowerBound)..<Int(request.range.upperBound)]))
     }
 

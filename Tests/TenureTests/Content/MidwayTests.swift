@@ -43,6 +43,25 @@ import Testing
         #expect(testBed.server.sent < 10_000)
     }
 
+    @Test func `a download continues with the newest version if the web server has removed the one that was begun`()
+        async throws
+    {
+        let testBed = try ContentTestBed(Self.files) { $0.stallTimeout = 60 }
+        let begun = try #require(try testBed.publish(Self.files).packs.first?.version.archive)
+        testBed.server.hold(after: 1_000_000)
+        let tenure = testBed.device.start()
+        let piano = tenure.content["piano"]
+        let download = Task { try await piano.download() }
+        while testBed.server.sent < 1_000_000 { try await Task.sleep(nanoseconds: 5_000_000) }
+        var newer = Self.files
+        newer["index.json"] = Data("[]".utf8)
+        try testBed.publish(newer)
+        try FileManager.default.removeItem(atPath: "\(testBed.published)/\(begun)")
+        testBed.server.hold(after: nil, closing: 1)
+        try await download.value
+        #expect(try await ContentTestBed.contents(of: tenure) == newer)
+    }
+
     @Test func `an expired link is replaced, and the downloaded bytes stay`() async throws {
         let testBed = try ContentTestBed(
             Self.files, faults: [.cut(after: 2_000_000), .status(403), .status(500), .status(401)])

@@ -70,6 +70,22 @@ import Testing
         await #expect(throws: Tenure.AssetPackError.notEntitled("piano")) { try await piano.url(for: "a.txt") }
     }
 
+    @Test func `that is bought later doesn't begin a download that ended without it`() async throws {
+        let store = FakeStore { $0.app = InventedApp.newcomer() }
+        let testBed = try ContentTestBed(Self.files, unlock: .product(Self.loops), store: store) {
+            $0.options.whileUndetermined = .deny
+        }
+        let tenure = testBed.device.start()
+        let piano = tenure.content["piano"]
+        await #expect(throws: Tenure.AssetPackError.notEntitled("piano")) { try await piano.download() }
+        store.deliverUpdate(InventedApp.purchase(Self.loops))
+        let state = await piano.reaches { $0 != .notEntitled }
+        guard case .available = state else { return #expect(Bool(false), "\(state)") }
+        await tenure.content.refresh()
+        guard case .available = piano.state else { return #expect(Bool(false), "\(piano.state)") }
+        #expect(testBed.server.ranges.isEmpty)
+    }
+
     @Test func `has no grace period once the purchases are known`() async throws {
         let store = FakeStore { $0.app = InventedApp.newcomer() }
         let testBed = try ContentTestBed(Self.files, unlock: .product(Self.loops), store: store)
@@ -97,6 +113,27 @@ import Testing
         let piano = tenure.content["piano"]
         try await piano.download()
         _ = try await piano.url(for: "a.txt")
+        testBed.device.time.now = end
+        #expect(await piano.reaches { $0 == .notEntitled } == .notEntitled)
+    }
+
+    @Test func `ends with a subscription that grants nothing else`() async throws {
+        let (monthly, end) = ("com.example.loops.monthly", InventedApp.now.addingTimeInterval(3600))
+        let testBed = try ContentTestBed(
+            Self.files, unlock: .product(monthly),
+            store: FakeStore {
+                $0.app = InventedApp.newcomer()
+                $0.transactions = [
+                    InventedApp.purchase(
+                        monthly, type: .autoRenewable, bought: end.addingTimeInterval(-30 * InventedApp.day),
+                        expires: end)
+                ]
+            })
+        let tenure = testBed.device.start()
+        let piano = tenure.content["piano"]
+        try await piano.download()
+        _ = await tenure.settled()
+        // The customer's rights by the policy stay as they are.
         testBed.device.time.now = end
         #expect(await piano.reaches { $0 == .notEntitled } == .notEntitled)
     }

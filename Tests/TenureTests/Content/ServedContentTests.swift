@@ -124,6 +124,38 @@ import Testing
         }
     }
 
+    @Test func `ends with the version with which it began, by the links that a killed app has left`() async throws {
+        try await ServedContent.run { served in
+            served.transport.cut(after: 1_000_000)
+            var changed = ServedContent.files
+            changed["index.json"] = Data("{\"version\":2}".utf8)
+            let (publish, testBed) = (changed, served.testBed)
+            served.transport.before(1) {
+                try testBed.publish(publish)
+                served.transport.isDown = true
+            }
+            let killed = served.device(try .owner()).start()
+            let waiting = Task { try? await killed.content["piano"].download() }
+            while !served.transport.isDown { try await Task.sleep(nanoseconds: 5_000_000) }
+            waiting.cancel()
+            // The first app goes on in this process, so the next one has a copy of its files.
+            let copy = testBed.folder.url("copy")
+            try FileManager.default.copyItem(at: testBed.folder.url("device"), to: copy)
+            // It may belong to a process that runs.
+            try? FileManager.default.removeItem(at: testBed.folder.url("copy/content/transfer.json"))
+            let transport = ArrangedTransport()
+            let tenure = served.device(try .owner()) { setup in
+                setup.contentTransport = transport
+                setup.contentLocation = ContentLocation(in: copy)
+            }.start()
+            let state = await tenure.content["piano"].reaches { if case .installed = $0 { true } else { false } }
+            guard case .installed(_, .available?) = state else { return #expect(Bool(false), "\(state)") }
+            #expect(try await ContentTestBed.contents(of: tenure) == ServedContent.files)
+            #expect(transport.received < ServedContent.size - 1_000_000 + 10_000)
+            withExtendedLifetime(killed) {}
+        }
+    }
+
     @Test func `continues with the newest version if the service no longer has the one that was begun`() async throws {
         try await ServedContent.run(lifetime: 600) { served in
             served.transport.cut(after: 2_999_000)

@@ -66,6 +66,20 @@ import Testing
         #expect(testBed.server.faultsLeft == 0)
     }
 
+    @Test func `continue when the customer asks, although the server wants a pause of centuries`() async throws {
+        let testBed = try ContentTestBed(Self.files, faults: [.status(503, headers: ["Retry-After: 1000000000000"])])
+        let tenure = testBed.device.start()
+        let piano = tenure.content["piano"]
+        let download = Task { try await piano.download() }
+        while testBed.server.faultsLeft > 0 { try await Task.sleep(nanoseconds: 5_000_000) }
+        #expect(await piano.reaches { $0 == .waiting(.network) } == .waiting(.network))
+        try await Task.sleep(nanoseconds: 200_000_000)
+        #expect(piano.state == .waiting(.network))
+        await piano.resume()
+        try await download.value
+        #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
+    }
+
     @Test func `continue at once after each of many lost connections that have carried bytes`() async throws {
         let testBed = try ContentTestBed(
             Self.files, faults: [ContentServer.Fault](repeating: .cut(after: 300_000), count: 8)

@@ -40,6 +40,43 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == newer)
     }
 
+    @Test(arguments: ["entitlement", "product"])
+    func `an installed pack opens at once after a relaunch without a network`(kind: String) async throws {
+        let loops = "com.example.loops"
+        let testBed = try ContentTestBed(
+            Self.files, unlock: kind == "product" ? .product(loops) : .entitlement("everything"),
+            store: FakeStore {
+                $0.app = InventedApp.owner()
+                $0.transactions = [InventedApp.purchase(loops)]
+            })
+        let first = testBed.device.start()
+        try await first.content["piano"].download()
+        _ = await first.refresh()
+        testBed.server.stop()
+        for _ in 0..<20 {
+            let tenure = testBed.device.start()
+            let url = try await tenure.content["piano"].url(for: "index.json")
+            #expect(try Data(contentsOf: url) == Data("{}".utf8))
+        }
+        for _ in 0..<20 {
+            let tenure = testBed.device.start()
+            for await state in tenure.content["piano"].states {
+                if case .installed = state { break }
+                #expect(state == .unknown, "the app would offer a purchase")
+            }
+        }
+    }
+
+    @Test(arguments: [Double.nan, .infinity, -.infinity, 1e300, -1])
+    func `a source may report any progress while it makes a pack available`(fraction: Double) async throws {
+        let testBed = try ContentTestBed(Self.files)
+        let (source, keys) = (LateSource(testBed.published, fraction: fraction), testBed.keys)
+        source.isReady = true
+        let tenure = testBed.device.start { $0.options.content = .custom(source, keys: keys) }
+        try await tenure.content["piano"].download()
+        #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
+    }
+
     @Test func `the packs of a catalog are known after a relaunch without a network`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let first = testBed.device.start()

@@ -121,6 +121,54 @@ import Testing
         }
     }
 
+    @Test func `never go back to an older catalog, also in steps`() async throws {
+        let testBed = try ContentTestBed(Self.files)
+        let publication = try testBed.publish(Self.files)
+        let current = publication.catalog
+        func serve(counter: Int64) throws {
+            let signed = try SignedCatalog(
+                current.catalog, counter: counter, issuedAt: current.issuedAt, by: testBed.key)
+            try Data(signed.text.utf8).write(to: testBed.folder.url("public/catalog.jws"))
+        }
+        // What was published twice, with another catalog in between.
+        try offer(publication, bundleID: InventedApp.bundleID, in: testBed)
+        let between = try Data(contentsOf: testBed.folder.url("public/catalog.jws"))
+        try serve(counter: current.counter + 1)
+        let tenure = testBed.device.start()
+        await tenure.content.refresh()
+        try serve(counter: current.counter - 1)
+        await tenure.content.refresh()
+        try between.write(to: testBed.folder.url("public/catalog.jws"))
+        await tenure.content.refresh()
+        #expect(tenure.content["organ"].state == .unknown)
+        guard case .available = tenure.content["piano"].state else {
+            return #expect(Bool(false), "\(tenure.content["piano"].state)")
+        }
+    }
+
+    @Test func `fail if the catalog names another size of the archive than its manifest`() async throws {
+        let testBed = try ContentTestBed(Self.files)
+        let catalog = try testBed.publish(Self.files).catalog
+        let packs = catalog.catalog.packs.map { pack in
+            ContentCatalog.Pack(
+                name: pack.name, unlock: pack.unlock, isPurgeable: pack.isPurgeable,
+                versions: pack.versions.map { version in
+                    ContentCatalog.Version(
+                        minimumAppVersion: version.minimumAppVersion, manifest: version.manifest,
+                        manifestSize: version.manifestSize, archive: version.archive,
+                        archiveSize: version.archiveSize + 512, installedSize: version.installedSize)
+                })
+        }
+        let signed = try SignedCatalog(
+            try ContentCatalog(bundleID: InventedApp.bundleID, packs: packs), counter: catalog.counter + 1,
+            issuedAt: catalog.issuedAt, by: testBed.key)
+        try Data(signed.text.utf8).write(to: testBed.folder.url("public/catalog.jws"))
+        let tenure = testBed.device.start()
+        await tenure.content.refresh()
+        await #expect(throws: Tenure.AssetPackError.corrupted("piano")) { try await tenure.content["piano"].download() }
+        #expect(testBed.server.ranges.isEmpty)
+    }
+
     @Test func `ignore the catalog of another app, although the key signed it`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let publication = try testBed.publish(Self.files)

@@ -184,8 +184,9 @@ extension ContentLibrary {
         return packInUse(name) != nil
     }
 
-    func url(for path: String, in name: String) throws -> URL {
+    func url(for path: String, in name: String) async throws -> URL {
         load()
+        if packInUse(name) != nil, !isAllowed(name) { await waitForRight(to: name) }
         // As the files are named, however the app spells it.
         let path = path.precomposedStringWithCanonicalMapping
         // Another process may have replaced or removed the version that this one knows.
@@ -204,6 +205,14 @@ extension ContentLibrary {
             publish()
         }
         throw Tenure.AssetPackError.notInstalled(name)
+    }
+
+    /// Right after the start, rights aren't known yet.
+    private func waitForRight(to name: String) async {
+        await engine.load()
+        await followProducts()
+        guard !isAllowed(name) else { return }
+        for await customer in engine.customerState.watch() where !customer.isResolving || isAllowed(name) { break }
     }
 }
 

@@ -89,6 +89,8 @@ actor ContentLibrary {
     /// Follows the customer, the network and the catalogs, until its task is canceled.
     func run() async {
         guard isUsed else { return }
+        // First: no pack is shown as denied only because nothing was read yet.
+        await engine.load()
         load()
         for name in store.names { store.removeOldVersions(of: name) }
         await followProducts()
@@ -188,7 +190,7 @@ actor ContentLibrary {
         return isComplete
     }
 
-    private func followProducts() async {
+    func followProducts() async {
         let products = products
         await engine.follow(products: products)
         followed = products

@@ -138,7 +138,8 @@ struct PackTransfer: Sendable {
                 switch delivery {
                 case .preparing(let fraction):
                     let total = writer.partial.total
-                    let prepared = Int64(Double(total) * min(max(fraction, 0), 1))
+                    // Not a number if a source divides by zero.
+                    let prepared = fraction > 0 ? Int64(Double(total) * min(fraction, 1)) : 0
                     report(.progress(bytes: max(writer.partial.bytes, prepared), total: total))
                 case .bytes(let piece):
                     guard piece.count <= range.count - count else { throw Tenure.ContentSourceError.unavailable() }
