@@ -76,7 +76,18 @@ import Testing
         #expect(try codes() == [])
         let list = "iOS,1.0,1,2012-03-01,paid\niOS,2.0,120,2015-06-10T18:00:00Z,free\n"
         #expect(try codes(list: list) == [])
-        #expect(try codes(list: list + "visionOS,2.2,140,2024-02-02T08:00:00Z,free\n") == ["inherits-from-ios"])
+        let vision = "visionOS,3.2,240,2024-02-02T08:00:00Z,free\n"
+        #expect(try codes(list: list + vision) == ["inherits-from-ios"])
+        // It came there in a later era, so no boundary before that one concerns it.
+        let later = """
+            }
+              - name: club
+                model: free
+                begins: { iOS: { build: "200", at: 2023-06-10T18:00:00Z }, visionOS: new }
+            buildNumbers
+            """
+        let club = [("}\nbuildNumbers", later)]
+        #expect(try codes(club, list: list + "iOS,3.0,200,2023-06-10T18:00:00Z,free\n" + vision) == [])
     }
 
     @Test func `a changeover that must be stated is missed once`() throws {
@@ -137,9 +148,10 @@ import Testing
         #expect(
             try found("  badge:\n    honors: [paid]") == ["paid-era-unhonored warning eras/paid/premium"])
         // A year of something else is no replacement.
-        #expect(
-            try found("  cloud:\n    products: [yearly]\n    honors: [{ era: paid, for: P1Y }]")
-                == ["paid-era-unhonored warning eras/paid/premium"])
+        let year = "  cloud:\n    products: [yearly]\n    honors: [{ era: paid, for: P1Y }]"
+        #expect(try found(year) == ["paid-era-unhonored warning eras/paid/premium"])
+        let message = try findings([("honors: [paid]", "trial: { days: 3 }\n" + year)]).first?.message
+        #expect(message?.contains("nothing that is sold is theirs permanently") == true)
         // What is new may be sold to owners too, but only the developer knows what is new.
         let second = "  everything:\n    products: [all]\n    honors: [paid]"
         #expect(try found(second) == ["paid-era-unhonored warning eras/paid/premium"])

@@ -84,6 +84,29 @@ extension CustomerResponse {
         }
     }
 
+    @Test func `stay two in Sandbox, where all have one date, though only one has an ID`() async throws {
+        try await withService { client in
+            let minter = Calculator.minter(.sandbox)
+            func appTransaction(_ id: JSONValue) throws -> String {
+                try minter.text(
+                    .appTransaction,
+                    [
+                        "appTransactionId": id, "originalApplicationVersion": .string("1.0"),
+                        "originalPurchaseDate": .instant(Date(timeIntervalSince1970: 1_375_340_400)),
+                    ])
+            }
+            let first = try await client.sync(
+                SyncRequest(
+                    appTransaction: try appTransaction(.null),
+                    transactions: [try minter.text(.transaction, ["appTransactionId": .null])]))
+            #expect(first.isGranted)
+            let second = try await client.sync(
+                SyncRequest(appTransaction: try appTransaction(.string(Self.two)), transactions: []))
+            #expect(second.id != first.id)
+            #expect(!second.isGranted)
+        }
+    }
+
     @Test func `stay two where the newcomer's transactions come before the app transaction`() async throws {
         let (owner, newcomer) = (Buyer.owner(), Buyer.newcomer(id: Self.two))
         try await withService { client in

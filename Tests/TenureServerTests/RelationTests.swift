@@ -185,9 +185,35 @@ import Testing
             let answer = try await client.sync(
                 SyncRequest(
                     appTransaction: try Calculator.minter().newcomer("704000000000000001"),
-                    transactions: [try Calculator.minter(.sandbox).text(.transaction)]))
+                    transactions: [try Calculator.minter(.sandbox).text(.transaction)],
+                    receipt: try Calculator.receipts(.sandbox).text()))
             #expect(answer.environment == .production)
             #expect(answer.purchases.isEmpty)
+            #expect(answer.problems.map(\.code) == ["wrongEnvironment", "wrongEnvironment"])
+        }
+    }
+
+    @Test func `a grace period of Sandbox counts for nothing in Production`() async throws {
+        try await withService { client in
+            let id = "704000000000000002"
+            let expired = try Calculator.minter().transaction(
+                "20", of: id,
+                [
+                    "productId": .string(Calculator.yearly), "type": .string("Auto-Renewable Subscription"),
+                    "expiresDate": .instant(Calculator.now.addingTimeInterval(-86_400)),
+                ])
+            let renewal = try Calculator.minter(.sandbox).text(
+                .renewalInfo,
+                [
+                    "originalTransactionId": .string("20"), "appTransactionId": .string(id),
+                    "gracePeriodExpiresDate": .instant(Calculator.now.addingTimeInterval(86_400)),
+                    "isInBillingRetryPeriod": .boolean(true),
+                ])
+            let answer = try await client.sync(
+                SyncRequest(
+                    appTransaction: try Calculator.minter().newcomer(id), transactions: [expired],
+                    renewalInfos: [renewal]))
+            #expect(answer.entitlements["everything"]?.outcome == .denied)
             #expect(answer.problems.map(\.code) == ["wrongEnvironment"])
         }
     }

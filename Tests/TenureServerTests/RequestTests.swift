@@ -56,6 +56,18 @@ import Testing
         }
     }
 
+    @Test(arguments: ["gzip", "GZIP", "deflate, gzip"])
+    func `compressed requests are refused`(encoding: String) async throws {
+        try await withService { client in
+            let response = try await client.post("{}", headers: [.contentEncoding: encoding])
+            let problem = try client.problem(response)
+            #expect(problem.code == .unsupportedMediaType)
+            #expect(problem.detail.contains("compressed"), "\(problem.detail)")
+            let plain = try await client.post("{}", headers: [.contentEncoding: "identity"])
+            #expect(try client.problem(plain).code == .nothingVerified)
+        }
+    }
+
     @Test(arguments: ["/", "/v1/customers", "/v1/customer/1", "/../etc/passwd", "/%00", "/.well-known/jwks.json/x"])
     func `requests for an unknown path get a problem`(path: String) async throws {
         try await withService { client in

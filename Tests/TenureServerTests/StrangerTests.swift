@@ -79,6 +79,35 @@ import Testing
         }
     }
 
+    @Test(arguments: [(id, nil), (nil, "704000000000000002"), (nil, nil)])
+    func `doesn't become that customer through a purchase on another device`(
+        _ customersID: String?, _ strangersID: String?
+    ) async throws {
+        let device = UUID()
+        let proof = try Calculator.minter().text(
+            .appTransaction, ["appTransactionId": customersID.map { .string($0) } ?? .null])
+        let purchase = try Calculator.minter(device: device).text(
+            .transaction,
+            [
+                "appTransactionId": strangersID.map { .string($0) } ?? .null,
+                "transactionId": .string("777"), "originalTransactionId": .string("777"),
+                "productId": .string("com.example.calculator.hat"),
+            ])
+        try await withService { client in
+            let owner = try await client.sync(SyncRequest(appTransaction: proof))
+            #expect(owner.entitlements["everything"]?.outcome == .granted)
+            for _ in 0..<2 {
+                let both = try await client.sync(
+                    SyncRequest(appTransaction: proof, transactions: [purchase]), from: device)
+                #expect(both.purchases.isEmpty)
+                let stranger = try await client.sync(SyncRequest(transactions: [purchase]), from: device)
+                #expect(stranger.purchases.map(\.transactionID) == ["777"])
+                #expect(stranger.id != owner.id)
+                #expect(stranger.entitlements["everything"]?.outcome != .granted)
+            }
+        }
+    }
+
     @Test func `unbound proof is kept for its owner, and doesn't count as complete`() async throws {
         try await withService { client in
             let minter = Calculator.minter()

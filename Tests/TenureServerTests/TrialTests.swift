@@ -88,7 +88,8 @@ import Testing
 
     @Test func `trials of days run from the first session`() async throws {
         let clock = TestClock(Calculator.now)
-        try await withService(policy: try Self.policy(.days(7)), { $0.now = { clock.now } }) { client in
+        try await withServiceTestBed(policy: try Self.policy(.days(7)), { $0.now = { clock.now } }) { testBed in
+            let client = testBed.client
             let end = Calculator.now.addingTimeInterval(7 * 86_400)
             var token = try #require(try await client.sync(try Self.newcomer()).accessToken).value
             #expect(try await client.beginSession("a", token: token).ends == end)
@@ -99,6 +100,11 @@ import Testing
             clock.advance(by: 1)
             let problem = try client.problem(try await client.postSession("c", token: token))
             #expect(problem.code == .trialOver && problem.trial?.ends == end)
+            // Otherwise, a client could fill the database.
+            let id = try await client.customer(token).id
+            let customer = try #require(try await testBed.service.store.read { try $0.customer(named: id) })
+            let begun = try await testBed.service.store.read { try $0.begunSessions(of: customer.id) }
+            #expect(begun["everything"]?.latest == Calculator.now)
         }
     }
 

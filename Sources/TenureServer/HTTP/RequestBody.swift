@@ -15,6 +15,10 @@ extension Request {
         if let type = headers[.contentType], !type.lowercased().hasPrefix("application/json") {
             throw Problem(.unsupportedMediaType, "the media type isn't supported; send `application/json`")
         }
+        // The limits count the bytes as they come, so none are decompressed.
+        if let encoding = headers[.contentEncoding], encoding.lowercased() != "identity" {
+            throw Problem(.unsupportedMediaType, "the body is compressed; send it without `Content-Encoding`")
+        }
         let tooLarge = Problem(.tooLarge, "the body is larger than \(limit) bytes")
         // If the length is known in advance, the client doesn't have to send the body.
         if let length = headers[.contentLength].flatMap({ Int($0) }), length > limit { throw tooLarge }

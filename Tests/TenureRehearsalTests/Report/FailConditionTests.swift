@@ -35,6 +35,12 @@ struct FailConditionTests {
         #expect(verdicts[6].fails)
     }
 
+    @Test func `a limit itself is no more and no less than the limit`() throws {
+        let losing = try report([]).tally.losing
+        let verdicts = try report(["lost>=\(losing)", "lost>\(losing)", "lost<=\(losing)", "lost<\(losing)"]).verdicts
+        #expect(losing > 0 && verdicts.map(\.fails) == [true, false, true, false])
+    }
+
     @Test func `a condition counts customers once, and fails for any entitlement`() throws {
         let report = try report(["changed>0"])
         #expect(report.verdicts[0].value == Double(report.tally.changed))

@@ -60,11 +60,14 @@ private struct AccessWithoutUpdates: AppStoreAccess {
         }
     }
 
-    @Test func `is checked again when the app asks a minute later, and not before`() async throws {
+    @Test(arguments: [1.0, -1.0])
+    func `is checked again when the app asks a minute later or with a clock set back as much, and not before`(
+        _ direction: Double
+    ) async throws {
         try await withApp { _, time, _, tenure in
-            time.now += 59
+            time.now += direction * 59
             #expect(await !tenure.allows("everything"))
-            time.now += 1
+            time.now += direction
             #expect(await tenure.allows("everything"))
         }
     }

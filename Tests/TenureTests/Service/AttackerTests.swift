@@ -1,4 +1,5 @@
 import Foundation
+import TenureAPI
 import TenureCore
 import TenureHTTP
 import TenureServer
@@ -81,6 +82,38 @@ import Testing
                 await tenure.engine.searchAgain()
                 #expect(await tenure.allows("everything"), "\(garbage)")
             }
+        }
+    }
+
+    @Test func `that adds a Sandbox artifact gains nothing while the environment is unknown`() async throws {
+        try await RealService.run(policy: InventedApp.policy(testEnvironments: .owner)) { service in
+            let account = "704000000000000002"
+            let sandbox = try InventedApp.signed(InventedApp.owner(id: account, environment: .sandbox)).jws
+            let bought = try InventedApp.signed(InventedApp.purchase("com.example.calculator.theme"), of: account)
+            let store = FakeStore {
+                $0.appMood = .throwsAnError
+                $0.transactions = [bought]
+            }
+            let device = Device(store, policy: nil) { setup in
+                service.connect(&setup)
+                let transport = EditingTransport(next: service.line) { request in
+                    guard request.url.path.hasSuffix("/v1/sync"), let body = request.body,
+                        var fields = (try? JSONSerialization.jsonObject(with: body)) as? [String: Any]
+                    else { return }
+                    fields["appTransaction"] = sandbox
+                    fields["transactions"] = nil
+                    request.body = try? JSONSerialization.data(withJSONObject: fields)
+                }
+                setup.service = ServiceConnection(url: service.url, app: nil, deadline: 60, transport: transport)
+                setup.options.whileUndetermined = .deny
+            }
+            let tenure = device.start()
+            #expect(await !tenure.allows("everything"))
+            #expect(service.lastAnswer?.entitlements["everything"]?.outcome == .granted)
+            let step = tenure.customer.steps.first { $0.name == .service }
+            #expect(
+                step?.outcome
+                    == .failed("its entitlement token was issued for another App Store environment"))
         }
     }
 

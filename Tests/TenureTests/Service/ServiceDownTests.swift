@@ -103,6 +103,24 @@ private struct HangingTransport: Transport {
         }
     }
 
+    @Test func `gives what a new purchase gives if that lasts longer than what was signed before`() async throws {
+        try await RealService.run { service in
+            let account = "704000000000000002"
+            let end = InventedApp.now.addingTimeInterval(30 * InventedApp.day)
+            let subscription = try InventedApp.signed(InventedApp.subscription(until: end), of: account)
+            let store = try FakeStore.newcomer()
+            store.change { $0.transactions = [subscription] }
+            let device = service.device(store) { $0.policy = .policy(InventedApp.policy()) }
+            #expect(await device.start().settled().answers["everything"]?.until == end)
+            service.line.condition = .rejecting("/v1/sync")
+            let bought = try InventedApp.signed(InventedApp.purchase(), of: account)
+            store.change { $0.transactions = [subscription, bought] }
+            let customer = await device.start().settled()
+            #expect(customer.has("everything"))
+            #expect(customer.answers["everything"]?.until == nil)
+        }
+    }
+
     @Test(arguments: [true, false])
     func `takes nothing from a subscriber in Apple's billing grace period`(
         _ hasPolicy: Bool
