@@ -93,7 +93,9 @@ import Testing
         var total: Int { parts * part }
     }
 
-    @Test func `continue while the app isn't running, and a relaunch by the system installs them`() async throws {
+    @Test func `daemon downloads continue while the app isn't running, and a relaunch by the system installs them`()
+        async throws
+    {
         let scene = try await Scene()
         let app = try await scene.handOver()
         await app.kill()
@@ -111,7 +113,7 @@ import Testing
         try await relaunched.quit()
     }
 
-    @Test func `stay at the daemon if they have bytes when the app returns, and no range is fetched twice`()
+    @Test func `the daemon keeps downloads that have bytes when the app returns, and fetches no range twice`()
         async throws
     {
         let scene = try await Scene()
@@ -133,7 +135,7 @@ import Testing
         try await app.quit()
     }
 
-    @Test func `survive refusals, wrong ranges, closed connections and a lost network without the app's user`()
+    @Test func `daemon downloads survive refusals, wrong ranges and a lost network without the app's user`()
         async throws
     {
         let scene = try await Scene()
@@ -164,7 +166,7 @@ import Testing
         Issue.record("not installed after four relaunches")
     }
 
-    @Test func `aren't handed over again to a server that has sent a whole file, and end when the user opens the app`()
+    @Test func `daemon downloads of whole files aren't handed over again, and end when the user opens the app`()
         async throws
     {
         let scene = try await Scene()
@@ -184,7 +186,7 @@ import Testing
         try await opened.quit()
     }
 
-    @Test func `that a force quit has canceled continue when the user opens the app`() async throws {
+    @Test func `daemon downloads that a force quit has canceled continue when the user opens the app`() async throws {
         let scene = try await Scene()
         let app = try await scene.handOver()
         await app.kill()
