@@ -10,7 +10,7 @@ extension AppStoreState {
         let customer = operation[.customer] ?? ""
         let product = operation[.product] ?? ""
         switch operation.kind {
-        case .advance: if let instant = try operation.timeToReach(in: self) { advance(to: instant) }
+        case .advance: if let instant = try operation.targetTime(in: self) { advance(to: instant) }
 
         case .release:
             let release = StoreRelease(

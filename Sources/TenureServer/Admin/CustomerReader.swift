@@ -22,7 +22,7 @@ struct CustomerReader: Sendable {
         let details = try await store.read {
             try $0.details(of: .publicID(id), with: parts, unboundAfter: unboundAfter)
         }
-        guard let details, realms.contain(details.customer.realm) else { throw Self.notFound }
+        guard let details, realms.contains(details.customer.realm) else { throw Self.notFound }
         return details
     }
 

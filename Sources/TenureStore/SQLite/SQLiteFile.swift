@@ -73,7 +73,7 @@ enum SQLiteFile {
 
     /// Writes the log beside a database into the database and removes it. Returns false if another process has the
     /// database open.
-    static func takesInLog(_ path: String) -> Bool {
+    static func mergeLog(_ path: String) -> Bool {
         (try? SQLiteConnection(path: path, for: .writing).row("PRAGMA journal_mode = DELETE")?.text(0)) == "delete"
     }
 

@@ -213,7 +213,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
 
     private func prepare(_ subject: Subject) async throws(StoreError) -> PreparedUpdate<Outcome> {
         let customer = subject.customer
-        let former = try await read { transaction in try transaction.knowingOthers(customer) } ?? customer
+        let former = try await read { transaction in try transaction.addingCompleteness(customer) } ?? customer
         let (update, outcome) = decide(former)
         return PreparedUpdate(of: former, by: subject.identity, update, outcome)
     }

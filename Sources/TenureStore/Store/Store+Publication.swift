@@ -32,7 +32,7 @@ extension Store {
     /// The transaction that publishes restores none: with hundreds of thousands of customers, others would wait for minutes.
     /// Throws `busy` if the task is canceled, or if customers change too often.
     package func finishRollback(at now: Date) async throws(StoreError) {
-        for _ in 0..<Self.mostWalks {
+        for _ in 0..<Self.maximumPasses {
             let next = try await read(at: now) { transaction -> (UnfinishedRollback, [SizedCustomer])? in
                 guard let rollback = try transaction.unfinishedRollback() else { return nil }
                 return (rollback, try transaction.customers(awaiting: rollback))
@@ -55,9 +55,9 @@ extension Store {
         throw .busy
     }
 
-    /// The most walks over all customers. Usually, the first restores all promises and the second finds none. Customers
-    /// that change meanwhile can need more walks.
-    private static let mostWalks = 20
+    /// The most passes over all customers. Usually, the first restores all promises and the second finds none. Customers
+    /// that change meanwhile can need more passes.
+    private static let maximumPasses = 20
 
     /// Adds the facts of the large customers with promises that end, as they are and as they will be.
     private func prepare(

@@ -44,7 +44,7 @@ extension DatabaseTransaction {
         _ request: RequestedPublication, after survey: PublicationSurvey, limit: Int = .max
     ) throws(StoreError) -> PreparedPublication {
         try session.allowLongStatements()
-        try keepWritersAway()
+        try blockWriters()
         guard let former = try publication(), former.id == request.base else { return .refused(.overtaken) }
         guard try unfinishedRollback() == nil else { return .refused(.behind) }
         let changes = try changes(since: survey.position)
