@@ -35,7 +35,7 @@ package struct SQLiteBackup: Sendable {
         do throws(StoreError) {
             switch try SQLiteFile.contents(at: source) {
             case .database, .unknown: break
-            case .nothing, .noTables: throw .unusable(database: source, detail: "it has no data")
+            case .nothing, .noTables: throw .unusable(database: source, detail: "it has no data; check the path")
             }
         } catch .newerDatabase {
             // Copied as it is.

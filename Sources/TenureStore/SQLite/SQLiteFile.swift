@@ -87,7 +87,7 @@ enum SQLiteFile {
         switch status.st_mode & S_IFMT {
         case S_IFREG: return Int64(status.st_size)
         case S_IFDIR: throw .unusable(database: path, detail: "it is a folder; use the path of a file in it")
-        default: throw .unusable(database: path, detail: "it isn't a file")
+        default: throw .unusable(database: path, detail: "it isn't a file; check the path")
         }
     }
 
