@@ -83,7 +83,7 @@ package actor LocalAppStore {
     }
 
     private func performOne(_ operation: AppStoreOperation) async throws {
-        if let instant = try operation.timeToReach(in: state) {
+        if let instant = try operation.targetTime(in: state) {
             while state.step(to: instant) {
                 changeCount += 1
                 turnClocks(state.now)

@@ -132,7 +132,7 @@ extension Tenure.Answer {
     }
 
     /// The same answer with another outcome, because knowledge from an earlier start isn't enough for a denial.
-    func demoted(because device: DeviceReason, title: String?) -> Self {
+    func undetermined(because device: DeviceReason, title: String?) -> Self {
         .unanswered(
             entitlement, title: title, because: device, keeping: reasons,
             nextSteps: nextSteps.isEmpty ? [.appTransaction, .purchases] : nextSteps)

@@ -11,8 +11,8 @@ extension SyncRequest {
     ) throws(Problem) {
         do {
             self = try JSONDecoder().decode(SyncRequest.self, from: body)
-        } catch let DecodingError.typeMismatch(_, context), let DecodingError.valueNotFound(_, context) {
-            throw Problem(.malformedRequest, "`\(context.codingPath.text)` has the wrong type")
+        } catch let DecodingError.typeMismatch(type, context), let DecodingError.valueNotFound(type, context) {
+            throw Problem(wrongType: type, at: context.codingPath)
         } catch {
             throw Problem(.malformedRequest, "the body must be a JSON object")
         }
@@ -28,6 +28,21 @@ extension SyncRequest {
             throw Problem(
                 .malformedRequest, "`nonce` has \(nonce.utf8.count) bytes; send at most \(Self.longestNonce)")
         }
+    }
+}
+
+extension Problem {
+    /// The problem of a field with a JSON type that can't be decoded as the Swift type.
+    package init(wrongType type: Any.Type, at path: [any CodingKey]) {
+        let wanted =
+            switch type {
+            case is String.Type: "a string"
+            case is Bool.Type: "`true` or `false`"
+            case is any BinaryInteger.Type, is any BinaryFloatingPoint.Type: "a number"
+            case is any RangeReplaceableCollection.Type: "a list"
+            default: "an object"
+            }
+        self.init(.malformedRequest, "`\(path.text)` has the wrong type; send \(wanted)")
     }
 }
 

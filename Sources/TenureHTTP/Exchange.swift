@@ -47,7 +47,7 @@ final class Exchange: Sendable {
     }
 
     /// Calls `completion` once, when the exchange is over.
-    func whenOver(_ completion: @escaping @Sendable (Outcome) -> Void) {
+    func onCompletion(_ completion: @escaping @Sendable (Outcome) -> Void) {
         let outcome = state.withLock { state in
             if state.outcome == nil { state.completion = completion }
             return state.outcome

@@ -97,7 +97,7 @@ package final class URLSessionTransport: Transport {
         let exchange = Exchange(request)
         let isOver = DispatchSemaphore(value: 0)
         let outcome = Locked<Exchange.Outcome>(.failure(.timedOut(seconds: request.timeout)))
-        exchange.whenOver { result in
+        exchange.onCompletion { result in
             outcome.withLock { $0 = result }
             isOver.signal()
         }
@@ -121,7 +121,7 @@ package final class URLSessionTransport: Transport {
     private func outcome(of exchange: Exchange) async -> Exchange.Outcome {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                exchange.whenOver { continuation.resume(returning: $0) }
+                exchange.onCompletion { continuation.resume(returning: $0) }
                 start(exchange)
             }
         } onCancel: {

@@ -108,7 +108,7 @@ struct LintSubject: Sendable {
     }
 
     /// Whether every customer of the app has the entitlement permanently.
-    func isForEverybody(_ entitlement: Entitlement) -> Bool {
+    func isPermanentForAll(_ entitlement: Entitlement) -> Bool {
         let unlimited = Set((entitlement.honors ?? []).filter(\.isUnlimited).map(\.era))
         return eras.allSatisfy { unlimited.contains($0.name) }
     }
@@ -140,7 +140,7 @@ struct LintSubject: Sendable {
     }
 
     /// What a customer gets beyond what the date alone would give.
-    func givenAway(_ version: AppVersion, on platform: Platform, bought date: Date) -> [String] {
+    func extraEntitlements(_ version: AppVersion, on platform: Platform, bought date: Date) -> [String] {
         guard let byBoth = granted(version, on: platform, bought: date),
             let byDate = granted(nil, on: platform, bought: date)
         else { return [] }
@@ -149,11 +149,11 @@ struct LintSubject: Sendable {
 
     /// The same for a customer who got a release while it was the current one; the first entitlement that is given
     /// away.
-    func givenAway(_ release: Release, on platform: LintPlatform) -> [String] {
+    func extraEntitlements(_ release: Release, on platform: LintPlatform) -> [String] {
         guard let number = release.originalAppVersion else { return [] }
         let sale = platform.sale(of: release)
         return platform.moments(from: release.lateInstant, until: sale.until).lazy
-            .map { givenAway(number, on: platform.platform, bought: $0) }
+            .map { extraEntitlements(number, on: platform.platform, bought: $0) }
             .first { !$0.isEmpty } ?? []
     }
 }

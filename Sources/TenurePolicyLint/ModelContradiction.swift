@@ -29,7 +29,7 @@ struct ModelContradiction {
         datesHelp = datesHelp && other.datesHelp
     }
 
-    fileprivate func isAlike(_ other: ModelContradiction) -> Bool {
+    fileprivate func belongsTogether(_ other: ModelContradiction) -> Bool {
         model == other.model && era == other.era && isByDate == other.isByDate && lost.isEmpty == other.lost.isEmpty
     }
 
@@ -81,7 +81,7 @@ extension LintSubject {
                 continue
             }
             guard let contradiction = ModelContradiction(listed, on: platform, in: self) else { continue }
-            if let index = groups.firstIndex(where: { $0.isAlike(contradiction) }) {
+            if let index = groups.firstIndex(where: { $0.belongsTogether(contradiction) }) {
                 groups[index].add(contradiction)
             } else {
                 groups.append(contradiction)

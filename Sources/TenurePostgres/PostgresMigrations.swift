@@ -24,7 +24,7 @@ extension PostgresConnection {
                     detail: "its schema `\(address.schema)` \(DatabaseOpening.noDatabase); check `schema` in the URL"))
         }
         guard header.id.count == 16 else {
-            throw PostgresFailure(.damaged("`\(address.description)` has no valid ID; restore a backup"))
+            throw PostgresFailure(.damaged("`\(address.description)` has no valid ID"))
         }
         if let objection = terms.objection(to: header, for: opening.use) { throw PostgresFailure(objection) }
         return header.id

@@ -133,7 +133,7 @@ package struct EvidenceRehearsal: Sendable {
         var tally = Tally(for: comparison)
         let comparison = comparison
         var joins = try Self.joins(in: folder)
-        try Self.dissolve(joins.anonymous, in: folder)
+        try Self.renameUnderWeakerNames(joins.anonymous, in: folder)
         let stages = GatheringStage.allCases
         for (number, stage) in stages.enumerated() {
             // Weaker names first, so that an entry has moved to its last bucket before that bucket is decided.
@@ -180,7 +180,7 @@ package struct EvidenceRehearsal: Sendable {
     }
 
     /// Renames records under a placeholder `id`: they get the name that they have without it.
-    private static func dissolve(
+    private static func renameUnderWeakerNames(
         _ anonymous: [CustomerName: Int], in folder: SpillFolder
     ) throws(RehearsalError) {
         for bucket in Set(anonymous.keys.map { SpillFolder.bucket(of: $0, at: .exported) }) {

@@ -39,11 +39,13 @@ package func withService<Result: Sendable>(
                     throw error
                 }
             }
-            throw ServiceError.failed("it ended before clients could connect")
+            throw ServiceError.failed("it ended before clients could connect; the reason is in its log")
         }
         var result: Result?
         while let ended = try await tasks.next() { result = ended ?? result }
-        guard let result else { throw ServiceError.failed("it ended too early") }
+        guard let result else {
+            throw ServiceError.failed("it ended before its work was done; the reason is in its log")
+        }
         return result
     }
 }

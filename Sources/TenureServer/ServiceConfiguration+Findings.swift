@@ -119,7 +119,8 @@ extension ServiceConfiguration {
         let folder = folder.isEmpty ? "." : folder
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
-            return [.database("there is no folder `\(folder)` for `\(file)`; create it first")]
+            let purpose = file == folder ? "" : " for `\(file)`"
+            return [.database("there is no folder `\(folder)`\(purpose); create it first")]
         }
         return FileManager.default.isWritableFile(atPath: folder)
             ? [] : [.database("the folder `\(folder)` of `\(file)` isn't writable; check its owner and mode")]

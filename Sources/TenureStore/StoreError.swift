@@ -34,6 +34,11 @@ package enum StoreError: Error, Sendable, Hashable {
     /// The copy of a moved database differs from the source. The copy was removed.
     case movedOtherwise(table: String, rows: Int, expected: Int)
 
+    /// An error that only a mistake in Tenure can cause.
+    package static func defect(_ detail: String) -> StoreError {
+        .failed("\(detail), which is a defect in Tenure; report it")
+    }
+
     init(_ error: any Error) { self = error as? StoreError ?? .failed("\(error)") }
 
     /// Whether the same operation may succeed a moment later.
@@ -81,7 +86,8 @@ extension StoreError: CustomStringConvertible {
         case .policyChanged: "another policy was published in the meantime; try again"
         case .full: "the disk is full; free some space"
         case .readOnly(let database, let detail): "the database `\(database)` accepts no writes (\(detail))"
-        case .damaged(let detail): "the database is damaged: \(detail)"
+        case .damaged(let detail):
+            "the database is damaged: \(detail); see what is left with `tenure database check`, or restore a backup"
         case .failed(let detail): "the database failed: \(detail)"
         case .replaced(let what): "\(what) while it was open; restart the service as its log says"
         case .notEmpty(let table):

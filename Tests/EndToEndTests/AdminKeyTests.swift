@@ -52,7 +52,7 @@ import Testing
             try await Command.run(["admin-key", "create", "--scope", "root", "--name", "x"] + database).status == 64)
     }
 
-    @Test func `writes a key to a new file that only its owner can read`() async throws {
+    @Test func `tenure admin-key writes a key to a new file that only its owner can read`() async throws {
         let folder = try Folder()
         try await createDatabase(folder.url("record.sqlite").path)
         let database = ["--database", folder.url("record.sqlite").path]

@@ -74,7 +74,7 @@ import Testing
 
     // MARK: Downloads
 
-    @Test func `is downloaded, resumed and unpacked by curl, wget, aria2c and tar, and no log has a link`()
+    @Test func `curl, wget, aria2c and tar download, resume and unpack content, and no log has a link`()
         async throws
     {
         let (service, port) = try await testBed.start(["--content-folder", published, "--log-level", "trace"])
@@ -116,7 +116,7 @@ import Testing
         #expect(!log.contains(links.accessToken) && !metrics.contains(links.accessToken))
     }
 
-    @Test func `continues with the same link after the service was killed`() async throws {
+    @Test func `published content continues with the same link after the service was killed`() async throws {
         let (service, port) = try await testBed.start(["--content-folder", published])
         let links = try await links(on: port)
         let url = "http://127.0.0.1:\(port)\(links.archive)"
@@ -142,7 +142,7 @@ import Testing
         #expect(await again.end(by: SIGTERM) == 0)
     }
 
-    @Test func `has links to a bucket signed with the new secrets after SIGHUP`() async throws {
+    @Test func `published content has links to a bucket signed with the new secrets after SIGHUP`() async throws {
         let secret = try folder.writeSecret("old secret", to: "s3-secret")
         let session = try folder.writeSecret("old-session", to: "s3-session")
         let (service, port) = try await testBed.start([

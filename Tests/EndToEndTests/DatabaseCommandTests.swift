@@ -26,7 +26,9 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `moves to PostgreSQL and back with every byte, and every command works on both`() async throws {
+    @Test func `tenure database moves to PostgreSQL and back with every byte, and every command works on both`()
+        async throws
+    {
         let testBed = try SoakTestBed()
         try await filled(testBed)
         let dump = try await testBed.databaseCommand("dump")
@@ -69,7 +71,7 @@ import Testing
         try await there.expectHealthy()
     }
 
-    @Test func `backs up while a service writes, and the copy is a valid database`() async throws {
+    @Test func `tenure database backs up while a service writes, and the copy is a valid database`() async throws {
         let testBed = try SoakTestBed()
         let (service, port) = try await testBed.start()
         let load = SoakLoad(testBed)
@@ -90,7 +92,7 @@ import Testing
         #expect(try await testBed.databaseCommand("backup", copy, "--force").status == 0)
     }
 
-    @Test func `prints the findings and exits with 1`() async throws {
+    @Test func `tenure database check prints the findings and exits with 1`() async throws {
         let testBed = try SoakTestBed()
         let none = try await testBed.databaseCommand("check")
         #expect(none.status == 1 && none.errors.contains("there is no database at"))
@@ -110,7 +112,7 @@ import Testing
         #expect(nowhere.status == 1 && nowhere.errors.contains("can't be reached"), "\(nowhere.errors)")
     }
 
-    @Test func `refuses a file that isn't a Tenure database, and leaves it unchanged`() async throws {
+    @Test func `tenure database refuses a file that isn't a Tenure database, and leaves it unchanged`() async throws {
         let testBed = try SoakTestBed()
         let letter = try testBed.folder.write("to my grandmother, and longer than a header of SQLite", to: "letter.txt")
         let inner = testBed.folder.url("inner").path

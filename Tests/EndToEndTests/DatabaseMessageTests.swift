@@ -13,7 +13,7 @@ import Testing
         return service.errors
     }
 
-    @Test func `for lack of the right USAGE on its schema`() async throws {
+    @Test func `a service refuses a database if its role lacks USAGE on the schema`() async throws {
         let (server, schema, role) = (try PostgresServer.shared(), Self.fresh(), Self.fresh())
         let owner = try SoakTestBed(database: server.url("schema=\(schema)"))
         let (service, _) = try await owner.start()
@@ -33,7 +33,7 @@ import Testing
         #expect(try await refusal(guest).contains("permission denied for table"), "\(errors)")
     }
 
-    @Test func `because the right USAGE was taken away while the service runs`() async throws {
+    @Test func `a running service reports that its role has lost USAGE on the schema`() async throws {
         let (server, schema, role) = (try PostgresServer.shared(), Self.fresh(), Self.fresh())
         try server.run("CREATE ROLE \(role) LOGIN; CREATE SCHEMA \(schema) AUTHORIZATION \(role)")
         let testBed = try SoakTestBed(database: server.url(user: role, "schema=\(schema)"))
@@ -55,7 +55,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `behind a pooler in statement mode`() async throws {
+    @Test func `a service refuses a pooler in statement mode`() async throws {
         let pooler = try PgBouncer(before: try PostgresServer.shared(), mode: .statement, connections: 2)
         let testBed = try SoakTestBed(database: pooler.url("schema=\(Self.fresh())"))
         let errors = try await refusal(testBed)
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `because its file has another name`() async throws {
+    @Test func `a service refuses a database file that has two names`() async throws {
         let testBed = try SoakTestBed()
         let (service, _) = try await testBed.start()
         let other = testBed.folder.url("other.sqlite").path
@@ -110,7 +110,7 @@ import Testing
         return "notes: { policy: notes.yaml, database: \(database) }"
     }
 
-    @Test func `because it is another app's under a hard link`() async throws {
+    @Test func `a service refuses another app's database under a hard link`() async throws {
         let testBed = try SoakTestBed()
         let (service, _) = try await testBed.start()
         #expect(await service.end(by: SIGTERM) == 0)
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `because its app was moved below apps without its keys`() async throws {
+    @Test func `a service refuses a database if its app was moved below apps without its keys`() async throws {
         let testBed = try SoakTestBed()
         let (service, port) = try await testBed.start()
         let (status, _) = await SoakClient(port: port).post(
@@ -144,7 +144,7 @@ import Testing
         #expect(await working.end(by: SIGTERM) == 0)
     }
 
-    @Test func `because another migration fills it`() async throws {
+    @Test func `a service refuses a database that another migration fills`() async throws {
         let first = try SoakTestBed()
         let second = try SoakTestBed(authority: first.authority)
         for testBed in [first, second] {
@@ -170,7 +170,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `because there are keys, and its schema is missing`() async throws {
+    @Test func `a service refuses a missing schema if there are keys`() async throws {
         let server = try PostgresServer.shared()
         let old = try SoakTestBed(database: server.url("schema=\(Self.fresh())"))
         let (service, _) = try await old.start()
@@ -195,7 +195,7 @@ import Testing
     }
 
     /// Only a service makes keys, and none of the commands does.
-    @Test func `makes no command create keys or folders`() async throws {
+    @Test func `no command creates keys or folders for a database that can't be used`() async throws {
         let testBed = try SoakTestBed()
         let (service, _) = try await testBed.start()
         #expect(await service.end(by: SIGTERM) == 0)

@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: ["SQLite", "PostgreSQL"])
-    func `is refused by a service that starts with it`(kind: String) async throws {
+    func `the database of another app is refused by a service that starts with it`(kind: String) async throws {
         let server = try PostgresServer.shared()
         func database() -> String? { kind == "SQLite" ? nil : server.url("schema=\(Self.schema())") }
         let first = try SoakTestBed(database: database())
@@ -55,7 +55,7 @@ import Testing
             [try await first.databaseCommand("dump").output, try await second.databaseCommand("dump").output] == dumps)
     }
 
-    @Test func `is refused by the second of two services with one URL`() async throws {
+    @Test func `the database of another app is refused by the second of two services with one URL`() async throws {
         let server = try PostgresServer()
         let first = try SoakTestBed(database: server.url())
         let second = try SoakTestBed(database: server.url(), bundleID: Self.other)

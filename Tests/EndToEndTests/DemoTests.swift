@@ -12,7 +12,9 @@ import Testing
         result.output.split(separator: "\n").filter { $0.hasPrefix("  customer ") }
     }
 
-    @Test func `prints a sentence for customers of every era, and a second run finds them again`() async throws {
+    @Test func `tenure demo prints a sentence for customers of every era, and a second run finds them again`()
+        async throws
+    {
         let folder = try Folder()
         let first = try await runDemo(folder)
         #expect(first.status == 0, "\(first.errors)")

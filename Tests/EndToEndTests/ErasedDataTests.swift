@@ -67,7 +67,7 @@ import Testing
         #expect(await again.end(by: SIGTERM) == 0)
     }
 
-    @Test func `leaves the database's files within a minute, also if the service is killed`() async throws {
+    @Test func `erased data leaves the database's files within a minute, also if the service is killed`() async throws {
         let testBed = try SoakTestBed()
         let (service, port) = try await testBed.start()
         let id = try await customers(1, testBed, at: port)[0]
@@ -99,7 +99,8 @@ import Testing
         try await testBed.expectHealthy()
     }
 
-    @Test func `makes the file smaller after tenure database vacuum, with the service stopped`() async throws {
+    @Test func `tenure database vacuum makes the file smaller after an erasure, with the service stopped`() async throws
+    {
         let testBed = try SoakTestBed()
         let (service, port) = try await testBed.start()
         let ids = try await customers(60, testBed, at: port)

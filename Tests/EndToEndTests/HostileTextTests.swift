@@ -17,7 +17,7 @@ import Testing
             hidden.isEmpty, "\(what): \(hidden.map { String($0.value, radix: 16) })", sourceLocation: sourceLocation)
     }
 
-    @Test func `is escaped on the terminal, in logs and in reports`() async throws {
+    @Test func `hostile text is escaped on the terminal, in logs and in reports`() async throws {
         let testBed = try SoakTestBed()
         let folder = testBed.folder
         let artifact = try testBed.text(.appTransaction, ["originalApplicationVersion": .string(Self.evil)])
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `is escaped in a dump of the database`(onPostgres: Bool) async throws {
+    func `hostile text is escaped in a dump of the database`(onPostgres: Bool) async throws {
         let database = try onPostgres ? PostgresServer.shared().url("schema=hostile_dump") : nil
         let testBed = try SoakTestBed(database: database)
         let (service, port) = try await testBed.start()
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `with a NUL gives 400, or is refused as malformed`(onPostgres: Bool) async throws {
+    func `hostile text with a NUL gives 400, or is refused as malformed`(onPostgres: Bool) async throws {
         let database = try onPostgres ? PostgresServer.shared().url("schema=nul") : nil
         let testBed = try SoakTestBed(database: database)
         let (service, port) = try await testBed.start()

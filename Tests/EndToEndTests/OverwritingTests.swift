@@ -95,7 +95,7 @@ import Testing
         #expect(attributes[.type] as? FileAttributeType == .typeCharacterSpecial)
     }
 
-    @Test func `other commands don't overwrite their inputs or existing files either`() async throws {
+    @Test func `no other command overwrites its inputs or existing files`() async throws {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy() + "\nreleases: releases.csv\n", to: "policy.yaml")
         let releases = try testBed.write(

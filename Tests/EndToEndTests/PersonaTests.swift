@@ -4,7 +4,7 @@ import Testing
 
 /// A developer checks what an early buyer will see.
 @Suite(.serialized) struct `personas by command line and HTTP` {
-    @Test func `are created, used by a sandbox build, listed and revoked`() async throws {
+    @Test func `personas are created, used by a sandbox build, listed and revoked`() async throws {
         let testBed = try await PublishingTestBed()
         let (service, port) = try await testBed.start()
         let options = testBed.options(port)
@@ -50,7 +50,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `wrong usage and a wrong key are one clear line each`() async throws {
+    @Test func `wrong usage of tenure persona and a wrong key are one clear line each`() async throws {
         let testBed = try await PublishingTestBed()
         let (service, port) = try await testBed.start()
         let options = testBed.options(port)

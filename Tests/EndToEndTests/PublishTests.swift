@@ -23,7 +23,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `rehearse, find a loss, refuse, publish with the number, roll back`() async throws {
+    @Test func `a policy with a loss is rehearsed, refused, published with the number, and rolled back`() async throws {
         let testBed = try await PublishingTestBed()
         let (service, port) = try await testBed.start()
         let options = testBed.options(port)

@@ -27,7 +27,7 @@ import Testing
         #expect(text.status == 2 && text.output.contains("fails: no customer was rehearsed"))
     }
 
-    @Test func `more than 5 percent of lines with a rejected artifact make it fail, unless more are allowed`()
+    @Test func `more than 5 percent of lines with a rejected artifact fail a rehearsal, unless more are allowed`()
         async throws
     {
         let testBed = try await RehearsalTestBed()

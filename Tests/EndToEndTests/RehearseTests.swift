@@ -35,7 +35,9 @@ import Testing
         ] + more
     }
 
-    @Test func `counts a corpus correctly from a file and from standard input, and writes a page`() async throws {
+    @Test func `tenure rehearse counts a corpus correctly from a file and from standard input, and writes a page`()
+        async throws
+    {
         let (file, truth) = try await corpus(1500)
         let page = folder.url("report.html").path
         let result = try await Command.run(arguments("--evidence", file, "--json", "--report", page))
@@ -71,7 +73,7 @@ import Testing
         #expect(try piped.json()["customers"] as? [String: Int] == customers)
     }
 
-    @Test func `exits according to its conditions, and reports wrong usage`() async throws {
+    @Test func `tenure rehearse exits according to its conditions, and reports wrong usage`() async throws {
         let (file, _) = try await corpus(300)
         let fails = try await Command.run(
             arguments("--evidence", file, "--fail-if", "lost>0", "--fail-if", "rejected>90%"))
@@ -109,7 +111,9 @@ import Testing
         #expect(command.errors.contains("stopping"))
     }
 
-    @Test func `rehearses a service's database, with customers of a test authority only on request`() async throws {
+    @Test func `tenure rehearse rehearses a service's database, with customers of a test authority only on request`()
+        async throws
+    {
         let testBed = try SoakTestBed()
         let (service, port) = try await testBed.start()
         let client = SoakClient(port: port)

@@ -21,7 +21,9 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases, [1, nil])
-    func `is migrated by a newer release while it is under load`(kind: Kind, oldestWriter: Int?) async throws {
+    func `a service with a database that changes is migrated by a newer release while it is under load`(
+        kind: Kind, oldestWriter: Int?
+    ) async throws {
         let server = try PostgresServer()
         let pooler = try PgBouncer(before: server, mode: .transaction, connections: 8)
         let database: String? =
@@ -81,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: [Kind.sqlite, .postgres])
-    func `is moved while it is under load, with everything that it acknowledged`(kind: Kind) async throws {
+    func `a service under load is moved with everything that it acknowledged`(kind: Kind) async throws {
         let server = try PostgresServer()
         let testBed = try SoakTestBed(database: kind == .sqlite ? nil : server.url("schema=source"))
         let target = kind == .sqlite ? server.url("schema=target") : testBed.folder.url("target.sqlite").path

@@ -49,7 +49,7 @@ import Testing
     private static let clients = 4
 
     @Test(arguments: Replacement.allCases, 1...SoakScale.replacements)
-    func `stops a service that is under load, and a restart has what was acknowledged`(
+    func `a replaced database file stops a service that is under load, and a restart has what was acknowledged`(
         replacement: Replacement, round: Int
     ) async throws {
         let testBed = try SoakTestBed()
@@ -131,7 +131,7 @@ import Testing
         try await testBed.expectHealthy()
     }
 
-    @Test func `that is found when the service stops gets nothing of the log`() async throws {
+    @Test func `a replaced file that is found when the service stops gets nothing of the log`() async throws {
         let testBed = try SoakTestBed()
         let backup = testBed.folder.url("backup.sqlite").path
         let (service, port) = try await testBed.start()
@@ -153,7 +153,8 @@ import Testing
     }
 
     // Readers and checkpoints of other processes change the files too, and the service goes on.
-    @Test func `isn't reported if commands use the database beside the service`() async throws {
+    @Test func `a replaced database file isn't reported if commands use the database beside the service`() async throws
+    {
         let testBed = try SoakTestBed()
         let (service, port) = try await testBed.start()
         let load = SoakLoad(testBed)

@@ -13,7 +13,7 @@ import Testing
         return await load.acknowledged
     }
 
-    @Test func `puts a backup in the place of the database, and keeps that`() async throws {
+    @Test func `tenure database restore puts a backup in the place of the database, and keeps that`() async throws {
         let testBed = try SoakTestBed()
         let backup = testBed.folder.url("backup.sqlite").path
         _ = try await serve(testBed)
@@ -36,7 +36,9 @@ import Testing
         #expect(!names.contains { $0.contains(".restoring") || $0.contains(".partial") }, "\(names)")
     }
 
-    @Test func `keeps the log of a service that was killed with the database that it replaces`() async throws {
+    @Test func `tenure database restore keeps the log of a service that was killed with the database that it replaces`()
+        async throws
+    {
         let testBed = try SoakTestBed()
         let backup = testBed.folder.url("backup.sqlite").path
         _ = try await serve(testBed)
@@ -54,7 +56,7 @@ import Testing
         #expect(await load.acknowledged.allSatisfy { dump.holds($0) })
     }
 
-    @Test func `replaces a damaged database, and refuses a damaged backup`() async throws {
+    @Test func `tenure database restore replaces a damaged database, and refuses a damaged backup`() async throws {
         let testBed = try SoakTestBed()
         let backup = testBed.folder.url("backup.sqlite").path
         _ = try await serve(testBed)

@@ -28,7 +28,7 @@ import Testing
 
     // MARK: Searching
 
-    @Test func `is searched with a method that finds secrets in every encoding`() {
+    @Test func `the search for secrets finds them in every encoding`() {
         let secret = Array("canary-0123456789".utf8)
         for text in [
             "a canary-0123456789 b", Data(secret).base64EncodedString(), Data([1] + secret + [2]).base64EncodedString(),
@@ -92,7 +92,8 @@ import Testing
 
     // MARK: The service
 
-    @Test(arguments: ["json", "text"]) func `of the service shows a secret`(format: String) async throws {
+    @Test(arguments: ["json", "text"]) func `no trace output of the service shows a secret`(format: String) async throws
+    {
         let config = try settings(database: "tenure.sqlite")
         let service = try RunningCommand(["serve", "--config", config, "--log-format", format])
         let port = try #require(try await service.port(), "\(service.errors)")
@@ -148,7 +149,7 @@ import Testing
         Canaries.expect(service.output + service.errors, without: canaries, "serve")
     }
 
-    @Test func `of a service that cannot start shows a secret`() async throws {
+    @Test func `no trace output of a service that cannot start shows a secret`() async throws {
         let word = Self.password
         func run(
             _ what: String, _ arguments: [String], _ environment: [String: String] = [:],
@@ -201,7 +202,7 @@ import Testing
             without: known)
     }
 
-    @Test func `of a service that the database refuses shows its password`() async throws {
+    @Test func `no trace output of a service that the database refuses shows its password`() async throws {
         let server = try PostgresServer(access: ["host all guarded 127.0.0.1/32 scram-sha-256"])
         let url = server.url(user: "guarded:\(Self.password)").replacingOccurrences(of: "~", with: "%7E")
         for arguments in [
@@ -216,7 +217,7 @@ import Testing
 
     // MARK: Every command
 
-    @Test func `of a command that fails shows a secret that it was given`() async throws {
+    @Test func `no trace output of a command that fails shows a secret that it was given`() async throws {
         let commands = everyCommand()
         #expect(commands.count > 35 && commands.contains(["database", "check"]), "\(commands)")
         let url = "postgres://ada:\(Self.password)@127.0.0.1:9/name"
@@ -240,7 +241,7 @@ import Testing
         }
     }
 
-    @Test func `of a command that talks to a service shows a secret`() async throws {
+    @Test func `no trace output of a command that talks to a service shows a secret`() async throws {
         let config = try settings(database: "tenure.sqlite")
         let service = try RunningCommand(["serve", "--config", config])
         let port = try #require(try await service.port(), "\(service.errors)")

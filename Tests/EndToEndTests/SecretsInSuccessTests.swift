@@ -108,7 +108,8 @@ import Testing
         packs: { levels: { entitlement: everything, files: levels/ } }
         """
 
-    @Test(.timeLimit(.minutes(15))) func `shows no private key, admin key or other secret`() async throws {
+    @Test(.timeLimit(.minutes(15)))
+    func `every command that succeeds at trace level shows no private key, admin key or other secret`() async throws {
         let recorder = try CommandRecorder()
         let folder = recorder.folder
         for (text, name) in [

@@ -62,7 +62,7 @@ import Testing
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
     }
 
-    @Test func `shows a secret or a link`() async throws {
+    @Test func `no trace output of a service with TLS and a bucket shows a secret or a link`() async throws {
         let (service, port) = try await testBed.start(options)
         let artifact = try await testBed.appTransaction(of: "704000000000000001", version: "37")
         let body = try JSONSerialization.data(withJSONObject: [
@@ -103,7 +103,7 @@ import Testing
         Canaries.expect(log, without: canaries, "serve")
     }
 
-    @Test func `shows a secret for which it can't start`() async throws {
+    @Test func `no trace output shows a secret for which a service can't start`() async throws {
         let words = "no key: \(secret)"
         let pem = try folder.text("jws-leaf.key.pem")
         let damaged = pem.replacing("\n-----END", with: "!\n-----END")

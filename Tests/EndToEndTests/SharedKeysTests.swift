@@ -93,7 +93,7 @@ import Testing
         for service in [service, other] { #expect(await service.end(by: SIGTERM) == 0) }
     }
 
-    @Test(arguments: 0..<4) func `of two first starts, one leaves no keys`(round: Int) async throws {
+    @Test(arguments: 0..<4) func `of two first starts of a service, one leaves no keys`(round: Int) async throws {
         let (first, second) = try testBeds()
         let services = [try first.launch(), try second.launch()]
         let ports = [try await services[0].port(), try await services[1].port()]

@@ -54,7 +54,9 @@ import Testing
         return data.flatMap { try? JSONSerialization.jsonObject(with: $0) as? [String: Any] }
     }
 
-    @Test func `rotates a running service on SQLite without a restart, and prints the key to pin`() async throws {
+    @Test func `tenure signing-key rotates a running service on SQLite without a restart, and prints the key to pin`()
+        async throws
+    {
         let testBed = try SoakTestBed()
         let (service, port) = try await testBed.start()
         let first = try #require(try await listed(in: testBed.folder).first)
@@ -81,7 +83,9 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `rotates several services on one PostgreSQL database that share a folder of keys`() async throws {
+    @Test func `tenure signing-key rotates several services on one PostgreSQL database that share a folder of keys`()
+        async throws
+    {
         let url = try PostgresServer.shared().url("schema=keys_\(UInt32.random(in: .min ... .max))")
         let testBed = try SoakTestBed(database: url)
         var services: [(service: RunningCommand, port: Int)] = []
@@ -97,7 +101,9 @@ import Testing
         for (service, _) in services { #expect(await service.end(by: SIGTERM) == 0) }
     }
 
-    @Test func `leaves a working key and the whole chain if it is killed at any moment`() async throws {
+    @Test func `tenure signing-key leaves a working key and the whole chain if it is killed at any moment`()
+        async throws
+    {
         let testBed = try SoakTestBed()
         let (service, port) = try await testBed.start()
         let first = try #require(try await listed(in: testBed.folder).first).id
@@ -122,7 +128,7 @@ import Testing
         #expect(await again.end(by: SIGTERM) == 0)
     }
 
-    @Test func `signs and revokes with an offline root, step by step as documented`() async throws {
+    @Test func `tenure signing-key signs and revokes with an offline root, step by step as documented`() async throws {
         let testBed = try SoakTestBed()
         let offline = try Folder()
         let (service, port) = try await testBed.start()
@@ -172,7 +178,9 @@ import Testing
         #expect(try await root("sign", offline.url("none.json").path, "--key", next).status == 1)
     }
 
-    @Test func `warns thirty days before the end of the signing period when the service starts`() async throws {
+    @Test func `tenure signing-key warns thirty days before the end of the signing period when the service starts`()
+        async throws
+    {
         let testBed = try SoakTestBed()
         let (service, _) = try await testBed.start()
         #expect(await service.end(by: SIGTERM) == 0)
@@ -189,7 +197,7 @@ import Testing
         #expect(await warned.end(by: SIGTERM) == 0)
     }
 
-    @Test func `creates no key in a folder without one`() async throws {
+    @Test func `tenure signing-key creates no key in a folder without one`() async throws {
         let folder = try Folder()
         for command in [["list"], ["rotate"], ["revoke", "x"]] {
             let result = try await Command.run(["signing-key"] + command + ["--keys", folder.path])

@@ -41,7 +41,7 @@ private let onlyByFault: Set<ServerAPIError> = [
 }
 
 /// As in Apple's documentation of each error.
-@Test func `errors have Apple's messages`() {
+@Test func `errors of the App Store Server API have Apple's messages`() {
     let messages: [ServerAPIError: String] = [
         .invalidRequestRevision: "Invalid request revision.", .invalidTransactionID: "Invalid transaction id.",
         .invalidOriginalTransactionID: "Invalid original transaction id.",

@@ -130,7 +130,7 @@ import Testing
             try await device.perform("buy", ["product": "com.example.unknown"])
         } throws: {
             if case StoreKitError.systemError(let failure)? = $0 as? StoreKitError {
-                "\(failure)" == "there is no product `com.example.unknown` in this store"
+                "\(failure)" == "this store has no product `com.example.unknown`; name one that its scenario defines"
             } else {
                 false
             }

@@ -5,7 +5,9 @@ import Testing
 @testable import TenureAPI
 
 @Suite struct `problems on the wire` {
-    @Test(arguments: Problem.Code.allCases) func `say their code, status and title`(code: Problem.Code) throws {
+    @Test(arguments: Problem.Code.allCases) func `problems in HTTP responses have their code, status and title`(
+        code: Problem.Code
+    ) throws {
         let problem = Problem(
             code, "it is so", problems: [ArtifactProblem(artifact: "receipt", code: "x", detail: "y")])
         var json = JSONWriter()

@@ -67,7 +67,7 @@ private let examples = URL(fileURLWithPath: #filePath)
     #expect(bought.output.contains("SUBSCRIBED INITIAL_BUY"))
     let refused = try await perform("acquire", "customer=Zoe", port: port)
     #expect(refused.status == 1)
-    #expect(refused.errors == "error: `Zoe` has `com.example.calculator` already\n")
+    #expect(refused.errors == "error: `Zoe` has `com.example.calculator` already; use `update` for a newer release\n")
     #expect(try await perform("fly", port: port).status == 64)
     #expect(await first.end(by: SIGTERM) == 0)
 

@@ -84,7 +84,9 @@ private func catalog(_ names: String...) throws -> ContentCatalog {
         #"{"counter":1,"iat":1,"bundleID":"com.example.a","packs":{"a":{"versions":[]}}}"#,
         #"{"counter":1,"iat":1,"packs":{}}"#, "[]", "", "{",
     ])
-    func `is rejected if its payload makes no sense, even with a good signature`(payload: String) throws {
+    func `a signed catalog is rejected if its payload makes no sense, even with a good signature`(payload: String)
+        throws
+    {
         let text = try SignedPayload.sign(Array(payload.utf8), type: "tenure-content+jwt", by: key)
         #expect(throws: ContentError.self) { try SignedCatalog.verify(text.utf8, keys: [pin], bundleID: nil) }
     }

@@ -32,7 +32,7 @@ import Testing
         #expect(Base64.urlSafe.decode(Array(text.utf8)[...]) == nil)
     }
 
-    @Test func `nothing spells nothing`() {
+    @Test func `empty bytes are an empty text in Base64`() {
         #expect(Base64.standard.decode([]) == [])
         #expect(Base64.urlSafe.decode([]) == [])
     }

@@ -14,7 +14,7 @@ import Testing
         #expect(read == [text: text])
     }
 
-    @Test func `escapes wherever a text needs it, and outgrows the memory that it began with`() throws {
+    @Test func `JSON escapes wherever a text needs it, and outgrows the memory that it began with`() throws {
         for length in 0..<40 {
             for place in 0..<max(length, 1) {
                 var text = Array(repeating: "a", count: length)
@@ -81,7 +81,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [Int64.min, -1, 0, 9, 10, Int64.max]) func `writes whole numbers`(number: Int64) {
+    @Test(arguments: [Int64.min, -1, 0, 9, 10, Int64.max]) func `JSON has whole numbers without a fraction`(
+        number: Int64
+    ) {
         var json = JSONWriter()
         json.value(number)
         #expect(String(decoding: json.bytes, as: UTF8.self) == String(number))

@@ -44,7 +44,7 @@ import Testing
         #expect(Date().timeIntervalSince(start) < 60)
     }
 
-    @Test func `nesting has an end`() {
+    @Test func `a policy file with too deep nesting is refused`() {
         #expect(
             refusal(String(repeating: "[", count: 70) + String(repeating: "]", count: 70))?.contains("nested deeper")
                 == true)

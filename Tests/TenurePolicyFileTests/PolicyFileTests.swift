@@ -140,7 +140,7 @@ import Testing
         #expect(error?.description.hasPrefix("policy.yaml, compiled:1:1: the file has ") == true)
     }
 
-    @Test func `any sound policy survives compiling`() throws {
+    @Test func `any valid policy survives compiling`() throws {
         var random = SeededRandom(seed: 2015)
         var count = 0
         for _ in 0..<1000 {
@@ -161,7 +161,7 @@ import Testing
         ("-24h", -86_400.0), ("+48h", 172_800), ("90m", 5400), ("2d", 172_800), ("1w", 604_800), ("30s", 30),
         ("1d12h", 129_600), ("PT24H", 86_400), ("P1DT12H", 129_600), ("-PT30M", -1800), ("P1W", 604_800), ("0", 0),
     ])
-    func `lengths of time`(_ text: String, _ seconds: Double) {
+    func `a policy file reads lengths of time`(_ text: String, _ seconds: Double) {
         #expect(Duration.seconds(text) == seconds)
         #expect(Duration.seconds(Duration.text(seconds)) == seconds)
     }
@@ -169,7 +169,7 @@ import Testing
     @Test(arguments: [
         "", "24", "h", "1h1d", "1h1h", "P", "PT", "P1H", "P1Y", "1.5h", "--1h", "9999999999s", "1 h", "24H", "PT1D",
     ])
-    func `rejects what isn't a length of time`(_ text: String) {
+    func `a policy file rejects what isn't a length of time`(_ text: String) {
         #expect(Duration.seconds(text) == nil)
     }
 
@@ -178,7 +178,7 @@ import Testing
         ("2015-06-10T18:00Z", 1_433_959_200), ("2015-06-10 13:30:00.25-0430", 1_433_959_200.25),
         ("1970-01-01T00:00:00Z", 0), ("0001-01-01T00:00:00Z", -62_135_596_800), ("2016-12-31T23:59:60Z", 1_483_228_800),
     ])
-    func `instants`(_ text: String, _ seconds: Double) throws {
+    func `a policy file reads instants`(_ text: String, _ seconds: Double) throws {
         let date = try #require(Date(rfc3339: text))
         #expect(date.timeIntervalSince1970 == seconds)
         #expect(Date(rfc3339: date.rfc3339) == date)
@@ -190,7 +190,7 @@ import Testing
         "２015-06-10T18:00Z",
         "2015-06-10T18:00:00+2:00",
     ])
-    func `rejects what isn't an instant`(_ text: String) {
+    func `a policy file rejects what isn't an instant`(_ text: String) {
         #expect(Date(rfc3339: text) == nil)
     }
 

@@ -32,7 +32,7 @@ import Testing
         #expect(Set(mappings) == Set(PolicyShape.allCases.map(\.rawValue)))
     }
 
-    @Test func `words are the schema's`() throws {
+    @Test func `the reader's words are the schema's`() throws {
         let definitions = try definitions()
         let policy = try #require(definitions["policy"]?["properties"] as? [String: [String: Any]])
         #expect(policy["buildNumbers"]?["enum"] as? [String] == Policy.BuildNumbers.allCases.map(\.rawValue))

@@ -135,7 +135,7 @@ import Testing
             try findings(text, list: list).map(\.code).contains("acknowledgment-without-finding"))
     }
 
-    @Test func `one finding is covered once`() throws {
+    @Test func `one finding is acknowledged once`() throws {
         let twice =
             Self.policy + """
                 acknowledge:

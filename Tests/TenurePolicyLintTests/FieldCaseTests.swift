@@ -7,7 +7,7 @@ import Testing
 
 /// Thirty ways in which this went wrong for others. Each is reported, refused or impossible.
 @Suite struct FieldCaseTests {
-    @Test func `there are thirty stories`() {
+    @Test func `there are thirty stories from the field`() {
         #expect(FieldCase.all.map(\.number) == Array(1...30))
     }
 

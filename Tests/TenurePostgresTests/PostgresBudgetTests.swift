@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `with schemas of one database are shared`() async throws {
+    @Test func `apps with schemas of one database share connections`() async throws {
         let server = try PostgresServer(settings: ["max_connections": "100"])
         let observer = try PostgresConnection(to: try PostgresAddress(server.url()), for: .transactions)
         var stores: [Store] = []
@@ -70,7 +70,7 @@ import Testing
         while try count(observer) > 0 { try await Task.sleep(for: .milliseconds(20)) }
     }
 
-    @Test func `with separate databases and roles have one budget`() async throws {
+    @Test func `apps with separate databases and roles have one budget of connections`() async throws {
         let server = try PostgresServer(settings: ["max_connections": "100"])
         let observer = try PostgresConnection(to: try PostgresAddress(server.url()), for: .transactions)
         var stores: [Store] = []
@@ -88,7 +88,7 @@ import Testing
         while try count(observer) > 0 { try await Task.sleep(for: .milliseconds(20)) }
     }
 
-    @Test func `that are idle close`() async throws {
+    @Test func `idle connections of several apps to one server close`() async throws {
         let server = try PostgresServer()
         let address = try PostgresAddress(server.url())
         let observer = try PostgresConnection(to: address, for: .transactions)
@@ -114,7 +114,9 @@ import Testing
         await pool.close()
     }
 
-    @Test func `are counted, with the operations that wait for one`() async throws {
+    @Test func `the connections of several apps to one server are counted, with the operations that wait for one`()
+        async throws
+    {
         let server = try PostgresServer()
         let address = try PostgresAddress(server.url("connections=1"))
         let store = try await Store(PostgresDatabase(address, waitTimeout: waitTimeout))
@@ -139,7 +141,8 @@ import Testing
         try await store.close()
     }
 
-    @Test func `go to an app that waits before another one gets more than its share`() async throws {
+    @Test func `a free connection goes to an app that waits before another one gets more than its share`() async throws
+    {
         let address = try freshAddress()
         let cluster = PostgresCluster(address)
         let workers = PostgresWorkers(for: .transactions, limit: 2)
@@ -165,7 +168,7 @@ import Testing
     }
 
     @Test(.enabled(if: TestCertificate.canBeMade))
-    func `are attempted one at a time after a failure`() async throws {
+    func `the connections of several apps to one server are attempted one at a time after a failure`() async throws {
         let folder = NSTemporaryDirectory() + "tenure-tls-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }

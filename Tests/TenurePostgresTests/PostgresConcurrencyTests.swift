@@ -8,7 +8,7 @@ import Testing
 @testable import TenurePostgres
 
 @Suite struct `concurrent transactions in PostgreSQL` {
-    @Test func `that conflict are repeated`() async throws {
+    @Test func `concurrent transactions that conflict are repeated`() async throws {
         try await withStore { store in
             _ = try await store.database.write(locking: []) { session throws(StoreError) in
                 try session.execute("INSERT INTO progress (name, value) VALUES ('a', ''), ('b', '')")
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `of two processes on the same customers make no customer twice`() async throws {
+    @Test func `concurrent transactions of two processes make no customer twice`() async throws {
         let address = try freshAddress("connections=6")
         let stores = [
             try await Store(PostgresDatabase(address, waitTimeout: waitTimeout)),
@@ -78,7 +78,7 @@ import Testing
         for store in stores { try await store.close() }
     }
 
-    @Test func `with very many keys wait for all others`() async throws {
+    @Test func `a transaction with very many keys waits for all others`() async throws {
         try await withStore { store in
             let most = AdvisoryKeys.most + 1
             try await withThrowingTaskGroup(of: Void.self) { group in

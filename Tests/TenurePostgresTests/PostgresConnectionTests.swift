@@ -12,7 +12,7 @@ import Testing
         connection = try PostgresConnection(to: try freshAddress(), for: .transactions)
     }
 
-    @Test func `returns every value as it was sent`() throws {
+    @Test func `a connection to PostgreSQL returns every value as it was sent`() throws {
         _ = try connection.run("CREATE TEMPORARY TABLE v (i BIGINT, r DOUBLE PRECISION, t TEXT, b BYTEA)")
         let rows: [[SQLValue]] = [
             [.integer(.min), .real(-0.1), .text(""), .blob([])],
@@ -40,7 +40,9 @@ import Testing
         ("10000::numeric", .integer(10_000)), ("1::smallint", .integer(1)), ("'a'::varchar", .text("a")),
         ("0.5::real", .real(0.5)),
     ])
-    func `reads types that SQLite returns as a number or a text`(expression: String, value: SQLValue) throws {
+    func `a connection to PostgreSQL reads types that SQLite returns as a number or a text`(
+        expression: String, value: SQLValue
+    ) throws {
         let sql = "SELECT \(expression) FROM (VALUES (12345678901232::BIGINT), (1), (1)) AS t (n) GROUP BY ()"
         #expect(try connection.rows(sql).first?.values == [value])
     }
@@ -48,19 +50,21 @@ import Testing
     @Test(arguments: [
         "now()", "ARRAY[1]", "'{}'::json", "0.5::numeric", "'NaN'::numeric", "9223372036854775808::numeric",
     ])
-    func `throws for values that it can't read exactly`(expression: String) {
+    func `a connection to PostgreSQL throws for values that it can't read exactly`(expression: String) {
         #expect(throws: PostgresFailure.self) { try connection.rows("SELECT \(expression)") }
         #expect(connection.isIdle)
     }
 
-    @Test func `keeps a bounded number of statements`() throws {
+    @Test func `a connection to PostgreSQL keeps a bounded number of statements`() throws {
         for number in 0..<400 { _ = try connection.rows("SELECT \(number)") }
         for number in 0..<400 { #expect(try connection.rows("SELECT \(number)").first?.values == [SQLValue(number)]) }
         let kept = try connection.rows("SELECT count(*) FROM pg_prepared_statements").first?.integer(0)
         #expect(kept == 256)
     }
 
-    @Test func `recovers after its statements were deallocated, or their tables changed`() throws {
+    @Test func `a connection to PostgreSQL recovers after its statements were deallocated, or their tables changed`()
+        throws
+    {
         _ = try connection.run("CREATE TEMPORARY TABLE v (i BIGINT); INSERT INTO v VALUES (1)")
         let read = { (session: any DatabaseSession) throws(StoreError) in try session.rows("SELECT * FROM v") }
         #expect(try connection.transact(.reading, read) == [SQLRow([1])])
@@ -70,7 +74,8 @@ import Testing
         #expect(try connection.transact(.reading, read) == [SQLRow([1, .null])])
     }
 
-    @Test func `uses its own settings and UTF-8, whatever the server's settings are`() throws {
+    @Test func `a connection to PostgreSQL uses its own settings and UTF-8, whatever the server's settings are`() throws
+    {
         let settings = try connection.transact(.writing(AdvisoryKeys([], schema: "t"))) {
             () throws(PostgresFailure) in
             try connection.rows(
@@ -82,7 +87,8 @@ import Testing
         #expect(settings.first?.values == ["UTF8", "on", "tenure", "warning"])
     }
 
-    @Test func `that the server ended is lost, with an error that asks to try again`() throws {
+    @Test func `a connection to PostgreSQL that the server ended is lost, with an error that asks to try again`() throws
+    {
         let other = try PostgresConnection(to: connection.address, for: .transactions)
         let process = try #require(try other.rows("SELECT pg_backend_pid()").first?.integer(0))
         _ = try connection.rows("SELECT pg_terminate_backend($1::int)", [.integer(process)])
@@ -92,14 +98,14 @@ import Testing
         #expect(!other.isIdle)
     }
 
-    @Test func `that gets no response in time is lost`() throws {
+    @Test func `a connection to PostgreSQL that gets no response in time is lost`() throws {
         connection.answerTimeout = .milliseconds(100)
         let failure = #expect(throws: PostgresFailure.self) { try connection.rows("SELECT pg_sleep(60)") }
         #expect(failure?.error.isRetryable == true)
         #expect(connection.isLost)
     }
 
-    @Test func `doesn't wait for a lock forever`() throws {
+    @Test func `a connection to PostgreSQL doesn't wait for a lock forever`() throws {
         let other = try PostgresConnection(to: connection.address, for: .transactions)
         _ = try other.run("SET lock_timeout = '50ms'")
         _ = try connection.run("BEGIN; SELECT pg_advisory_xact_lock(1234567)")

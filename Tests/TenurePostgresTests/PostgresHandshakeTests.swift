@@ -16,7 +16,9 @@ import Testing
         server = try PostgresServer(certificate: (mine.chain, mine.key))
     }
 
-    @Test func `in which the connection is lost is repeated, and then an error that asks to try again`() async throws {
+    @Test func `a TLS handshake that loses its connection is repeated, and then an error that asks to try again`()
+        async throws
+    {
         let cutter = try HandshakeCutter(before: server)
         let address = try PostgresAddress(
             "postgres://tenure@127.0.0.1:\(cutter.port)/postgres?sslmode=verify-full&sslrootcert=\(mine.chain)")
@@ -37,7 +39,7 @@ import Testing
         try FileManager.default.removeItem(atPath: folder)
     }
 
-    @Test func `with another certificate fails at once`() async throws {
+    @Test func `a TLS handshake with PostgreSQL with another certificate fails at once`() async throws {
         let other = try TestCertificate(in: folder, name: "other")
         let address = try PostgresAddress(server.url("sslmode=verify-full&sslrootcert=\(other.chain)"))
         let began = ContinuousClock.now

@@ -7,7 +7,9 @@ import Testing
 
 @Suite struct `the schema of a PostgreSQL database` {
     @Test(arguments: 0..<Migration.all.count)
-    func `is migrated from every earlier one, with its data`(version: Int) async throws {
+    func `the schema of a PostgreSQL database is migrated from every earlier one, with its data`(version: Int)
+        async throws
+    {
         let address = try freshAddress()
         if version > 0 {
             let connection = try PostgresConnection(to: address, for: .transactions)
@@ -25,7 +27,7 @@ import Testing
         #expect(try shape(of: address) == shape(of: fresh))
     }
 
-    @Test func `of a newer release is refused`() async throws {
+    @Test func `the schema of a newer release is refused`() async throws {
         let address = try freshAddress()
         try await withStore(at: address) { _ in }
         _ = try PostgresConnection(to: address, for: .transactions)
@@ -38,7 +40,7 @@ import Testing
         #expect(error?.description.contains("newer release") == true)
     }
 
-    @Test func `is made once by processes that start together`() async throws {
+    @Test func `the schema of a PostgreSQL database is made once by processes that start together`() async throws {
         let address = try freshAddress()
         let ids = try await withThrowingTaskGroup(of: [UInt8].self) { group in
             for _ in 0..<6 { group.addTask { try await withStore(at: address) { $0.databaseID } } }
@@ -58,7 +60,10 @@ import Testing
     }
 
     // Queries for ranges of texts need the same order as in SQLite.
-    @Test func `orders texts by their bytes, whatever the language of the database`() async throws {
+    @Test
+    func `the schema of a PostgreSQL database orders texts by their bytes, whatever the language of the database`()
+        async throws
+    {
         try await withStore { store in
             let names = try await store.database.write(locking: []) { session throws(StoreError) in
                 try session.execute(
@@ -71,7 +76,7 @@ import Testing
     }
 
     // A role that may use a schema may not have the privilege to create schemas.
-    @Test func `needs no privilege to create a schema that exists`() async throws {
+    @Test func `the schema of a PostgreSQL database needs no privilege to create a schema that exists`() async throws {
         let schema = freshSchema()
         let server = try PostgresServer.shared()
         let owner = try PostgresConnection(to: try PostgresAddress(server.url()), for: .transactions)

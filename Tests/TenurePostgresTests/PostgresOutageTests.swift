@@ -8,7 +8,9 @@ import Testing
 
 @Suite struct `an outage of PostgreSQL` {
     @Test(arguments: [PostgresServer.Stop.fast, .immediate])
-    func `loses nothing that was acknowledged, and is over when the server is back`(stop: PostgresServer.Stop)
+    func `an outage of PostgreSQL loses nothing that was acknowledged, and is over when the server is back`(
+        stop: PostgresServer.Stop
+    )
         async throws
     {
         let server = try PostgresServer()
@@ -57,7 +59,9 @@ import Testing
         try await store.close()
     }
 
-    @Test func `is an error that asks to try again, for transactions and look-ups`() async throws {
+    @Test func `an outage of PostgreSQL is an error that asks to try again, for transactions and look-ups`()
+        async throws
+    {
         let server = try PostgresServer()
         let store = try await Store(PostgresDatabase(try PostgresAddress(server.url()), waitTimeout: .seconds(2)))
         let customer = try await store.add("a", to: "1")
@@ -94,7 +98,7 @@ import Testing
         try await store.close()
     }
 
-    @Test func `that is short is a delay and no error`() async throws {
+    @Test func `a short outage of PostgreSQL is a delay and no error`() async throws {
         let server = try PostgresServer()
         let store = try await Store(PostgresDatabase(try PostgresAddress(server.url()), waitTimeout: waitTimeout))
         let customer = try await store.add("a", to: "1")
@@ -108,7 +112,7 @@ import Testing
         try await store.close()
     }
 
-    @Test func `during a commit leaves its result open, and asks to try again`() async throws {
+    @Test func `an outage of PostgreSQL during a commit leaves its result open, and asks to try again`() async throws {
         let store = try await Store(PostgresDatabase(try freshAddress("connections=1"), waitTimeout: waitTimeout))
         _ = try await store.database.write(locking: []) { session throws(StoreError) in
             // A deferred trigger runs inside COMMIT; this one ends its own connection there.
@@ -138,7 +142,7 @@ import Testing
         try await store.close()
     }
 
-    @Test func `during a transaction, before its commit, repeats it`() async throws {
+    @Test func `an outage of PostgreSQL before the commit of a transaction repeats it`() async throws {
         try await withStore { store in
             let runs = Counter()
             try await store.database.write(locking: [.progress("a")]) { session throws(StoreError) in

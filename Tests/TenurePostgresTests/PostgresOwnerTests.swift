@@ -17,7 +17,7 @@ import Testing
         try await store.read { try DatabaseHeader.read(in: $0.session).bundleID }
     }
 
-    @Test func `refuses another app at its start, and names both`() async throws {
+    @Test func `a PostgreSQL database of one app refuses another app at its start, and names both`() async throws {
         let address = try freshAddress()
         let store = try await Self.open(address, for: "com.example.first")
         #expect(try await Self.bundleID(of: store) == "com.example.first")
@@ -33,7 +33,9 @@ import Testing
         try await store.close()
     }
 
-    @Test func `belongs to one of two services that create it at the same time`() async throws {
+    @Test func `a PostgreSQL database of one app belongs to one of two services that create it at the same time`()
+        async throws
+    {
         let address = try freshAddress()
         let outcomes = await withTaskGroup(of: Result<Store, any Error>.self) { group in
             for app in ["com.example.first", "com.example.second"] {
@@ -55,7 +57,7 @@ import Testing
         for store in stores { try await store.close() }
     }
 
-    @Test func `without an app becomes that of the first service`() async throws {
+    @Test func `a PostgreSQL database without an app becomes that of the first service`() async throws {
         let address = try freshAddress()
         try await Self.open(address, for: nil).close()
         let store = try await Self.open(address, for: "com.example.first")
@@ -70,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: Other.allCases)
-    func `is missed by every transaction while a pooler leads elsewhere`(other: Other) async throws {
+    func `every transaction notices that a pooler leads to another database`(other: Other) async throws {
         let server = try PostgresServer()
         let admin = try PostgresConnection(to: try PostgresAddress(server.url()), for: .transactions)
         for name in ["first", "second"] { try admin.run("CREATE DATABASE \(name)") }
@@ -113,7 +115,7 @@ import Testing
         try await store.close()
     }
 
-    @Test func `costs a write and a lookup no round trip`() async throws {
+    @Test func `the check of the owner costs a write and a lookup no round trip`() async throws {
         let address = try freshAddress()
         try await Self.open(address, for: "com.example.first").close()
         let connection = try PostgresConnection(to: address, for: .transactions)

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `reports that it is busy to jobs that wait too long`() async throws {
+    @Test func `a pool of connections reports that it is busy to jobs that wait too long`() async throws {
         let pool = try pool()
         let end = Signal()
         await occupy(pool, until: end)
@@ -34,7 +34,7 @@ import Testing
         await pool.close()
     }
 
-    @Test func `runs jobs in the order in which they were submitted`() async throws {
+    @Test func `a pool of connections runs jobs in the order in which they were submitted`() async throws {
         let pool = try pool()
         let (end, log) = (Signal(), Log<Int>())
         await occupy(pool, until: end)
@@ -54,7 +54,7 @@ import Testing
         #expect(await log.entries == Array(0..<20))
     }
 
-    @Test func `never has more connections than its limit`() async throws {
+    @Test func `a pool of connections never has more connections than its limit`() async throws {
         let address = try freshAddress("application_name=limited")
         let pool = PostgresPool(to: PostgresCluster(address), for: .transactions, limit: 3, waitTimeout: waitTimeout)
         let counts = try await withThrowingTaskGroup(of: Int64?.self) { group in
@@ -75,7 +75,7 @@ import Testing
         await pool.close()
     }
 
-    @Test func `drops jobs of canceled tasks`() async throws {
+    @Test func `a pool of connections drops jobs of canceled tasks`() async throws {
         let pool = try pool()
         let end = Signal()
         await occupy(pool, until: end)
@@ -97,7 +97,7 @@ import Testing
         await pool.close()
     }
 
-    @Test func `completes accepted jobs when it closes, and accepts no more`() async throws {
+    @Test func `a pool of connections completes accepted jobs when it closes, and accepts no more`() async throws {
         let pool = try pool()
         let (end, log) = (Signal(), Log<Bool>())
         await occupy(pool, until: end)
@@ -121,7 +121,7 @@ import Testing
         #expect(await log.entries == [true])
     }
 
-    @Test func `replaces a broken connection, and repeats the interrupted job`() async throws {
+    @Test func `a pool of connections replaces a broken connection, and repeats the interrupted job`() async throws {
         let pool = try pool()
         let process = try await pool.run { connection throws(PostgresFailure) in
             try connection.rows("SELECT pg_backend_pid()").first?.values.first
@@ -135,7 +135,7 @@ import Testing
         await pool.close()
     }
 
-    @Test func `keeps working with its connections if it can't get more`() async throws {
+    @Test func `a pool of connections keeps working with its connections if it can't get more`() async throws {
         let server = try PostgresServer.shared()
         let role = freshSchema()
         let owner = try PostgresConnection(to: try PostgresAddress(server.url()), for: .transactions)
@@ -152,7 +152,7 @@ import Testing
         await pool.close()
     }
 
-    @Test func `drops a connection that is left inside a transaction`() async throws {
+    @Test func `a pool of connections drops a connection that is left inside a transaction`() async throws {
         let pool = try pool()
         try await pool.run { connection throws(PostgresFailure) in _ = try connection.run("BEGIN") }
         let isFresh = try await pool.run { connection throws(PostgresFailure) in connection.isIdle }
@@ -160,7 +160,7 @@ import Testing
         await pool.close()
     }
 
-    @Test func `waits between attempts, longer each time, and a second at most`() {
+    @Test func `a pool of connections waits between attempts, longer each time, and a second at most`() {
         var backoff = Backoff()
         #expect(backoff.isOver())
         var pauses: [Duration] = []

@@ -29,7 +29,9 @@ import Testing
         try PostgresServer(settings: PostgresServer.primarySettings, access: PostgresServer.standbyAccess)
     }
 
-    @Test func `is never an old one that woke up, until the storage is removed`() async throws {
+    @Test func `the primary server after a restart is never an old one that woke up, until the storage is removed`()
+        async throws
+    {
         let (old, note) = (try server(), Note())
         let new = try old.standby()
         let address = try PostgresAddress(
@@ -74,7 +76,9 @@ import Testing
         #expect(note.known.withLock { $0 } == KnownPrimary(system: known.system, timeline: 1))
     }
 
-    @Test func `may be a new server that shares no history with the one before`() async throws {
+    @Test func `the primary server after a restart may be a new server that shares no history with the one before`()
+        async throws
+    {
         let note = Note()
         note.known.withLock { $0 = KnownPrimary(system: "1", timeline: 7) }
         let server = try server()
@@ -85,7 +89,7 @@ import Testing
         #expect(known.timeline == 1 && known.system.count > 10 && known.system.allSatisfy(\.isNumber))
     }
 
-    @Test func `is known to a second app of the process too`() async throws {
+    @Test func `the primary server after a restart is known to a second app of the process too`() async throws {
         let (server, first, second) = (try server(), Note(), Note())
         let stores = [
             try await Store(PostgresDatabase(try PostgresAddress(server.url("schema=a")), storage: first.named("a"))),
@@ -97,7 +101,7 @@ import Testing
         for store in stores { try await store.close() }
     }
 
-    @Test func `isn't guessed if the storage can't be read`() async throws {
+    @Test func `the primary server after a restart isn't guessed if the storage can't be read`() async throws {
         let note = Note()
         note.isDamaged.withLock { $0 = true }
         let server = try server()

@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `with one probe a second, however many ask`() async throws {
+    @Test func `the readiness of PostgreSQL is probed once a second, however many ask`() async throws {
         let server = try PostgresServer()
         try await withStore(at: try PostgresAddress(server.url())) { store in
             let commits = "SELECT xact_commit FROM pg_stat_database WHERE datname = 'postgres'"
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `not after a failover made it a standby, until it is a primary again`() async throws {
+    @Test func `a PostgreSQL server isn't ready as a standby, until it is a primary again`() async throws {
         let server = try PostgresServer(settings: ["wal_level": "replica"])
         let store = try await Store(PostgresDatabase(try PostgresAddress(server.url())))
         _ = try await store.add("a", to: "1")
@@ -83,7 +83,8 @@ import Testing
         }
     }
 
-    @Test func `not if a table stays locked, but through shorter locks`() async throws {
+    @Test func `a PostgreSQL database isn't ready if a table stays locked, and is through shorter locks`() async throws
+    {
         try await withStore { store in
             #expect(await store.writeFailure() == nil)
             let other = try PostgresConnection(to: try freshAddress(), for: .transactions)
@@ -107,7 +108,7 @@ import Testing
     }
 
     @Test(.enabled(if: SmallDisk.isAllowed))
-    func `not on a full disk, even if a small write fits`() async throws {
+    func `a PostgreSQL database isn't ready on a full disk, even if a small write fits`() async throws {
         let disk = try SmallDisk(size: "96m", mode: "755")
         let server = try PostgresServer(settings: ["max_wal_size": "32MB", "min_wal_size": "32MB"], in: disk.path)
         let store = try await Store(PostgresDatabase(try PostgresAddress(server.url())))

@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func `rejects a wrong password, and the error doesn't repeat it`() async throws {
+    @Test func `a PostgreSQL server rejects a wrong password, and the error doesn't repeat it`() async throws {
         let server = try PostgresServer(access: ["host all guarded 127.0.0.1/32 scram-sha-256"])
         let owner = try PostgresConnection(to: try PostgresAddress(server.url()), for: .transactions)
         _ = try owner.run("CREATE ROLE guarded SUPERUSER LOGIN PASSWORD 'hunter3'")
@@ -27,13 +27,13 @@ import Testing
         try await withStore(at: try PostgresAddress(server.url(user: "guarded:hunter3"))) { _ in }
     }
 
-    @Test func `reports a missing database`() async throws {
+    @Test func `a missing PostgreSQL database is reported`() async throws {
         let error = try await refusal(of: try PostgresServer.shared().url(database: "nowhere"))
         #expect(error?.description.contains("database \"nowhere\" does not exist") == true)
         #expect(error?.isRetryable == false)
     }
 
-    @Test func `is unreachable if no process listens`() async throws {
+    @Test func `a PostgreSQL server is unreachable if no process listens`() async throws {
         let server = try PostgresServer()
         try server.stop(.fast)
         let error = try await refusal(of: server.url(), waitTimeout: .seconds(1))
@@ -42,7 +42,7 @@ import Testing
         #expect(error?.isRetryable == true)
     }
 
-    @Test func `is unreachable if its name is unknown`() async throws {
+    @Test func `a PostgreSQL server is unreachable if its name is unknown`() async throws {
         let error = try await refusal(of: "postgres://tenure@db.invalid/postgres", waitTimeout: .seconds(1))
         guard case .unreachable? = error else {
             Issue.record("\(String(describing: error))")
@@ -50,14 +50,14 @@ import Testing
         }
     }
 
-    @Test func `without TLS is an error if the URL requires it`() async throws {
+    @Test func `a PostgreSQL server without TLS is an error if the URL requires TLS`() async throws {
         let error = try await refusal(of: try PostgresServer.shared().url("sslmode=require"))
         #expect(error?.description.contains("does not support SSL") == true)
         #expect(error?.isRetryable == false)
     }
 
     @Test(.enabled(if: TestCertificate.canBeMade))
-    func `may require TLS, and its certificate is verified`() async throws {
+    func `a PostgreSQL server may require TLS, and its certificate is verified`() async throws {
         let folder = NSTemporaryDirectory() + "tenure-tls-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `is refused if it doesn't flush, unless the URL allows it`() async throws {
+    @Test func `a PostgreSQL server that doesn't flush is refused, unless the URL allows it`() async throws {
         let server = try PostgresServer(settings: ["fsync": "off"])
         let error = try await refusal(of: server.url())
         #expect(error?.description.contains("fsync") == true)
@@ -87,7 +87,7 @@ import Testing
         try await withStore(at: try PostgresAddress(server.url("allow_fsync_off=true"))) { _ in }
     }
 
-    @Test func `that acknowledges early by default flushes our transactions`() async throws {
+    @Test func `a PostgreSQL server that acknowledges early by default flushes our transactions`() async throws {
         let server = try PostgresServer(settings: ["synchronous_commit": "off"])
         let address = try PostgresAddress(server.url())
         let connection = try PostgresConnection(to: address, for: .transactions)
@@ -97,14 +97,14 @@ import Testing
         #expect(level.first?.values == ["on"])
     }
 
-    @Test func `that accepts no writes is reported`() async throws {
+    @Test func `a PostgreSQL server that accepts no writes is reported`() async throws {
         let server = try PostgresServer(settings: ["wal_level": "replica"])
         try server.becomeStandby()
         let error = try await refusal(of: server.url(), waitTimeout: .seconds(1))
         #expect(error?.description.contains("accepts no writes") == true)
     }
 
-    @Test func `with a full disk is reported as full`() {
+    @Test func `a PostgreSQL server with a full disk is reported as full`() {
         let failure = PostgresFailure(state: "53100", message: "could not extend file", database: "db")
         #expect(failure.error == .full)
         #expect(failure.error.isRetryable)

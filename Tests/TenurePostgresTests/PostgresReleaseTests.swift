@@ -40,7 +40,9 @@ import Testing
     }
 
     @Test(arguments: Path.allCases)
-    func `keeps old processes writing if the new schema permits it`(path: Path) async throws {
+    func `a rolling upgrade on PostgreSQL keeps old processes writing if the new schema permits it`(path: Path)
+        async throws
+    {
         try await Self.withAddresses(path) { address, direct in
             let step = Self.step(oldestWriter: 1, oldestReader: nil)
             let old = try await Self.open(address, adding: nil)
@@ -62,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: Path.allCases, [1, nil])
-    func `stops old processes from writing, and from reading if the step says so`(
+    func `a rolling upgrade on PostgreSQL stops old processes from writing, and from reading if the step says so`(
         path: Path, oldestReader: Int?
     ) async throws {
         try await Self.withAddresses(path) { address, direct in
@@ -96,7 +98,9 @@ import Testing
     }
 
     @Test(arguments: Path.allCases)
-    func `lets no write of an old process end after the migration`(path: Path) async throws {
+    func `a rolling upgrade on PostgreSQL lets no write of an old process end after the migration`(path: Path)
+        async throws
+    {
         try await Self.withAddresses(path) { address, direct in
             let step = Self.step(oldestWriter: nil, oldestReader: 1)
             let old = try await Self.open(address, adding: nil)
@@ -136,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `keeps no process from writing while another one starts`() async throws {
+    @Test func `a rolling upgrade on PostgreSQL keeps no process from writing while another one starts`() async throws {
         let address = try freshAddress()
         let running = try await Self.open(address, adding: nil)
         let (begins, goesOn) = (Signal(), Signal())
@@ -153,7 +157,7 @@ import Testing
         try await running.close()
     }
 
-    @Test func `is begun by services only`() async throws {
+    @Test func `a rolling upgrade on PostgreSQL is begun by services only`() async throws {
         let address = try freshAddress()
         let command = DatabaseOpening.existing(of: nil)
         await #expect(throws: StoreError.self) { try await Store(PostgresDatabase(address, command)) }
@@ -168,7 +172,7 @@ import Testing
         #expect(error?.description.contains("tenure serve") == true)
     }
 
-    @Test func `ends when its database was moved, until that is undone`() async throws {
+    @Test func `a rolling upgrade ends when its database was moved, until that is undone`() async throws {
         let address = try freshAddress()
         let store = try await Self.open(address, adding: nil)
         let customer = try await store.add("a", to: "704")

@@ -30,7 +30,7 @@ import Testing
         #expect(.now - began < limit, what)
     }
 
-    @Test func `doesn't keep a service from the next server in the URL`() async throws {
+    @Test func `a PostgreSQL server that is silent doesn't keep a service from the next one in the URL`() async throws {
         let silent = try SilentPort()
         let server = try PostgresServer.shared()
         let hosts = "127.0.0.1:\(silent.port),127.0.0.1:\(server.port)"
@@ -42,14 +42,14 @@ import Testing
         try await store.close()
     }
 
-    @Test func `alone in the URL is an error after seconds`() async throws {
+    @Test func `a silent PostgreSQL server alone in the URL is an error after seconds`() async throws {
         let silent = try SilentPort()
         let address = try PostgresAddress("postgres://tenure@127.0.0.1:\(silent.port)/postgres")
         await expectFailure("start") { _ = try await PostgresDatabase(address) }
     }
 
     @Test(arguments: [false, true], [false, true])
-    func `because it is frozen gets its answers after it wakes up`(usesTLS: Bool, sends: Bool) async throws {
+    func `a frozen PostgreSQL server answers after it wakes up`(usesTLS: Bool, sends: Bool) async throws {
         guard !usesTLS || TestCertificate.canBeMade else { return }
         let folder = NSTemporaryDirectory() + "tenure-tls-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -78,7 +78,9 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `is replaced by a promoted standby, and gets no write when it wakes up`(usesTLS: Bool) async throws {
+    func `a promoted standby replaces a silent PostgreSQL server, which gets no write when it wakes up`(usesTLS: Bool)
+        async throws
+    {
         guard !usesTLS || TestCertificate.canBeMade else { return }
         let folder = NSTemporaryDirectory() + "tenure-tls-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -120,7 +122,7 @@ import Testing
         try await later.close()
     }
 
-    @Test func `for its standby, and stops waiting, has acknowledged nothing`() async throws {
+    @Test func `a PostgreSQL server that stops waiting for its standby has acknowledged nothing`() async throws {
         let server = try PostgresServer(
             settings: PostgresServer.primarySettings, access: PostgresServer.standbyAccess)
         let address = try PostgresAddress(server.url())

@@ -9,11 +9,11 @@ import Testing
 
 @Suite struct `the PostgreSQL database` {
     @Test(arguments: StoreClause.all)
-    func `keeps the contract of every store`(clause: StoreClause) async throws {
+    func `the PostgreSQL database keeps the contract of every store`(clause: StoreClause) async throws {
         try await withStore { try await clause.check($0) }
     }
 
-    @Test func `finds its data again`() async throws {
+    @Test func `the PostgreSQL database finds its data again`() async throws {
         let address = try freshAddress()
         let (id, customer) = try await withStore(at: address) { ($0.databaseID, try await $0.add("a", to: "704")) }
         try await withStore(at: address) { store in
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `damaged facts are an error`() async throws {
+    @Test func `damaged facts in PostgreSQL are an error`() async throws {
         try await withStore { store in
             let customer = try await store.add("a", to: "704")
             _ = try await store.database.write(locking: []) { session throws(StoreError) in
@@ -158,7 +158,7 @@ import Testing
                     try session.execute("INSERT INTO progress (name, value) VALUES ('a', 'b')")
                 }
             }
-            #expect(error == .failed("a transaction that only reads tried to write"))
+            #expect(error == StoreError.defect("a transaction that only reads tried to write"))
         }
     }
 }

@@ -11,7 +11,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `a policy that another process published and this one doesn't have yet` {
-    @Test func `is read if a promise depends on it`() async throws {
+    @Test func `another process's policy is read if a promise depends on it`() async throws {
         try await withFolder { folder in
             // Promises everything to customers from before 2020.
             let later = try Calculator.policy(honors: [Honor(era: "paid"), Honor(era: "freemium")])
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `is read by a sync and a notification too`() async throws {
+    @Test func `another process's policy is read by a sync and a notification too`() async throws {
         try await withFolder { folder in
             let later = try Calculator.policy(honors: [Honor(era: "paid"), Honor(era: "freemium")])
             // One that looks again only in an hour.

@@ -30,7 +30,9 @@ import Testing
         return try Calculator.minter(device: device).text(.appTransaction, fields)
     }
 
-    @Test func `keeps the right when the App Store signs the same facts again, in any order of syncs`() async throws {
+    @Test func `an owner who bought again keeps the right when the same facts are signed again, in any order`()
+        async throws
+    {
         try await withService { client in
             let orders = [
                 [0, 1, 2, 3, 4], [4, 3, 2, 1, 0], [0, 2, 3, 4, 1], [1, 4, 0, 3, 2], [2, 0, 4, 3, 1],
@@ -50,7 +52,9 @@ import Testing
         }
     }
 
-    @Test func `gets it back if support merges the customers of two devices`() async throws {
+    @Test func `an owner who bought again gets the right back if support merges the customers of two devices`()
+        async throws
+    {
         try await withAdminClient { admin, _ in
             let (id, elsewhere) = ("704000000000000021", UUID())
             // One device saw no refund, and no ID.

@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `sandbox counts purchases, never eras, as a separate customer`() async throws {
+    @Test func `the sandbox counts purchases, never eras, as a separate customer`() async throws {
         try await withService { client in
             let minter = Calculator.minter(.sandbox)
             let tester = try await client.sync(
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func `Xcode counts where its certificate is configured`() async throws {
+    @Test func `Xcode artifacts count where their certificate is configured`() async throws {
         try await withService { client in
             let request = SyncRequest(
                 appTransaction: try Calculator.minter(.xcode).text(.appTransaction), transactions: [],

@@ -12,7 +12,9 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `facts that are derived from stored artifacts` {
-    @Test func `equal the stored facts for every kind of customer and request`() async throws {
+    @Test func `facts derived from artifacts equal the stored ones for every kind of customer and request`()
+        async throws
+    {
         try await withFolder { folder in
             try await withService(in: folder) { client in
                 try await DatabaseTestBed.sync(6, through: client)
@@ -61,7 +63,7 @@ import Testing
     }
 
     // The App Store names the account in transactions only since 2025.
-    @Test func `name one customer for two identities that a signed transaction connects`() async throws {
+    @Test func `facts name one customer for two identities that a signed transaction connects`() async throws {
         try await withService { client in
             let id = "704000000000000009"
             let minter = Calculator.minter()

@@ -109,7 +109,8 @@ import Testing
         }
     }
 
-    @Test func `have the request's nonce, and a nonce that no device makes is refused`() async throws {
+    @Test func `entitlement tokens have the request's nonce, and a nonce that no device makes is refused`() async throws
+    {
         try await withService { client in
             let answer = try await client.sync(try Self.owner(nonce: "5c1b7c0e \"ü\""))
             let jws = try OpenedJWS(try #require(answer.entitlementToken))
@@ -152,7 +153,7 @@ import Testing
             deviceVerificationID: Calculator.device.uuidString, nonce: nonce)
     }
 
-    @Test func `sandbox is marked`() async throws {
+    @Test func `sandbox entitlement tokens are marked`() async throws {
         try await withService { client in
             let answer = try await client.sync(
                 SyncRequest(

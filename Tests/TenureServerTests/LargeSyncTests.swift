@@ -87,7 +87,9 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases)
-    func `reads the customer as often as a small one, in pieces below twenty ordinary syncs`(kind: Kind) async throws {
+    func `a large sync reads the customer as often as a small one, in pieces below twenty syncs`(kind: Kind)
+        async throws
+    {
         try await withCounts { client, store in
             _ = try await client.sync(try Self.ordinary("704000000000000008"))
             store.counts.reset()
@@ -162,7 +164,9 @@ import Testing
         }
     }
 
-    @Test func `that is interrupted leaves a consistent database, and is completed by the next one`() async throws {
+    @Test func `a large sync that is interrupted leaves a consistent database, and is completed by the next one`()
+        async throws
+    {
         for request in [try Self.transactions(150), try Self.receipt(200)] {
             let device = request.transactions == nil ? nil : Calculator.device
             try await withCounts { client, store in

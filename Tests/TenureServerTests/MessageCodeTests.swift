@@ -14,15 +14,15 @@ import Testing
             let ours = message.withUnsafeBytes { code.code(of: $0) }
             let right = Array(HMAC<SHA256>.authenticationCode(for: message, using: key))
             #expect(Array(ours) == right)
-            let isRight = { (code: MessageCode, bytes: [UInt8]) in
-                bytes.withUnsafeBytes { bytes in message.withUnsafeBytes { code.isRight(bytes, of: $0) } }
+            let isValid = { (code: MessageCode, bytes: [UInt8]) in
+                bytes.withUnsafeBytes { bytes in message.withUnsafeBytes { code.isValid(bytes, of: $0) } }
             }
-            #expect(isRight(code, right))
-            #expect(!isRight(code, Array(right.dropLast())))
+            #expect(isValid(code, right))
+            #expect(!isValid(code, Array(right.dropLast())))
             for index in [0, 15, 31] {
                 var wrong = right
                 wrong[index] ^= 1
-                #expect(!isRight(code, wrong))
+                #expect(!isValid(code, wrong))
             }
         }
     }

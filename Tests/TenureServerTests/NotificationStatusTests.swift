@@ -22,7 +22,9 @@ import Testing
         try await withService(change) { client in try client.problem(try await client.notify(jws)) }
     }
 
-    @Test(arguments: JWSDefect.allCases) func `is an error if it is corrupted`(defect: JWSDefect) async throws {
+    @Test(arguments: JWSDefect.allCases) func `the response to a corrupted notification is an error`(defect: JWSDefect)
+        async throws
+    {
         let jws = String(decoding: try Calculator.minter().mint(.notification, with: defect), as: UTF8.self)
         try await withService { client in
             let response = try await client.notify(jws)
@@ -44,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `is a permanent error if its content is of another app or environment`() async throws {
+    @Test func `the response to a notification of another app or environment is a permanent error`() async throws {
         let theirs = SimulatedPurchase(
             id: "1", original: "1", product: Calculator.everything, type: .nonConsumable, purchased: Calculator.now)
         for minter in [Calculator.minter(bundleID: "com.example.abacus"), Calculator.minter(.sandbox)] {
@@ -64,7 +66,7 @@ import Testing
         #expect(try await problem(jws).code == .misconfigured)
     }
 
-    @Test func `asks for it again if the service is configured with another Apple ID`() async throws {
+    @Test func `a service with another Apple ID asks for a notification again`() async throws {
         let problem = try await problem(Self.jws()) {
             $0.app = AppIdentity(bundleID: "com.example.calculator", appAppleID: 1)
         }
@@ -110,7 +112,8 @@ import Testing
         (#"{"signedPayload":7}"#, "must be a JSON object"),
         (#"{"notification_type":"DID_RENEW","password":"x"}"#, "version 1"), ("", "invalid JSON"),
     ])
-    func `is a clear error if it isn't a notification`(body: String, word: String) async throws {
+    func `the response to something that isn't a notification is a clear error`(body: String, word: String) async throws
+    {
         try await withService { client in
             let problem = try client.problem(try await client.notify(body: body))
             #expect(problem.code == .malformedRequest)

@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func `signed before the period that they renew count`() async throws {
+    @Test func `notifications signed before the period that they renew count`() async throws {
         try await withServiceTestBed { testBed in
             let next = Self.period("2", start: -0.5)
             _ = try await testBed.client.notify(

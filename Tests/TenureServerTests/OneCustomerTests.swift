@@ -56,7 +56,9 @@ extension CustomerResponse {
     private static let two = "704000000000000077"
 
     @Test(arguments: [(nil, two), (nil, nil), (one, nil), (one, two)])
-    func `stay two where each has an app transaction`(_ ownersID: String?, _ newcomersID: String?) async throws {
+    func `customers who share a device stay two where each has an app transaction`(
+        _ ownersID: String?, _ newcomersID: String?
+    ) async throws {
         let (owner, newcomer) = (Buyer.owner(id: ownersID), Buyer.newcomer(id: newcomersID))
         try await withService { client in
             // An older artifact of the owner's, from before there were IDs.
@@ -84,7 +86,7 @@ extension CustomerResponse {
         }
     }
 
-    @Test func `stay two in Sandbox, where all have one date, though only one has an ID`() async throws {
+    @Test func `customers of Sandbox, who all have one date, stay two if only one has an ID`() async throws {
         try await withService { client in
             let minter = Calculator.minter(.sandbox)
             func appTransaction(_ id: JSONValue) throws -> String {
@@ -107,7 +109,10 @@ extension CustomerResponse {
         }
     }
 
-    @Test func `stay two where the newcomer's transactions come before the app transaction`() async throws {
+    @Test
+    func `customers who share a device stay two where the newcomer's transactions come before the app transaction`()
+        async throws
+    {
         let (owner, newcomer) = (Buyer.owner(), Buyer.newcomer(id: Self.two))
         try await withService { client in
             let owners = try owner.request(try owner.transaction("1001"))
@@ -125,7 +130,8 @@ extension CustomerResponse {
         }
     }
 
-    @Test func `are one where both app transactions are of one acquisition`() async throws {
+    @Test func `customers who share a device are one where both app transactions are of one acquisition`() async throws
+    {
         let (old, new) = (Buyer.owner(), Buyer.owner(id: Self.one))
         let elsewhere = UUID()
         try await withService { client in

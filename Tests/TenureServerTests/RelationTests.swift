@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `another customer's transaction doesn't count`() async throws {
+    @Test func `another customer's transaction in a sync doesn't count`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let answer = try await client.sync(
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test func `environments don't mix`() async throws {
+    @Test func `artifacts of several environments in one sync don't mix`() async throws {
         try await withService { client in
             let answer = try await client.sync(
                 SyncRequest(

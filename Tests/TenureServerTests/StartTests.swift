@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test func `answers over a socket`() async throws {
+    @Test func `a started service answers over a socket`() async throws {
         try await withFolder { folder in
             let application = try await buildApplication(
                 configuration: try Calculator.configuration(folder), logger: Calculator.logger)

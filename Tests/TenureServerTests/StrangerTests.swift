@@ -142,7 +142,9 @@ import Testing
         }
     }
 
-    @Test func `gets one stored row for a receipt in several encodings`() async throws {
+    @Test func `a stranger with another customer's proof gets one stored row for a receipt in several encodings`()
+        async throws
+    {
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))
             let application = try service.application(logger: Calculator.logger) { _ in }

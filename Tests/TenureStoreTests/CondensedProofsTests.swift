@@ -88,7 +88,9 @@ extension Date {
         return facts
     }
 
-    @Test(arguments: 0..<300) func `decide like all of them, in any order of arrival`(seed: UInt64) throws {
+    @Test(arguments: 0..<300) func `condensed proofs decide like all proofs, in any order of arrival`(seed: UInt64)
+        throws
+    {
         var signings = Signings(seed)
         let count = Int.random(in: 1...60, using: &signings.random)
         let proofs = signings.proofs(
@@ -119,8 +121,9 @@ extension Date {
 
     // Between the first and the last of a month, and before the last 64, none is kept: under eras that begin with months
     // they decide nothing that those don't.
-    @Test(arguments: 0..<40) func `are few for thousands of artifacts, and decide like all of them`(seed: UInt64) throws
-    {
+    @Test(arguments: 0..<40) func `condensed proofs are few for thousands of artifacts, and decide like all of them`(
+        seed: UInt64
+    ) throws {
         var signings = Signings(seed)
         let proofs = signings.proofs(4000, revocations: Int(seed % 4), withinDays: 365)
         var facts = CustomerFacts()
@@ -141,7 +144,7 @@ extension Date {
     }
 
     // The proofs of an owner who bought again after a refund, with an app transaction that is signed again months later.
-    @Test func `keep a signing that restores a right`() throws {
+    @Test func `condensed proofs keep a signing that restores a right`() throws {
         func signed(_ month: Int, _ day: Double, revoked: Bool = false) -> AppProof {
             let date = Date(year: 2015, month: month).addingTimeInterval(day * 86_400)
             return AppProof(

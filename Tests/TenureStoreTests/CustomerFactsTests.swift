@@ -6,12 +6,12 @@ import Testing
 @testable import TenureStore
 
 @Suite struct `a customer's facts` {
-    @Test(arguments: 0..<200) func `reads as it was written`(seed: UInt64) throws {
+    @Test(arguments: 0..<200) func `a customer's facts are read as they were written`(seed: UInt64) throws {
         let facts = CustomerFacts.random(seed)
         #expect(try CustomerFacts(decoding: facts.encoded) == facts)
     }
 
-    @Test func `is an error if bytes are missing or left over`() throws {
+    @Test func `a customer's facts with missing or extra bytes are an error`() throws {
         let bytes = CustomerFacts.random(7).encoded
         for count in bytes.indices {
             #expect(throws: StoreError.self, "cut at \(count)") { try CustomerFacts(decoding: Array(bytes[..<count])) }
@@ -19,7 +19,7 @@ import Testing
         #expect(throws: StoreError.self) { try CustomerFacts(decoding: bytes + [0]) }
     }
 
-    @Test func `never crashes for any bytes`() {
+    @Test func `reading a customer's facts never crashes for any bytes`() {
         var random = SeededRandom(seed: 42)
         let sound = CustomerFacts.random(3).encoded
         for _ in 0..<20_000 {
@@ -37,13 +37,13 @@ import Testing
         }
     }
 
-    @Test func `doesn't reserve memory for a false length`() {
+    @Test func `reading a customer's facts doesn't reserve memory for a false length`() {
         // A list of 2^62 entries in nine bytes.
         let bytes: [UInt8] = [1, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x40]
         #expect(throws: StoreError.self) { try CustomerFacts(decoding: bytes) }
     }
 
-    @Test func `refunds an unbound acquisition through an artifact that only an ID connects with it`() {
+    @Test func `an unbound acquisition is refunded by an artifact that only an ID connects with it`() {
         let bought = Date(timeIntervalSince1970: 1_400_000_000)
         func proof(_ id: AcquisitionID?, _ date: Date?, refunded: Date? = nil) -> AppProof {
             AppProof(
@@ -65,7 +65,7 @@ import Testing
     }
 
     // A customer who opens the app every day for years must not make every look-up slower.
-    @Test func `does not grow with every new signature of the same facts`() {
+    @Test func `a customer's facts don't grow with every new signature of the same facts`() {
         var facts = CustomerFacts()
         for day in 0..<1000 {
             facts.add([AppProof.signed(Date(timeIntervalSince1970: 1_400_000_000 + Double(day) * 86_400))])
@@ -74,7 +74,7 @@ import Testing
         #expect(facts.proofs.count <= 2 * 34 + 64)
     }
 
-    @Test(arguments: 0..<50) func `is the same in any order of arrival`(seed: UInt64) {
+    @Test(arguments: 0..<50) func `a customer's facts are the same in any order of arrival`(seed: UInt64) {
         var random = SeededRandom(seed: seed &+ 1)
         let proofs = (0..<60).map { _ in
             AppProof.signed(

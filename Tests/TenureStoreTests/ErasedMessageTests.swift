@@ -6,7 +6,9 @@ import Testing
 @testable import TenureStore
 
 @Suite struct `a message about an erasure` {
-    @Test func `has only the customer's public ID, so that it can outlive their data`() async throws {
+    @Test func `a message about an erasure has only the customer's public ID, so that it can outlive their data`()
+        async throws
+    {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
             try await store.write(at: .now, locking: [.endpoints]) {

@@ -59,7 +59,7 @@ import Testing
         return facts
     }
 
-    @Test func `are the same in any order and grouping, and with repetitions`() {
+    @Test func `joined facts about a customer are the same in any order and grouping, and with repetitions`() {
         var random = SeededRandom(seed: 41)
         for round in 0..<3_000 * Self.effort {
             let words = (0..<Int.random(in: 1...9, using: &random)).map { _ in Word(using: &random) }

@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `made while others write holds all that was acknowledged before`() async throws {
+    @Test func `a backup made during writes has everything that was acknowledged before`() async throws {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
             try await fill(store, 0..<50)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `replaces a file only with the option`() async throws {
+    @Test func `a backup replaces a file only with the option`() async throws {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
             try await fill(store, 0..<3)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `of nothing, of what is no record, or to nowhere is refused, and leaves nothing`() throws {
+    @Test func `a backup without a database or a target is refused, and leaves nothing`() throws {
         try withFolder { folder in
             let record = folder + "/record.sqlite"
             #expect(throws: SQLiteBackup.Failure.noSource(path: record)) {

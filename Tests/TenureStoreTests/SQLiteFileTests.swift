@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func `that isn't a database stays unchanged and is reported`() throws {
+    @Test func `a file that isn't a database stays unchanged and is reported`() throws {
         try withFolder { folder in
             let letter = folder + "/letter.txt"
             try Data("to my grandmother, and longer than a header of SQLite".utf8)
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `is the same database under any link`() throws {
+    @Test func `the file at the path of a database is the same database under any link`() throws {
         try withFolder { folder in
             let (path, link) = (folder + "/tenure.sqlite", folder + "/link.sqlite")
             // All rows may still be in the write-ahead log, which is beside the file and not beside the link.
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `doesn't exist before it is created`() async throws {
+    @Test func `the file of a database doesn't exist before it is created`() async throws {
         try await withFolder { folder in
             let path = folder + "/a %41 “record”?.sqlite"
             #expect(SQLiteDatabase.objection(to: path) == nil, "it can be made")
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `of a newer release is known as such before it starts`() async throws {
+    @Test func `the database file of a newer release is recognized before a service starts`() async throws {
         try await withFolder { folder in
             let path = folder + "/record.sqlite"
             try await Store(SQLiteDatabase(path: path)).close()
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `is no place for its own copy, nor for one while somebody has it open`() async throws {
+    @Test func `a database isn't copied to its own file, or to one that is open`() async throws {
         try await withFolder { folder in
             let (path, other) = (folder + "/record.sqlite", folder + "/other.sqlite")
             let store = try Store(SQLiteDatabase(path: path))

@@ -9,7 +9,7 @@ import Testing
         try SQLiteNumber.read(SQLiteConnection(path: path, for: .writing))
     }
 
-    @Test func `is new in each backup, and stays the same in the original`() async throws {
+    @Test func `an SQLite database's number is new in each backup, and stays the same in the original`() async throws {
         try await withFolder { folder in
             let path = folder + "/record.sqlite"
             let store = try Store(SQLiteDatabase(path: path))
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `is new when a database is opened without a log, and stays while it is open`()
+    @Test func `an SQLite database's number is new when it is opened without a log, and then stays`()
         async throws
     {
         try await withFolder { folder in
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `detects that the open database is cut off behind its header`() async throws {
+    @Test func `an open SQLite database notices that it is cut off behind its header`() async throws {
         try await withFolder { folder in
             let path = folder + "/record.sqlite"
             let store = try Store(SQLiteDatabase(path: path))
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `accepts an open database that another process vacuumed`() async throws {
+    @Test func `an open SQLite database accepts that another process vacuumed it`() async throws {
         try await withFolder { folder in
             let path = folder + "/record.sqlite"
             let store = try Store(SQLiteDatabase(path: path))
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `detects a backup that is copied over the open database`() async throws {
+    @Test func `an open SQLite database notices a backup that is copied over it`() async throws {
         try await withFolder { folder in
             let path = folder + "/record.sqlite"
             let store = try Store(SQLiteDatabase(path: path))

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `refuses another app at its start, and names both`() async throws {
+    @Test func `an SQLite database of one app refuses another app at its start, and names both`() async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
             let store = try Self.open(path, for: Self.first)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `without an app becomes that of the first service`() async throws {
+    @Test func `an SQLite database without an app becomes that of the first service`() async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
             try await Self.open(path, for: nil).close()
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `is not replaced by a backup of another app`() async throws {
+    @Test func `an SQLite database of one app is not replaced by a backup of another app`() async throws {
         try await withFolder { folder in
             let (path, other) = (folder + "/tenure.sqlite", folder + "/other.sqlite")
             try await Self.open(path, for: Self.first).close()
@@ -72,7 +72,9 @@ import Testing
     }
 
     @Test(arguments: Permission.allCases)
-    func `is used by an older release as far as a migration permits`(permission: Permission) async throws {
+    func `an SQLite database of one app is used by an older release as far as a migration permits`(
+        permission: Permission
+    ) async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
             let version = Migration.all.count + 1
@@ -105,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `is brought up to date by services only`() async throws {
+    @Test func `an SQLite database of one app is brought up to date by services only`() async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
             try await Self.open(path, for: Self.first).close()
@@ -117,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `takes no writes after it was moved, until that is undone`() async throws {
+    @Test func `an SQLite database of one app takes no writes after it was moved, until that is undone`() async throws {
         try await withFolder { folder in
             let (path, target) = (folder + "/tenure.sqlite", folder + "/target.sqlite")
             let running = try Self.open(path, for: Self.first)
@@ -148,7 +150,8 @@ import Testing
         }
     }
 
-    @Test func `isn't marked as moved if its target doesn't keep the copy`() async throws {
+    @Test func `an SQLite database of one app isn't marked as moved if its target doesn't keep the copy`() async throws
+    {
         try await withFolder { folder in
             let source = try Self.open(folder + "/tenure.sqlite", for: Self.first)
             let target = try Self.open(folder + "/target.sqlite", for: Self.first)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct `the SQLite database` {
     @Test(arguments: StoreClause.all)
-    func `keeps the contract of every store`(clause: StoreClause) async throws {
+    func `the SQLite database keeps the contract of every store`(clause: StoreClause) async throws {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
             try await clause.check(store)
@@ -16,14 +16,14 @@ import Testing
     }
 
     // With NORMAL, an acknowledged sync could be lost with the power.
-    @Test func `flushes every transaction`() throws {
+    @Test func `the SQLite database flushes every transaction`() throws {
         try withFolder { folder in
             let database = try SQLiteDatabase(path: folder + "/record.sqlite")
             #expect(try database.synchronousLevel == 2)
         }
     }
 
-    @Test func `finds its data again`() async throws {
+    @Test func `the SQLite database finds its data again`() async throws {
         try await withFolder { folder in
             let path = folder + "/record.sqlite"
             let first = try Store(SQLiteDatabase(path: path))
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `two records have different ids`() throws {
+    @Test func `two SQLite databases have different IDs`() throws {
         try withFolder { folder in
             let one = try Store(SQLiteDatabase(path: folder + "/one.sqlite"))
             let two = try Store(SQLiteDatabase(path: folder + "/two.sqlite"))
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `refuses a database of a newer release`() async throws {
+    @Test func `the SQLite database refuses a database of a newer release`() async throws {
         try await withFolder { folder in
             let path = folder + "/record.sqlite"
             try await Store(SQLiteDatabase(path: path)).close()
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `cannot be opened in a folder that is not there`() throws {
+    @Test func `an SQLite database can't be opened in a folder that doesn't exist`() throws {
         let path = "/no/such/folder/record.sqlite"
         let error = #expect(throws: StoreError.self) { try Store(SQLiteDatabase(path: path)) }
         guard case .unavailable(path, _)? = error else {
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `only its owner can read it`() throws {
+    @Test func `only its owner can read an SQLite database`() throws {
         try withFolder { folder in
             _ = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
             for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `damaged facts are an error`() async throws {
+    @Test func `damaged facts in SQLite are an error`() async throws {
         try await withFolder { folder in
             let path = folder + "/record.sqlite"
             let store = try Store(SQLiteDatabase(path: path))
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    @Test func `one that others could read is closed to them`() async throws {
+    @Test func `an SQLite database that others could read is closed to them`() async throws {
         try await withFolder { folder in
             let path = folder + "/record.sqlite"
             try await Store(SQLiteDatabase(path: path)).close()
@@ -219,7 +219,7 @@ import Testing
         }
     }
 
-    @Test func `who part keep what came when the transaction was full`() async throws {
+    @Test func `customers who are split keep what came when the transaction was full`() async throws {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
             let purchases = (0...DatabaseTransaction.artifactsPerCustomer).map { String($0) }

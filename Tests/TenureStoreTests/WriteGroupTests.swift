@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `transactions that arrive during a flush share the next one`() async throws {
+    @Test func `transactions that arrive during a flush share the next flush`() async throws {
         try await withFolder { folder in
             let database = try SQLiteDatabase(path: folder + "/record.sqlite")
             let store = Store(database)

@@ -39,7 +39,7 @@ private let symbols: Set<String> = [
 ]
 
 @Suite struct `The privacy of the client` {
-    @Test func `names every API for which Apple wants a reason in the files that are declared`() throws {
+    @Test func `the privacy manifest names every API for which Apple wants a reason`() throws {
         for module in clientModules {
             let folder = sources.appendingPathComponent(module)
             let paths = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
@@ -79,7 +79,7 @@ private let symbols: Set<String> = [
         }
     #endif
 
-    @Test func `is declared without tracking, with the reasons for disk space and file sizes`() throws {
+    @Test func `the privacy manifest declares no tracking, and the reasons for disk space and file sizes`() throws {
         let manifest = try Self.manifest()
         #expect(manifest["NSPrivacyTracking"] as? Bool == false)
         #expect((manifest["NSPrivacyTrackingDomains"] as? [Any])?.isEmpty == true)
@@ -92,7 +92,7 @@ private let symbols: Set<String> = [
         #expect(reasons == ["E174.1", "C617.1"])
     }
 
-    @Test func `declares what a sync sends, for the app to work`() throws {
+    @Test func `the privacy manifest declares what a sync sends, for the app to work`() throws {
         let types = try #require(try Self.manifest()["NSPrivacyCollectedDataTypes"] as? [[String: Any]])
         let names = types.compactMap { $0["NSPrivacyCollectedDataType"] as? String }
         #expect(

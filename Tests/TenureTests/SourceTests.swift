@@ -29,7 +29,9 @@ private let tooNew = [
 ]
 
 @Suite struct `The client's sources` {
-    @Test func `use nothing newer than iOS 16, macOS 13, tvOS 16, watchOS 9 and visionOS 1`() throws {
+    @Test func `the client's sources use nothing newer than iOS 16, macOS 13, tvOS 16, watchOS 9 and visionOS 1`()
+        throws
+    {
         let files = try files(of: clientModules)
         #expect(files.count > 50)
         for (name, lines) in files {

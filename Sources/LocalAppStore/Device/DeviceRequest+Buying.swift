@@ -110,7 +110,7 @@ extension DeviceInterface {
             let bought = state.accounts[request.account].transactions.last(where: {
                 state.transactions[$0].product == place
             })
-        else { throw DeviceRefusal(.impossible, "nothing was bought") }
+        else { throw DeviceRefusal(.impossible, "nothing was bought; buy the product first") }
         return try answer(state.transactions[bought], in: state, request)
     }
 

@@ -97,7 +97,7 @@ package struct Journal: Sendable {
     ) throws -> Value {
         do {
             return try database.withLock { connection in
-                guard let connection else { throw StoreError.failed("it is closed") }
+                guard let connection else { throw StoreError.failed("it is closed; open the file again") }
                 return try body(connection)
             }
         } catch let error as StoreError {

@@ -76,7 +76,7 @@ extension AppStoreOperation {
     }
 
     /// The instant that `advance` leads to; nil for any other operation.
-    func timeToReach(in state: AppStoreState) throws(OperationMistake) -> Date? {
+    func targetTime(in state: AppStoreState) throws(OperationMistake) -> Date? {
         guard kind == .advance else { return nil }
         switch (self[.by], try date(.to)) {
         case (let length?, nil):

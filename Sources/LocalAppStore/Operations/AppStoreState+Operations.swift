@@ -10,7 +10,7 @@ extension AppStoreState {
         let customer = operation[.customer] ?? ""
         let product = operation[.product] ?? ""
         switch operation.kind {
-        case .advance: if let instant = try operation.timeToReach(in: self) { advance(to: instant) }
+        case .advance: if let instant = try operation.targetTime(in: self) { advance(to: instant) }
 
         case .release:
             let release = StoreRelease(
@@ -100,7 +100,7 @@ extension AppStoreState {
         switch operation.kind {
         case .extend:
             guard extend(transaction, by: try operation.number(.days, in: 1...90) ?? 1) != nil else {
-                throw OperationMistake("`extend` needs a running subscription")
+                throw OperationMistake("`extend` needs a running subscription; name a transaction of one")
             }
         case .setAppAccountToken:
             let token = try operation.uuid(.appAccountToken)

@@ -31,29 +31,32 @@ package enum AppStoreStateError: Error, Sendable, Hashable {
 extension AppStoreStateError: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .noApp(let id): "there is no app `\(id)` in this store"
-        case .whichApp: "this store does not have exactly one app; name one with `app`"
+        case .noApp(let id): "this store has no app `\(id)`; name one that its scenario defines"
+        case .whichApp: "this store doesn't have exactly one app; name one with `app`"
         case .noCustomer(let name): "there is no customer `\(name)`; add one first"
         case .customerExists(let name): "there already is a customer `\(name)`; use another name"
         case .noStorefront(let code):
             "`\(code)` isn't a storefront of this store; use one of \(Storefront.all.map(\.code).joined(separator: ", "))"
-        case .noProduct(let id): "there is no product `\(id)` in this store"
-        case .notForSale(let product): "`\(product)` isn't on sale anymore"
+        case .noProduct(let id): "this store has no product `\(id)`; name one that its scenario defines"
+        case .notForSale(let product): "`\(product)` isn't on sale anymore; put it on sale with `offerAgain`"
         case .notReleased(let app, let platform, let date):
-            "`\(app)` had no release for \(platform.rawValue) at \(date.rfc3339)"
+            "`\(app)` had no release for \(platform.rawValue) at \(date.rfc3339); wait for the first one, or release one earlier"
         case .noRelease(let app, let platform, let name):
-            "`\(app)` never had a release `\(name)` for \(platform.rawValue)"
-        case .hasNoApp(let customer, let app): "`\(customer)` does not have `\(app)`; let them acquire it first"
-        case .hasApp(let customer, let app): "`\(customer)` has `\(app)` already"
-        case .neverBought(let customer, let product): "`\(customer)` never bought `\(product)`"
+            "`\(app)` never had a release `\(name)` for \(platform.rawValue); name one that its scenario defines"
+        case .hasNoApp(let customer, let app): "`\(customer)` doesn't have `\(app)`; let them acquire it first"
+        case .hasApp(let customer, let app): "`\(customer)` has `\(app)` already; use `update` for a newer release"
+        case .neverBought(let customer, let product): "`\(customer)` never bought `\(product)`; let them buy it first"
         case .hasSubscription(let customer, let product):
             "`\(customer)` has a subscription in the group of `\(product)` already; change its plan instead"
         case .noSubscription(let customer, let product):
-            "`\(customer)` has no subscription in the group of `\(product)`"
-        case .noOffer(let product, let offer): "`\(product)` has no offer `\(offer)`"
-        case .notEligible(let customer, let offer): "`\(customer)` isn't eligible for the offer `\(offer)`"
-        case .noFamily(let customer): "`\(customer)` isn't in a family"
-        case .wrongState(let customer, let product, let must): "`\(product)` of `\(customer)` must \(must) for that"
+            "`\(customer)` has no subscription in the group of `\(product)`; let them buy one first"
+        case .noOffer(let product, let offer):
+            "`\(product)` has no offer `\(offer)`; name one that the scenario defines"
+        case .notEligible(let customer, let offer):
+            "`\(customer)` isn't eligible for the offer `\(offer)`; buy without it, or as another customer"
+        case .noFamily(let customer): "`\(customer)` isn't in a family; create the customer with `family`"
+        case .wrongState(let customer, let product, let must):
+            "`\(product)` of `\(customer)` must \(must) for this operation"
         case .appNotBought(let customer, let app): "`\(customer)` didn't pay for `\(app)`, so it can't be refunded"
         case .billingFails(let customer): "every charge of `\(customer)` fails; perform `recover` first"
         }

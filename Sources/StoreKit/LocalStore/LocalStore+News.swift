@@ -15,8 +15,8 @@ extension LocalStore.State {
             new.transactions[place].isFinished = true
         }
         let (buying, boughtHere) = (buying, boughtHere)
-        let isNews = news.hear(
-            new, isMuted: { (buying[$0.productID] ?? 0) > 0 && !boughtHere.contains($0.id) },
+        let isNews = news.update(
+            new, isReturnedByPurchase: { (buying[$0.productID] ?? 0) > 0 && !boughtHere.contains($0.id) },
             isOwn: { boughtHere.contains($0.id) })
         // The copy belongs to one version of the app.
         if let former = contents?.appVersion, contents?.customer == new.customer, former != new.appVersion {
@@ -33,14 +33,14 @@ extension LocalStore {
         of column: any KeyPath<News, News.Column<Element>> & Sendable, _ cursor: inout NewsCursor<Element>
     ) async -> Element? {
         while !Task.isCancelled {
-            if let first = cursor.atFirst.popFirst() { return first }
+            if let first = cursor.backlog.popFirst() { return first }
             let began = cursor.position != nil
             let (hasContents, news) = state.withLock { state -> (Bool, Element?) in
                 let items = state.news[keyPath: column]
                 guard let position = cursor.position else {
                     guard state.contents != nil else { return (false, nil) }
                     cursor.position = items.changes.count
-                    cursor.atFirst = items.atFirst[...]
+                    cursor.backlog = items.backlog[...]
                     return (true, nil)
                 }
                 guard position < items.changes.count else { return (state.contents != nil, nil) }

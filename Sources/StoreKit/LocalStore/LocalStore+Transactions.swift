@@ -90,7 +90,7 @@ extension LocalStore {
             where state.contents?.transactions[place].value.id == transaction.id {
                 state.contents?.transactions[place].isFinished = true
             }
-            state.news.transactions.atFirst.removeAll { $0.id == transaction.id }
+            state.news.transactions.backlog.removeAll { $0.id == transaction.id }
         }
         // If the App Store can't be reached now, it learns this at the next contact.
         _ = try? await contact()

@@ -145,7 +145,7 @@ public final class LocalStore: Sendable {
     public func relaunchApp() {
         state.withLock { state in
             state.boughtHere = []
-            state.news.transactions.atFirst =
+            state.news.transactions.backlog =
                 state.contents?.transactions.reversed().filter { !$0.isFinished }.map(\.value) ?? []
         }
     }

@@ -7,7 +7,7 @@ struct News: Sendable {
     struct Column<Element: Sendable>: Sendable {
         var changes: [Element] = []
         /// What a listener gets first.
-        var atFirst: [Element] = []
+        var backlog: [Element] = []
     }
 
     var transactions = Column<Transaction>()
@@ -25,22 +25,23 @@ struct News: Sendable {
         hadAnother = true
         knownTransactions = nil
         knownSubscriptions = [:]
-        transactions.atFirst = []
+        transactions.backlog = []
     }
 
     /// Returns whether anything changed.
     ///
     /// - Parameters:
     ///   - contents: what is known from now on.
-    ///   - isMuted: transactions that this device is buying, and learns about in another way.
+    ///   - isReturnedByPurchase: transactions that this device is buying, and gets from `purchase()`.
     ///   - isOwn: transactions that it bought.
-    mutating func hear(
-        _ contents: DeviceContents, isMuted: (Transaction) -> Bool, isOwn: (Transaction) -> Bool
+    mutating func update(
+        _ contents: DeviceContents, isReturnedByPurchase: (Transaction) -> Bool, isOwn: (Transaction) -> Bool
     ) -> Bool {
         let isFirst = knownTransactions == nil
         let before = (transactions.changes.count, statuses.changes.count, storefronts.changes.count)
         // The oldest first.
-        for held in contents.transactions.reversed() where !isMuted(held.value) || !isFirst && isKnown(held.value) {
+        for held in contents.transactions.reversed()
+        where !isReturnedByPurchase(held.value) || !isFirst && isKnown(held.value) {
             let essence = held.value.signed.essence
             let known = knownTransactions?[held.value.id]
             let isNews =
@@ -50,8 +51,8 @@ struct News: Sendable {
             knownTransactions?[held.value.id] = essence
         }
         knownTransactions = knownTransactions ?? [:]
-        transactions.atFirst = contents.transactions.reversed()
-            .filter { !$0.isFinished && !isOwn($0.value) && !isMuted($0.value) }.map(\.value)
+        transactions.backlog = contents.transactions.reversed()
+            .filter { !$0.isFinished && !isOwn($0.value) && !isReturnedByPurchase($0.value) }.map(\.value)
         for subscription in contents.subscriptions {
             let essence = subscription.essence
             let id = subscription.transaction.originalID
@@ -72,5 +73,5 @@ struct News: Sendable {
 struct NewsCursor<Element: Sendable>: Sendable {
     /// The index in the list of changes; nil before it began.
     var position: Int?
-    var atFirst: ArraySlice<Element> = []
+    var backlog: ArraySlice<Element> = []
 }

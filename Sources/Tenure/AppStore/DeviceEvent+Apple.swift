@@ -95,11 +95,11 @@ extension DeviceEvent {
         init(_ returned: @escaping @Sendable () -> Void) {
             let wasGone = Locked(false)
             monitor.pathUpdateHandler = { path in
-                let isBack = wasGone.withLock { wasGone in
+                let hasReturned = wasGone.withLock { wasGone in
                     defer { wasGone = path.status != .satisfied }
                     return wasGone && path.status == .satisfied
                 }
-                if isBack { returned() }
+                if hasReturned { returned() }
             }
             monitor.start(queue: DispatchQueue(label: "tenure.network"))
         }

@@ -50,10 +50,10 @@ final class AppStoreReader {
         // If StoreKit lists nothing, although the stored account has purchases that always stay listed, that account is
         // no longer signed in. A failed request would throw instead of returning an empty list.
         let isEmpty = (try? listed?.get())?.isEmpty ?? false
-        let isBack =
+        let hasReturned =
             isEmpty && !device.productIDs.isEmpty
             && device.memory.account.purchases.contains { $0.type?.staysListed ?? false }
-        guard areOthers ?? (device.memory.account.stale == id && !isBack) else { return take(result) }
+        guard areOthers ?? (device.memory.account.stale == id && !hasReturned) else { return take(result) }
         device.memory.account.stale = id
         device.snapshot.appTransaction = nil
         device.snapshot.note(.appTransaction, .failed(Self.whyStale))

@@ -57,7 +57,7 @@ final class CustomerState: Sendable {
         var isResolvingOver = false
         /// The customer that watchers received last.
         var published: Tenure.Customer?
-        var alarm: (at: Double, task: Task<Void, Never>)?
+        var timer: (at: Double, task: Task<Void, Never>)?
         var isClosed = false
     }
 
@@ -170,7 +170,7 @@ final class CustomerState: Sendable {
         watchers.deliver()
     }
 
-    /// Queues the customer for the watchers, and returns an alarm that is to be canceled, without the lock.
+    /// Queues the customer for the watchers, and returns a timer that is to be canceled, without the lock.
     private func update(_ state: inout State, at now: Double) -> Task<Void, Never>? {
         guard !state.isClosed else { return nil }
         state.observe(now)
@@ -179,30 +179,30 @@ final class CustomerState: Sendable {
             state.published = customer
             watchers.send(customer)
         }
-        return setAlarm(&state)
+        return scheduleTimer(&state)
     }
 
-    /// Returns the former alarm if there is another one now.
-    private func setAlarm(_ state: inout State) -> Task<Void, Never>? {
+    /// Returns the former timer if there is another one now.
+    private func scheduleTimer(_ state: inout State) -> Task<Void, Never>? {
         let next = state.nextChange
-        guard next != state.alarm?.at else { return nil }
-        let former = state.alarm?.task
-        state.alarm = next.map { next in
+        guard next != state.timer?.at else { return nil }
+        let former = state.timer?.task
+        state.timer = next.map { next in
             let waitUntil = waitUntil
             return (
                 next,
                 Task { [weak self] in
                     guard (try? await waitUntil(Date(timeIntervalSinceReferenceDate: next))) != nil else { return }
-                    self?.alarmRang(next)
+                    self?.timerFired(next)
                 }
             )
         }
         return former
     }
 
-    private func alarmRang(_ time: Double) {
+    private func timerFired(_ time: Double) {
         state.withLock { state in
-            if state.alarm?.at == time { state.alarm = nil }
+            if state.timer?.at == time { state.timer = nil }
         }
         publish()
     }
@@ -216,13 +216,13 @@ final class CustomerState: Sendable {
 
     /// Ends every stream.
     func close() {
-        let alarm = state.withLock { state in
+        let timer = state.withLock { state in
             state.isClosed = true
             watchers.close()
-            defer { state.alarm = nil }
-            return state.alarm?.task
+            defer { state.timer = nil }
+            return state.timer?.task
         }
-        alarm?.cancel()
+        timer?.cancel()
         watchers.deliver()
     }
 

@@ -35,13 +35,13 @@ extension Engine {
             switch event {
             case .keychainUnlocked: if device.state.isUnreadable { await searchAgain() }
             case .appEnteredBackground: break
-            case .appBecameActive, .networkReturned: if isSomethingMissing || isReportMissing { await recheck() }
+            case .appBecameActive, .networkReturned: if lacksEntitlement || isReportMissing { await recheck() }
             }
         }
     }
 
     /// Whether the customer lacks an entitlement.
-    private var isSomethingMissing: Bool {
+    private var lacksEntitlement: Bool {
         let answers = device.evaluation().answers
         return answers.isEmpty || answers.values.contains { $0.outcome != .granted }
     }
@@ -60,13 +60,13 @@ extension Engine {
         let ends = answers.compactMap { $0.outcome == .granted ? $0.until : nil }
         let next = ends.filter { $0 > now }.min().map { $0.timeIntervalSince(now) + 1 }
         let longest =
-            setup.service != nil && !setup.isListening && isSomethingMissing ? 3600 : Self.longestWait
-        let wait = next.map { min($0, Self.longestBlindness) } ?? longest
+            setup.service != nil && !setup.isListening && lacksEntitlement ? 3600 : Self.longestWait
+        let wait = next.map { min($0, Self.clockSaveInterval) } ?? longest
         return service.retryWait.map { min($0, wait) } ?? wait
     }
 
     private static let longestWait: Double = 86_400
     /// While a right runs out, the instant is stored this often, so that a clock turned back between two starts gains
     /// no more.
-    private static let longestBlindness: Double = 900
+    private static let clockSaveInterval: Double = 900
 }

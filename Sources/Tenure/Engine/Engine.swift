@@ -51,7 +51,7 @@ actor Engine {
     /// Asks all sources that need no prompt, and waits for them.
     func search() async {
         if let running { return await running.value }
-        let search = Task { await conduct() }
+        let search = Task { await readAllSources() }
         running = search
         await search.value
     }
@@ -88,7 +88,7 @@ actor Engine {
         await searchAgain()
     }
 
-    private func conduct() async {
+    private func readAllSources() async {
         load()
         device.rereadState()
         device.look()

@@ -82,7 +82,7 @@ struct Evaluation {
         return zip(decisions, policy.entitlements).map { decision, entitlement in
             let answer = Tenure.Answer(decision, in: setup.options.languages)
             return decision.outcome == .denied && !isWhole(for: entitlement)
-                ? answer.demoted(because: .notAnswered, title: title(of: decision.entitlement)) : answer
+                ? answer.undetermined(because: .notAnswered, title: title(of: decision.entitlement)) : answer
         }
     }
 
@@ -149,7 +149,8 @@ struct Evaluation {
                     ?? .unanswered(name, title: title(of: name), because: .unsigned, keeping: fresh.reasons)
             // The service doesn't know artifacts that couldn't be sent.
             case .denied:
-                return account.sentEverything ? fresh : fresh.demoted(because: .notAnswered, title: title(of: name))
+                return account.sentEverything
+                    ? fresh : fresh.undetermined(because: .notAnswered, title: title(of: name))
             case .undetermined: return fresh
             }
         }

@@ -53,7 +53,7 @@ final class ServiceSync {
     var unsent: Set<String> {
         guard !device.memory.account.unanswered.isEmpty, let listed = device.snapshot.transactions else { return [] }
         return device.memory.account.unanswered.intersection(
-            SyncRequest.mostTelling(listed).lazy.map(\.purchase.transactionID))
+            SyncRequest.mostRelevant(listed).lazy.map(\.purchase.transactionID))
     }
 
     nonisolated(nonsending) func askService() async {

@@ -28,7 +28,7 @@ struct KeyRing: Sendable {
 
         /// Whether this key signed the text as that type.
         func signed(_ text: SignedText, as type: String) -> Bool {
-            text.isHeaded(type: type, by: id) && text.isSigned(by: verifier)
+            text.hasHeader(type: type, by: id) && text.isSigned(by: verifier)
         }
     }
 

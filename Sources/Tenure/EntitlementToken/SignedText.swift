@@ -35,7 +35,7 @@ struct SignedText {
 
     /// Whether the header is the one that a service writes for that type and key. Nothing else in a header is read, so
     /// that nothing in it chooses how it is checked.
-    func isHeaded(type: String, by keyID: String) -> Bool {
+    func hasHeader(type: String, by keyID: String) -> Bool {
         headerBytes.elementsEqual(#"{"alg":"ES256","kid":"\#(keyID)","typ":"\#(type)"}"#.utf8)
     }
 

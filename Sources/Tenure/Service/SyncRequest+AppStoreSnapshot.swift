@@ -9,7 +9,7 @@ extension SyncRequest {
     init?(_ snapshot: AppStoreSnapshot, from access: any AppStoreAccess) async {
         self.init(appTransaction: snapshot.appTransaction?.jws)
         if let listed = snapshot.transactions {
-            transactions = Self.mostTelling(listed).map(\.jws)
+            transactions = Self.mostRelevant(listed).map(\.jws)
             renewalInfos = Array(snapshot.renewals.prefix(Self.mostRenewals)).map(\.jws)
         }
         if appTransaction == nil, let bytes = access.receipt, !bytes.isEmpty, bytes.count <= Self.largestReceipt {
@@ -23,7 +23,7 @@ extension SyncRequest {
 
     /// The service takes 2,000 of them and 4 MiB in all. Where there are more, old periods of subscriptions are left
     /// out.
-    static func mostTelling(_ transactions: [StoreTransaction]) -> [StoreTransaction] {
+    static func mostRelevant(_ transactions: [StoreTransaction]) -> [StoreTransaction] {
         let total = transactions.reduce(0) { $0 + $1.jws.utf8.count }
         guard transactions.count > mostTransactions || total > largestTransactions else { return transactions }
         let ordered = transactions.sorted { left, right in

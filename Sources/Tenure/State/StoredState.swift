@@ -34,7 +34,7 @@ package struct StoredState: Sendable, Hashable, Codable {
     }
 
     /// Sets the persona that replaces the customer from now on.
-    mutating func stand(in persona: String?) {
+    mutating func setPersona(_ persona: String?) {
         guard account.persona != persona else { return }
         account.forgetService()
         account.persona = persona

@@ -39,7 +39,7 @@ package struct WorkingState: Sendable {
         self.persona = persona
         var state = StoredState(clock: clock)
         state.settle(on: device, ownsState ? distribution : nil, at: clock)
-        state.stand(in: persona)
+        state.setPersona(persona)
         initial = state
         current = state
     }
@@ -72,7 +72,7 @@ package struct WorkingState: Sendable {
         known.settle(on: device, ownsState ? distribution : nil, at: clock)
         var merged = current.merging(known, base: stored ?? initial, at: clock)
         // An extension may run without the persona that the app has.
-        merged.stand(in: persona)
+        merged.setPersona(persona)
         return merged
     }
 

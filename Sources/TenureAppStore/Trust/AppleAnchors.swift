@@ -2,10 +2,10 @@
 package enum AppleAnchors {
     private static let fingerprints = Set(TrustAnchors.apple.summaries.map(\.fingerprint))
 
-    package static func contain(fingerprint: String) -> Bool { fingerprints.contains(fingerprint) }
+    package static func contains(fingerprint: String) -> Bool { fingerprints.contains(fingerprint) }
 
     /// Whether the last certificate of a verified chain, its anchor, is Apple's.
     package static func signed(_ certificates: [CertificateSummary]) -> Bool {
-        certificates.last.map { contain(fingerprint: $0.fingerprint) } ?? false
+        certificates.last.map { contains(fingerprint: $0.fingerprint) } ?? false
     }
 }

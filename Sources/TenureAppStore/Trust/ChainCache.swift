@@ -74,7 +74,7 @@ package final class ChainCache: Sendable {
 
     /// What is known about a header that was seen before with exactly these bytes.
     package func known(header: UnsafeBufferPointer<UInt8>) -> KnownHeader? {
-        tables.withLock { $0.headers.first { $0.isSpelled(header) } }
+        tables.withLock { $0.headers.first { $0.hasBytes(header) } }
     }
 
     /// Genuine headers have 4.5 KB; larger ones than `maximumHeader` are decoded each time.
@@ -199,7 +199,7 @@ package final class KnownHeader: Sendable {
         self.hash = hash
     }
 
-    fileprivate func isSpelled(_ header: UnsafeBufferPointer<UInt8>) -> Bool {
+    fileprivate func hasBytes(_ header: UnsafeBufferPointer<UInt8>) -> Bool {
         guard bytes.count == header.count else { return false }
         return bytes.withUnsafeBytes { bytes in
             guard let left = bytes.baseAddress, let right = header.baseAddress else { return false }

@@ -11,14 +11,14 @@ extension ParsedCertificate {
         among anchors: TrustAnchors, purpose: ChainPurpose, charging: SignatureCharge = {}
     ) throws(Rejection) -> ParsedCertificate {
         // Several roots may have one name: the signature shows which it was.
-        let namesakes = anchors.certificates.filter { $0.subject == issuer }
-        guard !namesakes.isEmpty else {
+        let anchorsWithSameName = anchors.certificates.filter { $0.subject == issuer }
+        guard !anchorsWithSameName.isEmpty else {
             throw Rejection(.untrustedChain, "no trusted root has the name `\(x509.issuer)`")
         }
         // For any issuer: without this, no signature needs to be computed.
         try checkIsAuthority(intermediatesBelow: 0)
         var rejection: Rejection?
-        for anchor in namesakes {
+        for anchor in anchorsWithSameName {
             do {
                 try anchor.checkIsAuthority(intermediatesBelow: 1)
                 try checkIsSigned(by: anchor, purpose: purpose, charging: charging)

@@ -55,7 +55,7 @@ public struct TrustAnchors: Sendable {
     public var summaries: [CertificateSummary] { certificates.map(\.summary) }
 
     /// Whether the root of `chain` is one of these.
-    func contain(anchorOf chain: TrustedChain) -> Bool {
+    func contains(anchorOf chain: TrustedChain) -> Bool {
         certificates.contains { $0.der == chain.anchor }
     }
 

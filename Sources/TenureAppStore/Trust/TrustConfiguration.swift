@@ -49,7 +49,7 @@ public struct TrustConfiguration: Sendable {
         guard (environment == .xcode) == chain.isLocal else {
             throw Rejection(.wrongEnvironment, "it claims `\(name)`, which its signer may not sign")
         }
-        guard anchors.contain(anchorOf: chain) else {
+        guard anchors.contains(anchorOf: chain) else {
             throw Rejection(.untrustedChain, "its root is not trusted for `\(name)`")
         }
         return environment

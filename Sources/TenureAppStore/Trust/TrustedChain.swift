@@ -41,12 +41,12 @@ package final class TrustedChain: Sendable {
     /// Throws `outsideValidityPeriod` unless all certificates were valid at `instant`.
     package func checkValidity(at instant: Date) throws(Rejection) {
         guard !isValid(at: instant) else { return }
-        let culprit = certificates.first { instant < $0.notBefore || instant > $0.notAfter }
-        let (from, until) = (culprit?.notBefore ?? notBefore, culprit?.notAfter ?? notAfter)
+        let invalidCertificate = certificates.first { instant < $0.notBefore || instant > $0.notAfter }
+        let (from, until) = (invalidCertificate?.notBefore ?? notBefore, invalidCertificate?.notAfter ?? notAfter)
         throw Rejection(
             .outsideValidityPeriod,
             """
-            the certificate `\(culprit?.subject ?? "")` is valid from \(from.formatted(.iso8601)) \
+            the certificate `\(invalidCertificate?.subject ?? "")` is valid from \(from.formatted(.iso8601)) \
             until \(until.formatted(.iso8601)), and the artifact was signed at \(instant.formatted(.iso8601))
             """
         )

@@ -41,7 +41,9 @@ struct ContentListCommand: AsyncParsableCommand {
         do throws(ContentError) {
             if !keys.isEmpty { _ = try SignedCatalog.verify(text, keys: keys, bundleID: nil) }
         } catch .wrongSignature {
-            Terminal.standardError.write("error: the key didn't sign `\(folder)/\(SignedCatalog.fileName)`")
+            Terminal.standardError.write(
+                "error: none of these keys signed `\(folder)/\(SignedCatalog.fileName)`; pass the one that publishes it with --key"
+            )
             throw ExitCode.refused
         }
         let contents = try UnverifiedCatalog(text)

@@ -59,7 +59,7 @@ extension Inspection {
         let names = Set(object.members.map(\.name))
         let width = names.map { Terminal.clean($0).count }.max() ?? 0
         return object.members.flatMap { member -> [String] in
-            if spellsAgain(member.name, among: names) { return [] }
+            if repeatsDate(member.name, among: names) { return [] }
             let name = Terminal.clean(member.name)
             let start = String(repeating: " ", count: indentation + 2)
             let label = start + name + String(repeating: " ", count: width - name.count)
@@ -83,7 +83,7 @@ extension Inspection {
     }
 
     /// Whether the field repeats a date: verifyReceipt writes each date in three formats, and the text shows one.
-    private static func spellsAgain(_ name: String, among names: Set<String>) -> Bool {
+    private static func repeatsDate(_ name: String, among names: Set<String>) -> Bool {
         ["_ms", "_pst"].contains { name.hasSuffix($0) && names.contains(String(name.dropLast($0.count))) }
     }
 }

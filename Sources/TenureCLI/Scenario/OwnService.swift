@@ -77,7 +77,9 @@ actor OwnService: EntitlementService {
                 }
                 var result: Result?
                 while let ended = try await tasks.next() { result = ended ?? result }
-                guard let result else { throw CommandError("the service ended too early") }
+                guard let result else {
+                    throw CommandError("the service ended before the scenario did; the reason is in its log")
+                }
                 return result
             }
         }

@@ -49,7 +49,9 @@ struct RehearsedService: Sendable {
         let found: Found = try await decoded(.GET, "/v1/admin/customers?id=\(id)")
         guard let customer = found.customers.first else { return nil }
         guard found.customers.count == 1 else {
-            throw CommandError("the service knows \(found.customers.count) customers with the id `\(id)`")
+            throw CommandError(
+                "the service knows \(found.customers.count) customers with the id `\(id)`; use a service with an empty database"
+            )
         }
         return (try await decoded(.GET, "/v1/admin/customers/\(customer.id)") as Dossier).customer
     }
@@ -90,7 +92,7 @@ struct RehearsedService: Sendable {
             let progress = metrics.filter { $0.key.hasPrefix("tenure_app_store_") }
             if progress != last { (last, since) = (progress, clock.now) }
             guard clock.now - since < .seconds(120) else {
-                throw CommandError("the service at `\(url)` does not finish: \(complaint)")
+                throw CommandError("the service at `\(url)` doesn't finish: \(complaint)")
             }
             try await Task.sleep(for: .milliseconds(10))
         }

@@ -80,13 +80,6 @@ struct ServeCommand: AsyncParsableCommand {
         let database = DatabaseArgument(argument: configuration.databasePath)
         guard database.isPostgres else { return nil }
         let primary = configuration.keysFolder.map { PrimaryFile(in: $0, writer: logger) }
-        if let primary, primary.isUnwritable {
-            logger.warning(
-                """
-                `\(primary.path)` can't be written, so after a restart this process doesn't know which PostgreSQL server \
-                was promoted last; make its folder writable
-                """)
-        }
         do {
             return try await database.open(
                 configuration.openingOfServer(isOneOfSeveral: isOneOfSeveral),

@@ -22,11 +22,6 @@ struct PrimaryFile {
 
     private var folder: String { URL(fileURLWithPath: path).deletingLastPathComponent().path }
 
-    /// Whether the folder exists, and may not be written to.
-    var isUnwritable: Bool {
-        FileManager.default.fileExists(atPath: folder) && !FileManager.default.isWritableFile(atPath: folder)
-    }
-
     var storage: PrimaryStorage {
         let (file, path, folder, writer) = (SecretFile(path: path), path, folder, writer)
         return PrimaryStorage(path) {
@@ -39,7 +34,7 @@ struct PrimaryFile {
                 try file.replace(with: Array(try JSONEncoder().encode(primary)) + [UInt8(ascii: "\n")])
             } catch {
                 writer.warning(
-                    "`\(path)` can't be written, so after a restart an old PostgreSQL primary might be used: \(error)")
+                    "after a restart, an old PostgreSQL primary might be used: \(error); make the folder writable")
             }
         }
     }

@@ -72,9 +72,11 @@ struct TrustOptions: ParsableArguments {
                 "`--environment xcode` needs your Xcode's certificate: export it in Xcode (Editor, Save Public Certificate) and pass `--trust xcode=FILE`"
             )
         }
-        if environments.count > 1, let vague = named.first(where: { $0.environment == nil && !$0.isFolder }) {
+        if environments.count > 1,
+            let withoutEnvironment = named.first(where: { $0.environment == nil && !$0.isFolder })
+        {
             throw ValidationError(
-                "the environment of `\(vague.path)` is ambiguous; write `--trust xcode=\(vague.path)`, or the name of another environment"
+                "the environment of `\(withoutEnvironment.path)` is ambiguous; write `--trust xcode=\(withoutEnvironment.path)`, or the name of another environment"
             )
         }
     }

@@ -83,7 +83,7 @@ private struct ContentFileReader {
 
     /// Whether a mistake in the key itself was reported already.
     private func isBroken(_ key: String, in fields: Fields) -> Bool {
-        reading.isBrokenItself(fields.whole.path + [.key(key)])
+        reading.isOmitted(fields.whole.path + [.key(key)])
     }
 
     private mutating func packs(_ part: Part) -> [PackSource] {

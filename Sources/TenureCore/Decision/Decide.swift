@@ -144,7 +144,7 @@ private struct Evaluator {
             let (answer, proofs) = source.answer(for: entitlement)
             if case .gives(let until, _) = answer { note(until, of: source, in: &answers.rights) }
             if case .undetermined(let finding) = answer { answers.nextSteps += source.nextSteps(resolving: finding) }
-            if let best = answers.best, !answer.isBetter(than: best), !answer.isMoreTelling(than: best) { continue }
+            if let best = answers.best, !answer.isBetter(than: best), !answer.isMoreInformative(than: best) { continue }
             answers.best = answer
             answers.proofs = proofs
         }

@@ -27,7 +27,7 @@ enum SourceAnswer {
     }
 
     /// Whether both give nothing, but this one once did. Customers ask about the right that ended.
-    func isMoreTelling(than other: SourceAnswer) -> Bool {
+    func isMoreInformative(than other: SourceAnswer) -> Bool {
         guard case .nothing(let mine) = self, case .nothing(.eraNotHonored) = other else { return false }
         if case .eraNotHonored = mine { return false }
         return true

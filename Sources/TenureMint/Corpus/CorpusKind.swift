@@ -126,8 +126,8 @@ enum CorpusKind: String, CaseIterable, Sendable {
         case .purchasesOnly:
             return Expectation(everything: (bought, bought), cloud: (.undetermined("noAcquisition"), noHonors))
         case .renewalOnly:
-            let nobody = Answer.undetermined("noAcquisition")
-            return Expectation(everything: (nobody, nobody), cloud: (nobody, noHonors))
+            let unknown = Answer.undetermined("noAcquisition")
+            return Expectation(everything: (unknown, unknown), cloud: (unknown, noHonors))
         default: return nil
         }
     }

@@ -84,7 +84,7 @@ struct CorpusLines: Sendable {
                     of: "everything", type: .nonConsumable, purchased: customer.date, signedAt: instant
                 ).json)
             return try line(["appTransaction": [sound()], "transactions": [Self.flipped(transaction)]])
-        default: return try flawedLine(of: customer) ?? sound()
+        default: return try invalidLine(of: customer) ?? sound()
         }
     }
 
@@ -103,7 +103,7 @@ struct CorpusLines: Sendable {
     }
 
     /// Nil for a valid customer.
-    private func flawedLine(of customer: CorpusCustomer) throws -> [UInt8]? {
+    private func invalidLine(of customer: CorpusCustomer) throws -> [UInt8]? {
         let app = customer.appTransaction(signedAt: instant)
         switch customer.kind {
         case .emptyLine: return customer.number.isMultiple(of: 2) ? [] : Array(" \t\r".utf8)

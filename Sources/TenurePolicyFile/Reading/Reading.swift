@@ -31,7 +31,7 @@ package struct Reading: Sendable {
     }
 
     /// Whether exactly this was left out.
-    package func isBrokenItself(_ path: Path) -> Bool {
+    package func isOmitted(_ path: Path) -> Bool {
         brokenParts.contains(path)
     }
 
@@ -157,7 +157,7 @@ package struct Fields {
         whole = part
         for (key, example) in required where parts[key] == nil {
             let path = part.path + [.key(key)]
-            if reading.isBrokenItself(path) { continue }
+            if reading.isOmitted(path) { continue }
             reading.report("`\(key)` is missing; write `\(example)`", at: part.position, breaking: path)
         }
     }

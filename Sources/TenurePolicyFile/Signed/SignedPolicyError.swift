@@ -18,7 +18,7 @@ extension SignedPolicyError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .tooLarge(let bytes):
-            "the signed policy has \(bytes) bytes; a policy has no more than \(SourceText.maximumSize), and one that is signed a third more"
+            "the signed policy has \(bytes) bytes; a policy has no more than \(SourceText.maximumSize), and one that is signed a third more; check that the URL leads to the signed policy"
         case .notSigned(let detail): "this isn't a signed policy: \(detail); write one with `tenure policy sign`"
         case .wrongSignature:
             "none of the pinned keys signed this policy; sign it with the key that the app pins"

@@ -31,13 +31,13 @@ extension LintRule {
             let platform = change.platform.platform.rawValue
             let what =
                 "`\(change.after.name.shortened)` begins on \(platform) with \(key) \(version), which no release in the list has (below it \(below), above it \(above))"
-            let isBlind = change.platform.decidesByList && change.date == nil
+            let lacksDate = change.platform.decidesByList && change.date == nil
             // A planned release can't be in a list of past ones.
             let isPlanned = above == "none" && change.date.map { $0 > subject.now } ?? false
             report.add(
-                at: change.path + [.key(key)], severity: isBlind ? .error : isPlanned ? .note : .warning,
+                at: change.path + [.key(key)], severity: lacksDate ? .error : isPlanned ? .note : .warning,
                 what
-                    + (isBlind
+                    + (lacksDate
                         ? ": without an instant nothing separates it from `\(change.before.name.shortened)`"
                         : above == "none"
                             ? ": if it ships with a lower \(key), anyone who installs that counts as `\(change.before.name.shortened)`\(change.lost.isEmpty ? "" : " and gets \(inWords(change.lost)) for nothing")"

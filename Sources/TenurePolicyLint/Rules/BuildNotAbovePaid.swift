@@ -32,7 +32,7 @@ extension LintRule {
             func tell(_ listed: ListedRelease, _ era: Int, after last: Release, of lastEra: Int) {
                 let place = platform.position(of: listed.release)
                 let sale = platform.sale(of: listed.release)
-                let given = subject.givenAway(listed.release, on: platform)
+                let given = subject.extraEntitlements(listed.release, on: platform)
                 let what =
                     "\(place) of \(subject.name(era)) on \(platform.platform.rawValue) (\(listed.release.releasedAt.text)) is below \(platform.position(of: last)) of \(subject.name(lastEra)) (\(last.releasedAt.text))"
                 guard !given.isEmpty else {

@@ -23,7 +23,7 @@ extension LintRule {
                 }
                 guard earlier.era != era, reported.insert(number).inserted else { continue }
                 let place = platform.position(of: listed.release)
-                let given = subject.givenAway(listed.release, on: platform)
+                let given = subject.extraEntitlements(listed.release, on: platform)
                 let eras =
                     "\(place) on \(platform.platform.rawValue) was released in \(subject.name(earlier.era)) (\(earlier.release.releasedAt.text)) and again in \(subject.name(era)) (\(listed.release.releasedAt.text))"
                 if given.isEmpty {

@@ -13,14 +13,14 @@ extension LintRule {
             guard case .at(let version?, _)? = era.begins[.iOS],
                 !subject.honored(in: index).elementsEqual(subject.honored(in: index - 1))
             else { continue }
-            let heirs = Platform.allCases.filter { platform in
+            let inheritingPlatforms = Platform.allCases.filter { platform in
                 platform.inheritsFromIOS && era.begins[platform] == nil
                     && !subject.eras[index...].contains { $0.begins[platform] == .new }
                     // Most apps are on none of them, so only platforms that the policy or a release list names count.
                     && subject.platforms.contains { $0.platform == platform }
             }
-            guard !heirs.isEmpty else { continue }
-            let names = heirs.map(\.rawValue).joined(separator: ", ")
+            guard !inheritingPlatforms.isEmpty else { continue }
+            let names = inheritingPlatforms.map(\.rawValue).joined(separator: ", ")
             report.add(
                 at: ["eras", .index(index), "begins", "iOS"],
                 "customers who first got the app on \(names) are judged by iOS's build \(version)",

@@ -9,7 +9,7 @@ extension LintRule {
             "A customer who was charged for something that they had always owned asked for a refund in public.",
         fix: "Remove the last era from the `honors`, or stop selling the product."
     ) { subject, report in
-        let owned = Set(subject.entitlements.filter(subject.isForEverybody).map(\.name))
+        let owned = Set(subject.entitlements.filter(subject.isPermanentForAll).map(\.name))
         guard !owned.isEmpty else { return }
         var reported: Set<String> = []
         for entitlement in subject.entitlements where owned.contains(entitlement.name) {

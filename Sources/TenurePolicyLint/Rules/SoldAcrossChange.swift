@@ -22,7 +22,7 @@ extension LintRule {
                 for moment in platform.moments(from: sale.from, until: sale.until) where moment <= subject.now {
                     let eras = platform.timeline.eras(at: moment)
                     guard let now = eras.first, eras.count == 1, now > era else { continue }
-                    let given = subject.givenAway(number, on: platform.platform, bought: moment)
+                    let given = subject.extraEntitlements(number, on: platform.platform, bought: moment)
                     guard !given.isEmpty else { continue }
                     let until =
                         sale.until == .distantFuture

@@ -9,7 +9,7 @@ extension LintRule {
             "An owner was shown the rest of a trial, and asked what they had bought.",
         fix: "Remove the `trial`, or the era in which it is not included from `honors`."
     ) { subject, report in
-        for entitlement in subject.entitlements where subject.isForEverybody(entitlement) {
+        for entitlement in subject.entitlements where subject.isPermanentForAll(entitlement) {
             guard let trial = entitlement.trial else { continue }
             report.add(
                 at: ["entitlements", .key(entitlement.name), "trial"],

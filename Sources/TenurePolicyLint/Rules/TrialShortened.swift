@@ -20,7 +20,7 @@ extension LintRule {
             let consequence: String
             switch (trial, now.trial) {
             // A customer who has the entitlement anyway needs no trial.
-            case (_, nil) where subject.isForEverybody(now): continue
+            case (_, nil) where subject.isPermanentForAll(now): continue
             case (_, nil): consequence = "customers who are trying \(name) for \(trial.inWords) would lose it at once"
             case (.sessions(let was), .sessions(let count)?) where count >= was: continue
             case (.days(let was), .days(let count)?) where count >= was: continue

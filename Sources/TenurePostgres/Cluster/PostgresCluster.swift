@@ -196,17 +196,17 @@ final class PostgresCluster: @unchecked Sendable {
                 return !state.isWatched
             })
         else { return }
-        lookAround()
+        checkOtherServers()
     }
 
-    private func lookAround() {
+    private func checkOtherServers() {
         watch.asyncAfter(deadline: .now() + Self.watchInterval) { [weak self] in
             guard let self else { return }
             let (primary, timeline) = self.withState { ($0.primary, $0.timeline) }
             let others = self.hosts.filter { $0 !== primary }
             let answers = PostgresSurvey(of: others, at: self.address, for: .lookups).answers()
             if let found = try? self.find(answers), found.server.timeline > timeline { _ = try? self.admit(found) }
-            self.lookAround()
+            self.checkOtherServers()
         }
     }
 

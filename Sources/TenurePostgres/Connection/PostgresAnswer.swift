@@ -79,7 +79,7 @@ final class PostgresAnswer {
             value = .text(String(decoding: bytes, as: UTF8.self))
         case PostgresType.bytea: value = .blob([UInt8](bytes))
         case PostgresType.void: value = .null
-        default: throw PostgresFailure(.failed("a result has a column with the unknown type \(type)"))
+        default: throw PostgresFailure(.defect("a result has a column with the unknown type \(type)"))
         }
         guard let value else {
             throw PostgresFailure(.damaged("column \(column + 1) of a row has a value that doesn't match its type"))

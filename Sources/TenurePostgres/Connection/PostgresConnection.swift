@@ -145,7 +145,7 @@ final class PostgresConnection {
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: kept = answer
             case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
                 isLost = true
-                throw PostgresFailure(.failed("`COPY` isn't supported"))
+                throw PostgresFailure(.defect("`COPY` isn't supported"))
             default: if failure == nil { failure = self.failure(answer) }
             }
         }

@@ -50,7 +50,7 @@ extension PostgresConnection {
             rollBack()
             guard case .readOnly = error.error, case .reconnect = error.remedy else { throw error }
             guard transaction.writes else {
-                throw PostgresFailure(.failed("a transaction that only reads tried to write"))
+                throw PostgresFailure(.defect("a transaction that only reads tried to write"))
             }
             // A server that was a primary is a standby now.
             host.dropConnections()

@@ -85,7 +85,7 @@ extension DatabaseHeader {
         }
         guard let id = text(0).flatMap(Self.bytes), let version = text(2).flatMap({ Int($0) }),
             let writer = text(3).flatMap({ Int($0) }), let reader = text(4).flatMap({ Int($0) })
-        else { throw PostgresFailure(.damaged("the database's header is invalid; restore a backup")) }
+        else { throw PostgresFailure(.damaged("the database's header is invalid")) }
         self.init(
             id: id, bundleID: text(1), version: version, oldestWriter: writer, oldestReader: reader, movedTo: text(5))
     }

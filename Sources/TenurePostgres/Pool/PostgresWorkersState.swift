@@ -18,7 +18,7 @@ struct PostgresWorkersState {
     var limit: Int
     private let idleTimeout: Duration
     private var lanes: [Int: PostgresLane] = [:]
-    private var lanesEver = 0
+    private var lanesCreated = 0
     private var numbers: UInt64 = 0
     private var turns: UInt64 = 0
     private var idle: [PostgresWorker] = []
@@ -53,9 +53,9 @@ struct PostgresWorkersState {
 
 extension PostgresWorkersState {
     mutating func addLane(_ lane: PostgresLane) -> Int {
-        lanesEver += 1
-        lanes[lanesEver] = lane
-        return lanesEver
+        lanesCreated += 1
+        lanes[lanesCreated] = lane
+        return lanesCreated
     }
 
     /// The lane ends with its last job; `finishedClosers` says when.
@@ -239,14 +239,14 @@ extension PostgresWorkersState {
         connecting[id, default: 1] -= 1
         outages[id, default: Outage(error: error)].error = error
         outages[id]?.backoff.failed()
-        var hopeless: [PostgresJob] = []
+        var impossibleJobs: [PostgresJob] = []
         // To wait would not help, unless for the connections that there are.
         if !error.isRetryable, connections[id, default: 0] == 0 {
             for (number, lane) in lanes where lane.cluster === cluster {
-                hopeless += lanes[number]?.queue.removeAll() ?? []
+                impossibleJobs += lanes[number]?.queue.removeAll() ?? []
             }
         }
-        return (hopeless, outages[id]?.backoff.next ?? .now)
+        return (impossibleJobs, outages[id]?.backoff.next ?? .now)
     }
 
     // MARK: Waking

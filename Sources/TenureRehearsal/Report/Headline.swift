@@ -36,10 +36,10 @@ struct Headline: Sendable, Hashable {
         }
         let errors = report.findings.unacknowledgedErrors.count
         if errors > 0 { return (.stop, "Do not ship: `tenure policy check` reports \(errors.grouped("error"))") }
-        return harmless(report)
+        return headlineWithoutLosses(report)
     }
 
-    private static func harmless(_ report: RehearsalReport) -> (Level, String) {
+    private static func headlineWithoutLosses(_ report: RehearsalReport) -> (Level, String) {
         let tally = report.tally
         let customers = tally.customers.grouped("customer")
         let isDoubtful = tally.contradicting > 0 || !tally.productsWithoutEntitlement.isEmpty

@@ -51,7 +51,8 @@ package struct AdminKeyCheck: Sendable {
                 at: now, actor: holder.name, action: right.rawValue, customer: customer,
                 detail: ["refused": Problem.Code.forbidden.rawValue])
             try await store.write { try $0.audit(entry) }
-            throw Problem(.forbidden, "a key of scope `\(holder.scope.rawValue)` may not do this")
+            throw Problem(
+                .forbidden, "a key of scope `\(holder.scope.rawValue)` may not do this; use a key of a higher scope")
         }
         return holder
     }

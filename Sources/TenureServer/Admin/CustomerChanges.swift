@@ -22,7 +22,8 @@ struct CustomerChanges: Sendable {
             change, actor: holder.name, reason: reason, at: customers.now(), request: id)
         let store = customers.store
         let rederivation =
-            change.mayPart ? try await derivation.rederivation(of: customer, in: store) : derivation.rederivation
+            change.maySeparateCustomers
+            ? try await derivation.rederivation(of: customer, in: store) : derivation.rederivation
         let outcome = try await store.perform(requested, on: customer, by: rederivation)
         var metadata: Logger.Metadata = ["action": "\(change.name)", "key": "\(holder.name)"]
         if case .refused(let refusal) = outcome { metadata["refused"] = "\(refusal.rawValue)" }
@@ -47,7 +48,7 @@ struct CustomerChanges: Sendable {
     private func checkRealm(of customer: CustomerName, for change: CustomerChange, by holder: KeyHolder) async throws {
         guard case .publicID(let id) = customer,
             let known = try await customers.store.read({ try $0.customer(named: id) }),
-            !customers.realms.contain(known.realm)
+            !customers.realms.contains(known.realm)
         else { return }
         let refusal = ChangeOutcome.Refusal.noSuchCustomer
         let entry = AuditEntry(
@@ -60,7 +61,9 @@ struct CustomerChanges: Sendable {
 
 extension Problem {
     /// A change had an outcome of another kind of change.
-    static let noOutcome = Problem(.internalError, "the database did not return the outcome of this change")
+    static let noOutcome = Problem(
+        .internalError,
+        "the database didn't return the outcome of this change; read the customer to see whether it was made")
 
     /// The status and message of each refused change.
     fileprivate init(_ refusal: ChangeOutcome.Refusal) {

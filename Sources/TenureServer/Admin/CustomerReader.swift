@@ -13,7 +13,8 @@ struct CustomerReader: Sendable {
     let now: @Sendable () -> Date
 
     /// The detail has no ID: it's logged, and the ID may be a user's name.
-    private static let notFound = Problem(.notFound, "there is no customer with this ID")
+    private static let notFound = Problem(
+        .notFound, "there is no customer with this ID; find customers with `GET /v1/admin/customers/find`")
 
     /// Returns what is stored about the customer with this public ID, as far as `parts` asks for it.
     func details(
@@ -22,7 +23,7 @@ struct CustomerReader: Sendable {
         let details = try await store.read {
             try $0.details(of: .publicID(id), with: parts, unboundAfter: unboundAfter)
         }
-        guard let details, realms.contain(details.customer.realm) else { throw Self.notFound }
+        guard let details, realms.contains(details.customer.realm) else { throw Self.notFound }
         return details
     }
 

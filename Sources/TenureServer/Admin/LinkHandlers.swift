@@ -68,7 +68,7 @@ struct LinkHandlers: Sendable {
     /// Returns the number of the customer that a valid access token names.
     private func customerNumber(in text: String) async throws -> Int64 {
         guard let token = accessTokenKey.token(in: text.utf8), customers.now() < token.expiresAt,
-            customers.realms.contain(token.realm), let customer = try await customers.store.lookUp(token.customer),
+            customers.realms.contains(token.realm), let customer = try await customers.store.lookUp(token.customer),
             customer.realm == token.realm
         else {
             // Status 401 would mean that the server's admin key is invalid.

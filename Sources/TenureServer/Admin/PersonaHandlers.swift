@@ -91,7 +91,7 @@ struct PersonaHandlers: Sendable {
         }
         let signingKeys = self.personas.keys.current
         // Checked before the persona is stored, because an outdated key couldn't sign its token.
-        try signingKeys.checkIsCurrent()
+        try signingKeys.requireNewestKey()
         let recorded = personas.map {
             StoredPersona(persona: Persona(name: $0.name, proof: $0.proof), createdAt: now, expiresAt: expires)
         }

@@ -60,7 +60,7 @@ struct CustomerHistory: Sendable {
     /// - Parameter known: the customer to update; nil for a new one.
     func add(to update: inout CustomerUpdate, of known: Customer?) {
         update.add(artifacts, proving: proofs, purchases: purchases, renewals: renewals)
-        update.identify(by: identities + names.forPeople(beyond: known))
+        update.identify(by: identities + names.searchableIdentities(beyond: known))
         if isComplete { update.completePurchases() }
     }
 

@@ -81,7 +81,7 @@ struct JobSchedule: Sendable, Hashable {
     var longestWait: TimeInterval = 6 * 3600
     /// The tries until a job with a failure that only time can remedy is removed: an ID that is unknown for days is
     /// wrong. Jobs wait without a limit for the operator to correct a rejected key.
-    var triesOfLater = 12
+    var maximumDelayedTries = 12
 
     /// Returns the date of the next try; nil if the job can't succeed. Errors of the database are retried.
     ///
@@ -90,7 +90,7 @@ struct JobSchedule: Sendable, Hashable {
         let failure = error as? AppStoreFailure
         switch failure?.remedy ?? .retry {
         case .none: return nil
-        case .later where tries >= triesOfLater && failure?.isOfTheKey != true: return nil
+        case .later where tries >= maximumDelayedTries && failure?.isOfTheKey != true: return nil
         case .later, .retry:
             let exponent = Double(min(max(tries - 1, 0), 30))
             // At least half of it, at random: jobs that failed together are not retried together.

@@ -35,8 +35,10 @@ extension ServiceConfiguration {
         } catch {
             throw Unreadable(description: error.reason)
         }
-        guard let contents else { throw Unreadable(description: "there is no such file") }
-        guard contents.bytes.count <= most else { throw Unreadable(description: "it has more than \(most) bytes") }
+        guard let contents else { throw Unreadable(description: "there is no such file; check the path") }
+        guard contents.bytes.count <= most else {
+            throw Unreadable(description: "it has more than \(most) bytes; check the path")
+        }
         return contents.bytes
     }
 }

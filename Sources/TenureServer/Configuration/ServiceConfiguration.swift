@@ -263,6 +263,6 @@ public struct ServiceConfiguration: Sendable {
     }
 
     private static func testAuthorities(in anchors: TrustAnchors) -> [String] {
-        anchors.summaries.filter { !AppleAnchors.contain(fingerprint: $0.fingerprint) }.map(\.subject)
+        anchors.summaries.filter { !AppleAnchors.contains(fingerprint: $0.fingerprint) }.map(\.subject)
     }
 }

@@ -28,7 +28,7 @@ struct ContentLinkKey: Sendable {
         else { return nil }
         let end = bytes.count - SHA256.byteCount
         let isOurs = bytes.withUnsafeBytes { bytes in
-            code.isRight(.init(rebasing: bytes[end...]), of: .init(rebasing: bytes[..<end]))
+            code.isValid(.init(rebasing: bytes[end...]), of: .init(rebasing: bytes[..<end]))
         }
         return isOurs ? ContentLink(Array(bytes[..<end])) : nil
     }

@@ -34,7 +34,8 @@ struct ContentRepresentation {
     /// conditions on dates are ignored.
     func answer(to request: Request) -> Answer {
         if let list = request.headers[.ifMatch], !tag.stronglyMatches(list) {
-            let problem = Problem(.preconditionFailed, "the file at this path has the entity tag \(tag.text)")
+            let problem = Problem(
+                .preconditionFailed, "the file at this path has the entity tag \(tag.text); download it from its start")
             return .without(withFields(.problem(problem)))
         }
         if tag.weaklyMatches(request.headers[.ifNoneMatch]) {
@@ -48,7 +49,8 @@ struct ContentRepresentation {
             response.headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)"
             return .bytes(range, response)
         case .unsatisfiable:
-            let problem = Problem(.rangeNotSatisfiable, "the file has \(size) bytes, and none in this range")
+            let problem = Problem(
+                .rangeNotSatisfiable, "the file has \(size) bytes, and none in this range; ask for an earlier one")
             var response = withFields(.problem(problem))
             response.headers[.contentRange] = "bytes */\(size)"
             return .without(response)

@@ -24,8 +24,12 @@ struct ContentRoute: Sendable {
             throw Problem.accessTokenRefused
         }
         let persona = try await personas.persona(of: token, at: now)
-        guard let delivery else { throw Problem(.notFound, "this service delivers no content") }
-        guard let signed = delivery.folder.catalog else { throw Problem(.notFound, "no content is published yet") }
+        guard let delivery else {
+            throw Problem(.notFound, "this service delivers no content; set `content` in its configuration")
+        }
+        guard let signed = delivery.folder.catalog else {
+            throw Problem(.notFound, "no content is published yet; publish it with `tenure content publish`")
+        }
         let allowed = try await rights.allowed(
             Set(signed.catalog.packs.map(\.unlock)), for: known, as: persona, at: now)
         // Whole seconds, as in the links.

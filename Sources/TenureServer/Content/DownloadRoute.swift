@@ -19,7 +19,7 @@ struct DownloadRoute: Sendable {
     let now: @Sendable () -> Date
     let metrics: ServiceMetrics
 
-    private static let nothing = Problem(.notFound, "there is nothing at this path")
+    private static let nothing = Problem(.notFound, "there is nothing at this path; check the path")
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         guard let delivery, let digest = ContentDigest(context.parameters.get("digest") ?? "") else {
@@ -58,7 +58,7 @@ struct DownloadRoute: Sendable {
         let now = now()
         let tokens = request.uri.queryParameters.getAll("token")
         guard let token = tokens.first, tokens.count == 1, let link = delivery.linkKey.link(in: token.utf8),
-            link.digest == digest, now < link.expiresAt, verifiedRealms.contain(link.realm),
+            link.digest == digest, now < link.expiresAt, verifiedRealms.contains(link.realm),
             let customer = try await rights.store.lookUp(link.customer), customer.realm == link.realm
         else { throw invalid }
         let persona: Persona?
@@ -71,7 +71,7 @@ struct DownloadRoute: Sendable {
         // customers can complete a download.
         let unlock = delivery.folder.catalog?.catalog[link.pack]?.unlock ?? link.unlock
         guard try await rights.allowed([unlock], for: customer, as: persona, at: now).contains(unlock) else {
-            throw Problem(.notEntitled, "the customer isn't entitled to this pack anymore")
+            throw Problem(.notEntitled, "the customer isn't entitled to this pack anymore; sync to see why")
         }
         return (link, customer)
     }

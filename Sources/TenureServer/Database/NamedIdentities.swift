@@ -47,7 +47,7 @@ struct NamedIdentities: Sendable, Hashable {
     }
 
     /// The identities by which people find the customer. Orders of transactions that are stored already are left out.
-    func forPeople(beyond known: Customer?) -> [Identity] {
+    func searchableIdentities(beyond known: Customer?) -> [Identity] {
         let transactions = orders.isEmpty ? [] : Set(known?.facts.purchases.map(\.transactionID) ?? [])
         return accountTokens + orders.filter { !transactions.contains($0.transactionID) }.map(\.identity)
     }

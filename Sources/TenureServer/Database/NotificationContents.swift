@@ -49,7 +49,7 @@ struct NotificationContents: Sendable {
     func update(of known: Customer?) -> CustomerUpdate {
         var update = CustomerUpdate(of: known)
         update.add([], proving: proofs, purchases: purchases, renewals: renewals)
-        update.identify(by: identities + names.forPeople(beyond: known))
+        update.identify(by: identities + names.searchableIdentities(beyond: known))
         // The account keeps its purchases. Whether a child may still use the app is for the app to enforce.
         if notification.type == NotificationType.rescindConsent.rawValue {
             update.messages.append(Message(.customerConsentRescinded, ["notification": notification.uuid]))

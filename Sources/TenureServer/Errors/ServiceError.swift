@@ -83,8 +83,8 @@ extension ServiceError: CustomStringConvertible {
             the folder of the service's keys isn't set; with a database server, set `keys` to a folder that all processes \
             have in common
             """
-        case .keyFile(let path, let detail): "the key file `\(path)` is invalid: \(detail)"
-        case .certificateFile(let path, let detail): "the TLS file `\(path)` is invalid: \(detail)"
+        case .keyFile(let path, let detail): "the key file `\(path)` can't be used: \(detail)"
+        case .certificateFile(let path, let detail): "the TLS file `\(path)` can't be used: \(detail)"
         case .several(let mistakes): mistakes.map(\.description).joined(separator: "\n")
         case .webhook(let name, let detail): "the webhook `\(name)` is invalid: \(detail)"
         case .appStore(let detail): "the App Store can't be called: \(detail)"

@@ -43,7 +43,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     /// The events after a request with a response that isn't written yet.
     private var waiting = CircularBuffer<Waiting>()
     private var waitingBytes = 0
-    private var isReadHeld = false
+    private var isReadingPaused = false
     private var responsesEnded = 0
     /// How many bytes of response bodies were written, and how many of them the client has read for certain.
     private var (bytesWritten, bytesTaken) = (0, 0)
@@ -58,7 +58,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     private var bytesLeft = 8 * 1024 * 1024
 
     /// How long the connection stays open after an early response, so that the client can read it.
-    private static let lingering = TimeAmount.seconds(5)
+    private static let lingerTime = TimeAmount.seconds(5)
     private static let longestResponseCheck = TimeAmount.seconds(5)
 
     private enum Waiting {
@@ -83,7 +83,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         let channel = context.channel
         connection = connections.open(from: NetworkAddress(channel.remoteAddress)) { channel.close(promise: nil) }
-        if connections.awaitsRoom() { Self.makeRoom(connections, on: context.eventLoop) }
+        if connections.shouldScheduleRetry() { Self.makeRoom(connections, on: context.eventLoop) }
         readingUntil = (.now() + .seconds(Int64(timeouts.head)), .head)
         arm(context)
     }
@@ -168,15 +168,15 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
             }
         }
         channelReadComplete(context: context)
-        if waiting.isEmpty, isReadHeld {
-            isReadHeld = false
+        if waiting.isEmpty, isReadingPaused {
+            isReadingPaused = false
             read(context: context)
         }
     }
 
     func read(context: ChannelHandlerContext) {
         if !waiting.isEmpty {
-            isReadHeld = true
+            isReadingPaused = true
             return
         }
         if let pausedAt {
@@ -234,7 +234,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
         if requestsRead >= responsesBegun {
             context.close(promise: nil)
         } else {
-            readingUntil = (.now() + Self.lingering, .body)
+            readingUntil = (.now() + Self.lingerTime, .body)
             arm(context)
         }
     }
@@ -289,12 +289,12 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let task = context.eventLoop.scheduleTask(deadline: next) {
             let (clock, context) = bound.value
-            clock.ring(context)
+            clock.timerFired(context)
         }
         timer = (next, task)
     }
 
-    private func ring(_ context: ChannelHandlerContext) {
+    private func timerFired(_ context: ChannelHandlerContext) {
         timer = nil
         let now = NIODeadline.now()
         if let readingUntil, readingUntil.deadline <= now {

@@ -11,7 +11,7 @@ struct ProblemMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
     /// The message for a path without a route.
-    var nothingHere = "there is nothing at this path"
+    var nothingHere = "there is nothing at this path; check the path"
 
     func handle(
         _ request: Request, context: ServiceContext,

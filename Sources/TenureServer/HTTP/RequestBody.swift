@@ -19,7 +19,7 @@ extension Request {
         if let encoding = headers[.contentEncoding], encoding.lowercased() != "identity" {
             throw Problem(.unsupportedMediaType, "the body is compressed; send it without `Content-Encoding`")
         }
-        let tooLarge = Problem(.tooLarge, "the body is larger than \(limit) bytes")
+        let tooLarge = Problem(.tooLarge, "the body is too large; send at most \(limit) bytes")
         // If the length is known in advance, the client doesn't have to send the body.
         if let length = headers[.contentLength].flatMap({ Int($0) }), length > limit { throw tooLarge }
         var buffer = ByteBuffer()
@@ -52,9 +52,9 @@ extension Request {
         } catch let problem as Problem {
             throw problem
         } catch DecodingError.keyNotFound(let key, let context) {
-            throw Problem(.malformedRequest, "`\((context.codingPath + [key]).text)` is missing")
-        } catch let DecodingError.typeMismatch(_, context), let DecodingError.valueNotFound(_, context) {
-            throw Problem(.malformedRequest, "`\(context.codingPath.text)` has the wrong type")
+            throw Problem(.malformedRequest, "`\((context.codingPath + [key]).text)` is missing; add it")
+        } catch let DecodingError.typeMismatch(type, context), let DecodingError.valueNotFound(type, context) {
+            throw Problem(wrongType: type, at: context.codingPath)
         } catch DecodingError.dataCorrupted(let context) where !context.codingPath.isEmpty {
             throw Problem(.malformedRequest, "`\(context.codingPath.text)` is invalid")
         } catch {

@@ -69,7 +69,7 @@ struct AccessTokenKey: Sendable {
         else { return nil }
         let end = bytes.count - SHA256.byteCount
         let isOurs = bytes.withUnsafeBytes { bytes in
-            code.isRight(.init(rebasing: bytes[end...]), of: .init(rebasing: bytes[..<end]))
+            code.isValid(.init(rebasing: bytes[end...]), of: .init(rebasing: bytes[..<end]))
         }
         return isOurs ? AccessToken(bytes) : nil
     }

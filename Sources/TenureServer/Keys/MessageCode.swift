@@ -33,7 +33,7 @@ struct MessageCode: Sendable {
     }
 
     /// Whether `code` is the message's code. The time it takes doesn't reveal how many bytes are right.
-    func isRight(_ code: UnsafeRawBufferPointer, of message: UnsafeRawBufferPointer) -> Bool {
+    func isValid(_ code: UnsafeRawBufferPointer, of message: UnsafeRawBufferPointer) -> Bool {
         self.code(of: message).withUnsafeBytes { right in
             guard right.count == code.count else { return false }
             var difference: UInt8 = 0

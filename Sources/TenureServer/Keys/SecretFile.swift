@@ -31,7 +31,7 @@ package struct SecretFile: Sendable {
     /// Reads the file. Throws `keyFile` if it's missing or can't be read, or if other users can read it.
     package func existingContents(upTo limit: Int = SecretFile.largestKey) throws(ServiceError) -> [UInt8] {
         guard let contents = try read(upTo: limit) else {
-            throw .keyFile(path: path, detail: "there is no such file")
+            throw .keyFile(path: path, detail: "there is no such file; check the path")
         }
         return contents
     }
@@ -58,7 +58,8 @@ package struct SecretFile: Sendable {
         }
         guard let contents else { return nil }
         guard contents.bytes.count <= limit else {
-            throw .keyFile(path: path, detail: "it has more than \(limit) bytes, so it is another kind of file")
+            throw .keyFile(
+                path: path, detail: "it has more than \(limit) bytes, so it is another kind of file; check the path")
         }
         return (contents.bytes, isOpenToOthers && !isCredential)
     }

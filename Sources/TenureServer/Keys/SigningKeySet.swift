@@ -113,7 +113,7 @@ struct SigningKeySet: Sendable {
     // MARK: Signing
 
     /// Throws a problem if another process has a newer key: this one may have been revoked.
-    func checkIsCurrent() throws(Problem) {
+    func requireNewestKey() throws(Problem) {
         guard period == .outdated else { return }
         throw Problem(
             .busy, "another process has a newer signing key, and this one has no copy of it yet",
@@ -122,7 +122,7 @@ struct SigningKeySet: Sendable {
 
     /// Signs a JSON payload as a compact JWS.
     func sign(_ payload: [UInt8], type: String) throws -> String {
-        try checkIsCurrent()
+        try requireNewestKey()
         return try key.compactJWS(
             payload,
             after: type == SignedType.entitlementToken ? tokenHeader : CompactHeader(type: type, keyID: id))

@@ -124,18 +124,18 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
     func retry(at now: UInt64 = now) -> Bool {
         let (victims, again) = state.withLock { state in
             let victims = state.makeRoom(at: now)
-            state.isRoomAwaited = state.count > state.limit
-            return (victims, state.isRoomAwaited)
+            state.isRetryScheduled = state.count > state.limit
+            return (victims, state.isRetryScheduled)
         }
         end(victims)
         return again
     }
 
     /// Whether the caller has to call `retry` in a second. True for one caller, until `retry` was called.
-    func awaitsRoom() -> Bool {
+    func shouldScheduleRetry() -> Bool {
         state.withLock { state in
-            guard state.count > state.limit, !state.isRoomAwaited else { return false }
-            state.isRoomAwaited = true
+            guard state.count > state.limit, !state.isRetryScheduled else { return false }
+            state.isRetryScheduled = true
             return true
         }
     }
@@ -164,7 +164,7 @@ private struct State {
     private(set) var count = 0
     private var queues: [ConnectionPhase: Queue] = [:]
     private var members: [ClientNetwork: [Connection]] = [:]
-    var isRoomAwaited = false
+    var isRetryScheduled = false
 
     init(limit: Int, limitPerAddress: Int, bodyWindow: Int) {
         self.limit = limit

@@ -12,7 +12,7 @@ struct MetricsRoute: Sendable {
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         switch access {
-        case .off: throw Problem(.notFound, "there is nothing at this path")
+        case .off: throw Problem(.notFound, "there is nothing at this path; check the path")
         case .open: break
         case .guarded:
             guard context.peer?.isLocal != true else { break }

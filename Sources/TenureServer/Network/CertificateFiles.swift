@@ -62,14 +62,17 @@ public struct CertificateFiles: Sendable, Hashable {
             _ = try NIOSSLContext(configuration: contents.configuration)
         } catch {
             throw .certificateFile(
-                path: self.key, detail: "it isn't the key of the first certificate in `\(certificate)`")
+                path: self.key,
+                detail:
+                    "it isn't the key of the first certificate in `\(certificate)`; use the key that the certificate was issued for"
+            )
         }
         return contents
     }
 
     private static func bytes(of path: String) throws(ServiceError) -> [UInt8] {
         guard FileManager.default.fileExists(atPath: path) else {
-            throw .certificateFile(path: path, detail: "there is no such file")
+            throw .certificateFile(path: path, detail: "there is no such file; check the path")
         }
         do {
             return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))

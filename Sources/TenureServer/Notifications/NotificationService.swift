@@ -90,7 +90,7 @@ struct NotificationService: Sendable {
                 .misconfigured,
                 "it has this app's bundle ID but another Apple ID; correct `appleID` in the policy (\(rejection.detail))"
             )
-        case .wrongEnvironment where isOfEnvironmentLeftOut(jws):
+        case .wrongEnvironment where isFromUnacceptedEnvironment(jws):
             return Problem(
                 .misconfigured,
                 "it is valid, but its environment isn't configured; add it to `environments` (\(rejection.detail))")
@@ -111,7 +111,7 @@ struct NotificationService: Sendable {
     }
 
     /// Whether the notification is from an environment that the service doesn't accept.
-    private func isOfEnvironmentLeftOut(_ jws: [UInt8]) -> Bool {
+    private func isFromUnacceptedEnvironment(_ jws: [UInt8]) -> Bool {
         guard let payload = try? UnverifiedJWS(jws).payload else { return false }
         var environment: String?
         for member in payload.members {

@@ -19,7 +19,7 @@ struct ReadyMadePersonas {
     init(_ policy: Policy, on platform: Platform, signed: Date) {
         self.signed = signed
         guard let change = PolicyChange(of: policy, on: platform) else {
-            let why = "the policy has no change on \(platform.rawValue)"
+            let why = "the policy has no change on \(platform.rawValue); name a platform on which an era ended"
             left = Name.allCases.map { ($0.rawValue, why) }
             return
         }
@@ -131,7 +131,13 @@ struct ReadyMadePersonas {
 
     private mutating func leave(_ names: [Name], _ change: PolicyChange) {
         left += names.map {
-            ($0.rawValue, "the policy does not say when “\(change.era.name)” ended on \(change.platform.rawValue)")
+            (
+                $0.rawValue,
+                """
+                the policy doesn't say when “\(change.era.name)” ended on \(change.platform.rawValue); add the first version or \
+                the date of the next era there
+                """
+            )
         }
     }
 }

@@ -84,38 +84,36 @@ struct PolicyPublisher: Sendable {
         guard sha256 != present.sha256 else {
             throw Problem(
                 .conflict, "this policy is already in effect, as version \(present.version)",
-                reason: Refusal.alreadyCurrent.rawValue)
+                reason: PublicationCheck.Refusal.alreadyCurrent.rawValue)
         }
-        let keepsPromises = request.keepPromises ?? false
-        try await check(request, of: sha256, against: present, keepingPromises: keepsPromises)
-        let errors = candidate.action == .rollback ? [] : Self.errors(in: candidate, instead: present, at: now())
-        try await refuse(errors.filter { !$0.isLossOfRights }, in: candidate, as: request, by: actor)
-        // The purpose of a rollback is to give back what a publication took.
-        let gainAllowance = candidate.action == .rollback ? nil : request.giveTo ?? 0
+        let check = PublicationCheck(store: store, candidate: candidate, request: request, actor: actor)
+        try await check.checkRehearsal(of: sha256, against: present)
+        // Errors don't stop a rollback.
+        let errors =
+            candidate.action == .rollback
+            ? [] : Self.linted(candidate, instead: present, at: now()).filter(\.blocksPublication)
+        try await check.refuse(errors.filter { !$0.isLossOfRights }, at: now())
         // If more customers lose or gain by the end than allowed, another rehearsal says which.
         for _ in 0..<3 {
             let now = now()
             let evaluator = evaluator(of: candidate, instead: present, at: now)
             let findings = try await findings(
-                on: candidate, instead: present, keepingPromises: keepsPromises, at: now)
-            if let refusal = Self.refusal(
-                of: request, losing: findings.losing(keepingPromises: keepsPromises), gaining: findings.tally.gaining,
-                gainAllowance: gainAllowance)
+                on: candidate, instead: present, keepingPromises: check.keepsPromises, at: now)
+            if let refusal = check.refusal(
+                losing: findings.losing(keepingPromises: check.keepsPromises), gaining: findings.tally.gaining)
             {
                 let rehearsal = try await keep(findings, of: candidate, against: present, by: actor, at: now)
-                throw try await refused(request, candidate, as: refusal, by: actor, rehearsal)
+                throw try await check.refused(refusal, by: rehearsal, at: now)
             }
             // Checked after the numbers of customers, which say more if some lose something.
-            if request.takeFrom ?? 0 == 0 { try await refuse(errors, in: candidate, as: request, by: actor) }
+            if request.takeFrom ?? 0 == 0 { try await check.refuse(errors, at: now) }
             let requested = RequestedPublication(
                 compiled: compiled, sha256: sha256, action: candidate.action, at: now, actor: actor,
-                author: request.author,
-                reason: request.reason, rehearsal: request.rehearsal, base: present.publication,
-                restoringAfter: candidate.restoringAfter, allowance: request.takeFrom ?? 0,
-                gainAllowance: gainAllowance,
-                endsPromises: request.takeFrom != nil && !keepsPromises)
+                author: request.author, reason: request.reason, rehearsal: request.rehearsal,
+                base: present.publication, restoringAfter: candidate.restoringAfter, allowance: request.takeFrom ?? 0,
+                gainAllowance: check.gainAllowance, endsPromises: request.takeFrom != nil && !check.keepsPromises)
             let outcome = try await publish(
-                requested, after: findings.survey, by: evaluator, keepingPromises: keepsPromises)
+                requested, after: findings.survey, by: evaluator, keepingPromises: check.keepsPromises)
             switch outcome {
             case .published(let publication):
                 try await policies.refreshNow()
@@ -124,7 +122,7 @@ struct PolicyPublisher: Sendable {
             case .overtaken:
                 throw Problem(
                     .conflict, "another policy was published in the meantime; rehearse yours against it",
-                    reason: Refusal.overtaken.rawValue)
+                    reason: PublicationCheck.Refusal.overtaken.rawValue)
             // Customers who are new or changed count too. The next rehearsal includes them.
             case .takes, .gives: continue
             case .behind: throw Self.busy
@@ -183,30 +181,6 @@ struct PolicyPublisher: Sendable {
 
     // MARK: Parts
 
-    /// The reason for refusing a publication. The names are part of the API.
-    enum Refusal: String {
-        /// The policy is already in effect.
-        case alreadyCurrent
-        /// It takes something from customers, and the request doesn't allow that.
-        case takesRights
-        /// It takes something from more customers than the request allows.
-        case takesMore
-        /// It gives something to customers, and the request doesn't allow that.
-        case givesRights
-        /// It gives something to more customers than the request allows.
-        case givesMore
-        /// The linter finds errors that the policy doesn't acknowledge.
-        case policyErrors
-        /// The rehearsal found more customers than the request allows.
-        case otherNumber
-        /// The request names a rehearsal that doesn't exist.
-        case unknownRehearsal
-        /// The rehearsal was for another policy, or against another one.
-        case otherRehearsal
-        /// Another policy was published in the meantime.
-        case overtaken
-    }
-
     private func evaluator(
         of candidate: Candidate, instead present: ActivePolicy.Present, at now: Date
     ) -> PublicationEvaluator {
@@ -244,112 +218,5 @@ struct PolicyPublisher: Sendable {
     ) -> [LintFinding] {
         Linter.findings(
             in: PolicyFile.draft(candidate.source, named: "policy"), against: present.policy, at: now)
-    }
-
-    /// The linter's errors that the policy doesn't acknowledge. They don't stop a rollback.
-    private static func errors(
-        in candidate: Candidate, instead present: ActivePolicy.Present, at now: Date
-    ) -> [LintFinding] {
-        linted(candidate, instead: present, at: now).filter(\.blocksPublication)
-    }
-
-    private func refuse(
-        _ errors: [LintFinding], in candidate: Candidate, as request: PublishRequest, by actor: String
-    ) async throws {
-        guard let first = errors.first else { return }
-        let detail = [
-            "refused": Refusal.policyErrors.rawValue, "reason": request.reason,
-            "codes": Set(errors.map(\.code)).sorted().joined(separator: " "),
-        ]
-        let entry = AuditEntry(at: now(), actor: actor, action: candidate.action.rawValue, detail: detail)
-        try await store.write { try $0.audit(entry) }
-        let others = errors.count > 1 ? ", and \(errors.count - 1) more" : ""
-        throw Problem(
-            .conflict,
-            """
-            the policy has errors: \(first.message) [\(first.code)]\(others); `tenure policy check --against` shows them all. \
-            Correct the policy, or add them to its `acknowledge` with a reason
-            """,
-            reason: Refusal.policyErrors.rawValue)
-    }
-
-    /// Nil if no more customers lose or gain something than the request allows.
-    private static func refusal(
-        of request: PublishRequest, losing: Int, gaining: Int, gainAllowance: Int?
-    ) -> Refusal? {
-        if losing > request.takeFrom ?? 0 { return request.takeFrom == nil ? .takesRights : .takesMore }
-        guard let gainAllowance, gaining > gainAllowance else { return nil }
-        return request.giveTo == nil ? .givesRights : .givesMore
-    }
-
-    /// Throws a problem if the request's numbers are smaller than those in its rehearsal, or if that rehearsed another
-    /// policy.
-    private func check(
-        _ request: PublishRequest, of sha256: [UInt8], against present: ActivePolicy.Present, keepingPromises: Bool
-    ) async throws {
-        let numbers = [request.takeFrom, request.giveTo].compactMap(\.self)
-        guard !numbers.isEmpty || request.rehearsal != nil else { return }
-        guard !numbers.isEmpty, let id = request.rehearsal, numbers.allSatisfy({ $0 >= 0 }) else {
-            throw Problem(
-                .malformedRequest,
-                """
-                `takeFrom` and `giveTo` need `rehearsal`, the ID of the rehearsal that counted these customers, and \
-                `rehearsal` needs one of them
-                """)
-        }
-        guard let rehearsal = try await store.read({ try $0.rehearsal(id) }) else {
-            throw Problem(
-                .conflict, "there is no rehearsal `\(id.prefix(64))`; rehearse the policy, and send the new ID",
-                reason: Refusal.unknownRehearsal.rawValue)
-        }
-        guard rehearsal.sha256 == sha256, rehearsal.base == present.publication else {
-            throw Problem(
-                .conflict,
-                """
-                `\(rehearsal.id)` is a rehearsal of another policy, or against one that is no longer in effect; rehearse \
-                again
-                """,
-                reason: Refusal.otherRehearsal.rawValue)
-        }
-        let losing = keepingPromises ? rehearsal.losingWithPromises : rehearsal.losing
-        for (number, found, verb) in [(request.takeFrom, losing, "lose"), (request.giveTo, rehearsal.gaining, "gain")] {
-            guard let number, number < found else { continue }
-            throw Problem(
-                .conflict,
-                """
-                the rehearsal `\(rehearsal.id)` found \(found) customers who \(verb) something, more than \(number); \
-                to allow that, send \(found)
-                """,
-                reason: Refusal.otherNumber.rawValue)
-        }
-    }
-
-    /// Writes the refusal to the audit trail and returns it as a problem.
-    private func refused(
-        _ request: PublishRequest, _ candidate: Candidate, as refusal: Refusal, by actor: String,
-        _ rehearsal: RehearsalAnswer
-    ) async throws -> Problem {
-        var detail = [
-            "refused": refusal.rawValue, "rehearsal": rehearsal.id, "reason": request.reason,
-            "losing": String(rehearsal.losing), "losingWithPromises": String(rehearsal.losingWithPromises),
-            "gaining": String(rehearsal.gaining),
-        ]
-        detail["author"] = request.author
-        let entry = AuditEntry(at: now(), actor: actor, action: candidate.action.rawValue, detail: detail)
-        try await store.write { try $0.audit(entry) }
-        let held = rehearsal.losing - rehearsal.losingWithPromises
-        let gives = refusal == .givesRights || refusal == .givesMore
-        return Problem(
-            .conflict,
-            gives
-                ? """
-                \(rehearsal.gaining) of \(rehearsal.customers) customers would gain something; to allow it, send their \
-                number as `giveTo` and `\(rehearsal.id)` as `rehearsal`
-                """
-                : """
-                \(rehearsal.losing) of \(rehearsal.customers) customers would lose something, \(held) of whom have a \
-                promise; keep promises, or to allow it, send their number as `takeFrom` and `\(rehearsal.id)` as \
-                `rehearsal`
-                """, reason: refusal.rawValue, rehearsal: rehearsal.id)
     }
 }

@@ -11,7 +11,7 @@ struct AcceptedRealms: Sendable {
         var realms: Set<Realm> = []
         for (environment, anchors) in anchors {
             for summary in anchors.summaries {
-                realms.insert(Realm(environment, isTest: !AppleAnchors.contain(fingerprint: summary.fingerprint)))
+                realms.insert(Realm(environment, isTest: !AppleAnchors.contains(fingerprint: summary.fingerprint)))
             }
         }
         self.realms = Array(realms)
@@ -20,5 +20,5 @@ struct AcceptedRealms: Sendable {
     /// All realms, in the order of their codes.
     var all: [Realm] { realms.sorted { $0.code < $1.code } }
 
-    func contain(_ realm: Realm) -> Bool { realms.contains(realm) }
+    func contains(_ realm: Realm) -> Bool { realms.contains(realm) }
 }

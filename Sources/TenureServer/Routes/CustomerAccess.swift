@@ -10,7 +10,7 @@ struct CustomerAccess: Sendable {
 
     func token(of request: Request, now: Date) throws(Problem) -> AccessToken {
         guard let bearer = request.bearer, let token = accessTokenKey.token(in: bearer), now < token.expiresAt,
-            verifiedRealms.contain(token.realm)
+            verifiedRealms.contains(token.realm)
         else { throw Problem.accessTokenRefused }
         return token
     }

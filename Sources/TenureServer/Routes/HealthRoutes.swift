@@ -25,5 +25,6 @@ struct HealthRoutes: Sendable {
         return Problem(error) ?? Self.failed
     }
 
-    private static let failed = Problem(.busy, "the database failed", reason: "databaseFailed", retryAfter: 5)
+    private static let failed = Problem(
+        .busy, "the database failed; the reason is in the service's log", reason: "databaseFailed", retryAfter: 5)
 }

@@ -12,7 +12,7 @@ struct SigningKeysRoute: Sendable {
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         let keys = keys.current
         // Without the newest key, backends would reject valid tokens, and one of these keys may be revoked.
-        try keys.checkIsCurrent()
+        try keys.requireNewestKey()
         var response = Response.json(keys.jsonWebKeySet(at: now()))
         // Clients stop trusting a revoked key within this time.
         response.headers[.cacheControl] = "public, max-age=300"

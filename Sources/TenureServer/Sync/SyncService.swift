@@ -126,7 +126,7 @@ final class SyncService: Sendable {
         var update = CustomerUpdate(of: known)
         update.add(
             linked.artifacts, proving: linked.proofs, purchases: linked.purchases, renewals: linked.renewals)
-        update.identify(by: linked.identities + linked.names.forPeople(beyond: known))
+        update.identify(by: linked.identities + linked.names.searchableIdentities(beyond: known))
         if alone.isBound, let device = verified.hashedDevice {
             update.see(
                 DeviceUse(

@@ -31,7 +31,8 @@ struct TrialRoute: Sendable {
     private func trial(named name: String) throws(Problem) -> (String, Trial) {
         let name = name.removingPercentEncoding ?? name
         guard let trial = policies.current.entitlement(named: name)?.trial else {
-            throw Problem(.notFound, "the policy has no entitlement with this name and a trial")
+            throw Problem(
+                .notFound, "the policy has no trial of this entitlement; check its name, or add a `trial` to it")
         }
         return (name, trial)
     }

@@ -33,25 +33,25 @@ struct EndpointWorker: Sendable {
         await withTaskGroup(of: Event.self) { group in
             var inFlight = 0
             var failures = 0
-            var isTimeToLook = true
+            var shouldCheckDatabase = true
             while !Task.isShuttingDownGracefully, !Task.isCancelled {
                 let isFailing = failures >= Self.failureLimit
                 let free = (isFailing ? 1 : concurrency) - inFlight
-                if free > 0, isTimeToLook || !isFailing {
+                if free > 0, shouldCheckDatabase || !isFailing {
                     for delivery in await claim(free) {
                         inFlight += 1
                         group.addTask { .attempted(isDelivered: await attempt(delivery)) }
                     }
                 }
-                if isTimeToLook {
-                    isTimeToLook = false
+                if shouldCheckDatabase {
+                    shouldCheckDatabase = false
                     group.addTask {
                         try? await cancelWhenGracefulShutdown { try await Task.sleep(for: interval) }
                         return .look
                     }
                 }
                 switch await group.next() {
-                case .look?: isTimeToLook = true
+                case .look?: shouldCheckDatabase = true
                 case .attempted(let isDelivered)?:
                     inFlight -= 1
                     failures = isDelivered ? 0 : failures + 1

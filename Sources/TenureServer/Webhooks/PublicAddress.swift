@@ -31,16 +31,16 @@ enum PublicAddress {
     }
 
     private static func isPublic(_ bytes: [UInt8]) -> Bool {
-        !specialIPv4.contains { lies(bytes, in: $0) }
+        !specialIPv4.contains { isAddress(bytes, in: $0) }
     }
 
     /// Only allocated unicast addresses, and none that contain an IPv4 address (except NAT64 with a public one).
     private static func isPublicIPv6(_ bytes: [UInt8]) -> Bool {
         // NAT64: packets go to the IPv4 address in the last four bytes.
-        if lies(bytes, in: ([0x00, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0], 96)) {
+        if isAddress(bytes, in: ([0x00, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0], 96)) {
             return isPublic(Array(bytes.suffix(4)))
         }
-        return lies(bytes, in: ([0x20], 3)) && !specialIPv6.contains { lies(bytes, in: $0) }
+        return isAddress(bytes, in: ([0x20], 3)) && !specialIPv6.contains { isAddress(bytes, in: $0) }
     }
 
     private typealias Block = (base: [UInt8], length: Int)
@@ -63,7 +63,7 @@ enum PublicAddress {
         ([0x20, 0x02], 16),  // 6to4
     ]
 
-    private static func lies(_ address: [UInt8], in block: Block) -> Bool {
+    private static func isAddress(_ address: [UInt8], in block: Block) -> Bool {
         for bit in 0..<block.length {
             let mask = UInt8(0x80) >> UInt8(bit % 8)
             let base = bit / 8 < block.base.count ? block.base[bit / 8] : 0

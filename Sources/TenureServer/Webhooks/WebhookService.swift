@@ -51,7 +51,7 @@ struct EntitlementChangeService: Service {
             try await store.compareDueCustomers(at: now, limit: Self.batch, under: publication, evaluate) == Self.batch
         let areAllLeft = try await store.compareAllCustomers(at: now, limit: Self.batch, under: publication, evaluate)
         let old = now.addingTimeInterval(-retention)
-        let isMoreOld = try await store.pruneMessages(before: old, limit: Self.batch) == Self.batch
-        return isMoreDue || areAllLeft || isMoreOld
+        let hasMoreOldMessages = try await store.pruneMessages(before: old, limit: Self.batch) == Self.batch
+        return isMoreDue || areAllLeft || hasMoreOldMessages
     }
 }

@@ -30,12 +30,12 @@ package struct SQLiteBackup: Sendable {
         guard !SQLiteFile.areSame(source, target) else { throw .itself(path: target) }
         // SQLite would take a remaining log for the copy's log.
         if FileManager.default.fileExists(atPath: SQLiteFile.resolved(target) + "-wal") {
-            guard SQLiteFile.takesInLog(target) else { throw .inUse(path: target) }
+            guard SQLiteFile.mergeLog(target) else { throw .inUse(path: target) }
         }
         do throws(StoreError) {
             switch try SQLiteFile.contents(at: source) {
             case .database, .unknown: break
-            case .nothing, .noTables: throw .unusable(database: source, detail: "it has no data")
+            case .nothing, .noTables: throw .unusable(database: source, detail: "it has no data; check the path")
             }
         } catch .newerDatabase {
             // Copied as it is.

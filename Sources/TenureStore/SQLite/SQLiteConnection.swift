@@ -86,7 +86,7 @@ package final class SQLiteConnection: @unchecked Sendable {
             sqlite3_clear_bindings(statement)
         }
         guard Int(sqlite3_bind_parameter_count(statement)) == arguments.count else {
-            throw .failed("a statement got \(arguments.count) arguments instead of the number that it needs")
+            throw .defect("a statement got \(arguments.count) arguments instead of the number that it needs")
         }
         var index: Int32 = 0
         for argument in arguments {
@@ -113,7 +113,7 @@ package final class SQLiteConnection: @unchecked Sendable {
         if prepared.count >= Self.mostPrepared { finalizeStatements() }
         var new: OpaquePointer?
         try check(sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &new, nil))
-        guard let new else { throw .failed("a statement is empty") }
+        guard let new else { throw .defect("a statement is empty") }
         prepared[text] = new
         return new
     }

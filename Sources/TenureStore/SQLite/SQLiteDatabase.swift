@@ -168,7 +168,7 @@ package struct SQLiteDatabase: Database {
             writer.submit(write, endsGathering: gathers)
         }
         if let error { throw error }
-        guard let result = value.withLock({ $0 }) else { throw .failed("a write didn't run") }
+        guard let result = value.withLock({ $0 }) else { throw .defect("a write didn't run") }
         return result
     }
 

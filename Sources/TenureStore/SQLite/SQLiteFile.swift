@@ -73,7 +73,7 @@ enum SQLiteFile {
 
     /// Writes the log beside a database into the database and removes it. Returns false if another process has the
     /// database open.
-    static func takesInLog(_ path: String) -> Bool {
+    static func mergeLog(_ path: String) -> Bool {
         (try? SQLiteConnection(path: path, for: .writing).row("PRAGMA journal_mode = DELETE")?.text(0)) == "delete"
     }
 
@@ -87,7 +87,7 @@ enum SQLiteFile {
         switch status.st_mode & S_IFMT {
         case S_IFREG: return Int64(status.st_size)
         case S_IFDIR: throw .unusable(database: path, detail: "it is a folder; use the path of a file in it")
-        default: throw .unusable(database: path, detail: "it isn't a file")
+        default: throw .unusable(database: path, detail: "it isn't a file; check the path")
         }
     }
 

@@ -13,7 +13,7 @@ extension SQLiteConnection {
         let isComplete = before.map { $0.version >= terms.version && ($0.bundleID != nil || opening.bundleID == nil) }
         if isComplete != true, before == nil ? opening.creates : opening.migrates { try migrate(opening, under: terms) }
         let header = try DatabaseHeader.read(in: self)
-        guard header.id.count == 16 else { throw .damaged("`\(terms.name)` has no valid ID; restore a backup") }
+        guard header.id.count == 16 else { throw .damaged("`\(terms.name)` has no valid ID") }
         if let objection = terms.objection(to: header, for: opening.use) { throw objection }
         return header.id
     }

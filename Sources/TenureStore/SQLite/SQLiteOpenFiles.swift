@@ -86,11 +86,11 @@ final class SQLiteOpenFiles {
             guard present == identity else { return .another(path: path) }
         }
         // Read twice before the verdict: another process may write at this moment.
-        guard hasItsHeader() || hasItsHeader() else { return .overwritten(path: path) }
+        guard isHeaderUnchanged() || isHeaderUnchanged() else { return .overwritten(path: path) }
         guard let index = FileState(path: path + Self.index, followsLinks: true), index.size >= Self.indexSize else {
             return .overwritten(path: path + Self.index)
         }
-        return hasItsLog() || hasItsLog() ? nil : .overwritten(path: path + Self.log)
+        return isLogComplete() || isLogComplete() ? nil : .overwritten(path: path + Self.log)
     }
 
     /// Whether the file at a path is one of the open ones.
@@ -100,8 +100,8 @@ final class SQLiteOpenFiles {
     }
 
     /// Whether the database and its log are complete, so that a restart has everything: SQLite makes a new index.
-    func isIndexAlone(in replacement: FileReplacement) -> Bool {
-        replacement.path == path + Self.index && isOpen(path) && isOpen(path + Self.log) && hasItsHeader()
+    func isOnlyIndexReplaced(in replacement: FileReplacement) -> Bool {
+        replacement.path == path + Self.index && isOpen(path) && isOpen(path + Self.log) && isHeaderUnchanged()
     }
 
     // MARK: Header
@@ -111,7 +111,7 @@ final class SQLiteOpenFiles {
     private static let numberOffset = 60
     private static let headerSize = 100
 
-    private func hasItsHeader() -> Bool {
+    private func isHeaderUnchanged() -> Bool {
         guard let header = Self.header(connection) else { return false }
         let number = Self.number(in: header)
         guard header[..<Self.startSize] == start, numbers.contains(number) else { return false }
@@ -168,7 +168,7 @@ final class SQLiteOpenFiles {
     private static let logSalt = 16..<24
 
     /// Whether the log has all the frames that the index names, and the salt that each frame has.
-    private func hasItsLog() -> Bool {
+    private func isLogComplete() -> Bool {
         guard let index = indexHeader() else { return true }
         let frames = Self.number(at: Self.lastFrame, in: index)
         // A log without frames gets its header with the next one.

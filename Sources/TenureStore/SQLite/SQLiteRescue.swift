@@ -13,8 +13,8 @@ struct SQLiteRescue {
     /// Returns what an operator has to know: what happened, and what to do.
     func run() -> String {
         let path = files.path
-        let isIndexAlone = files.isIndexAlone(in: replacement)
-        if isIndexAlone, isOverwritten {
+        let isOnlyIndexReplaced = files.isOnlyIndexReplaced(in: replacement)
+        if isOnlyIndexReplaced, isOverwritten {
             // A copy would read the index, and end the process if that is shorter now.
             unlink(path + SQLiteOpenFiles.index)
             return "\(replacement) while it was open. Nothing is read or written until a restart, which loses nothing."
@@ -27,7 +27,7 @@ struct SQLiteRescue {
             sqlite3_db_release_memory(files.connection.handle)
             (result, failure) = save(to: copy)
         }
-        let log = isIndexAlone ? nil : moveLog(to: copy + "-log", isSaved: result != nil && !isOverwritten)
+        let log = isOnlyIndexReplaced ? nil : moveLog(to: copy + "-log", isSaved: result != nil && !isOverwritten)
         var parts = ["\(replacement) while it was open. Nothing is read or written until a restart."]
         if result != nil {
             parts.append("The open database is saved as `\(copy)`.")

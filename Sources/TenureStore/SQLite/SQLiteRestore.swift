@@ -47,7 +47,7 @@ package struct SQLiteRestore: Sendable {
         defer { unlink(staged) }
         if FileIdentity.exists(path + SQLiteOpenFiles.log), FileIdentity(path: path)?.kind == .file {
             // Where this fails, the log is kept beside the replaced database, where SQLite finds it.
-            _ = SQLiteFile.takesInLog(path)
+            _ = SQLiteFile.mergeLog(path)
         }
         guard let lock = try lock(path) else { throw .inUse(path: database) }
         defer { withExtendedLifetime(lock) {} }

@@ -29,7 +29,7 @@ final class SQLiteWriter: @unchecked Sendable {
     private struct State {
         var waiting: [PendingWrite] = []
         /// Whether a block is queued that writes the waiting writes.
-        var isAtWork = false
+        var isWriting = false
         /// Whether a write gathers the next group; it is submitted soon.
         var isGathered = false
         var groupsWritten = 0
@@ -110,8 +110,8 @@ final class SQLiteWriter: @unchecked Sendable {
             if endsGathering { state.isGathered = false }
             guard state.failure == nil else { return (false, state.failure) }
             state.waiting.append(write)
-            let starts = !state.isAtWork && state.isReady
-            if starts { state.isAtWork = true }
+            let starts = !state.isWriting && state.isReady
+            if starts { state.isWriting = true }
             return (starts, nil)
         }
         if let failure { write.finish(failure) }
@@ -213,7 +213,7 @@ final class SQLiteWriter: @unchecked Sendable {
     private func next(_ evenUngathered: Bool) -> [PendingWrite] {
         state.withLock { state in
             guard state.isReady || evenUngathered, !state.waiting.isEmpty else {
-                state.isAtWork = false
+                state.isWriting = false
                 return []
             }
             // A write that runs alone is its own group.

@@ -28,7 +28,7 @@ package struct DatabaseHeader: Sendable, Hashable {
         "SELECT id, bundle_id, version, oldest_writer, oldest_reader, moved_to FROM \(DatabaseTable.identity), \(DatabaseTable.state)"
 
     package static func read(in session: any DatabaseSession) throws(StoreError) -> DatabaseHeader {
-        guard let row = try session.row(query) else { throw .damaged("the database has no header; restore a backup") }
+        guard let row = try session.row(query) else { throw .damaged("the database has no header") }
         return DatabaseHeader(
             id: try row.bytes(0), bundleID: try row.textIfPresent(1), version: Int(clamping: try row.integer(2)),
             oldestWriter: Int(clamping: try row.integer(3)), oldestReader: Int(clamping: try row.integer(4)),

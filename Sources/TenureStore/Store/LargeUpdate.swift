@@ -15,7 +15,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     /// Returns nil if the reason for the update is gone.
     func run() async throws(StoreError) -> (customer: Customer, outcome: Outcome)? {
         guard let strongest = plan.identities.min(by: { $0.kind < $1.kind }) else {
-            throw .failed("an update names no customer")
+            throw .defect("an update names no customer")
         }
         // Large updates of one customer would make each other start again.
         return try await store.turns.take(LockKey.identity(strongest, plan.realm).text) { () throws(StoreError) in
@@ -213,7 +213,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
 
     private func prepare(_ subject: Subject) async throws(StoreError) -> PreparedUpdate<Outcome> {
         let customer = subject.customer
-        let former = try await read { transaction in try transaction.knowingOthers(customer) } ?? customer
+        let former = try await read { transaction in try transaction.addingCompleteness(customer) } ?? customer
         let (update, outcome) = decide(former)
         return PreparedUpdate(of: former, by: subject.identity, update, outcome)
     }

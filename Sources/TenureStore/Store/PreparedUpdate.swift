@@ -48,7 +48,7 @@ extension DatabaseTransaction {
     ) throws(StoreError) -> Customer? {
         let former = prepared.former
         if let identity = prepared.identity, try member(by: identity, in: realm) != former.member { return nil }
-        guard let now = try knowingOthers(try customer(former.id, forUpdate: true)?.named(as: former.member)),
+        guard let now = try addingCompleteness(try customer(former.id, forUpdate: true)?.named(as: former.member)),
             now == former, now.othersAreComplete == former.othersAreComplete
         else { return nil }
         return now

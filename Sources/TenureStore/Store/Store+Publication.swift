@@ -54,7 +54,7 @@ extension Store {
     /// The transaction that publishes does nothing of this: with hundreds of thousands of customers, others would wait
     /// for minutes. Throws `busy` if the task is canceled, or if customers change too often.
     package func finishPublication(at now: Date) async throws(StoreError) {
-        for _ in 0..<Self.mostWalks {
+        for _ in 0..<Self.maximumPasses {
             let next = try await read(at: now) { transaction -> (UnfinishedPublication, [SizedCustomer])? in
                 guard let unfinished = try transaction.unfinishedPublication() else { return nil }
                 return (unfinished, try transaction.customers(awaiting: unfinished))
@@ -78,7 +78,7 @@ extension Store {
         while try await write(at: now, locking: [.policies], { try $0.removeOldMarks(limit: 500) }) > 0 {}
     }
 
-    /// The most walks over all customers. Usually, the first restores all promises and the second finds none. Customers
-    /// that change meanwhile can need more walks.
-    private static let mostWalks = 20
+    /// The most passes over all customers. Usually, the first leaves nothing to do. Customers that change meanwhile can
+    /// need more passes.
+    private static let maximumPasses = 20
 }

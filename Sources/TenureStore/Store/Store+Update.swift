@@ -38,7 +38,7 @@ extension Store {
         _ plan: CustomerUpdatePlan, decide: @escaping @Sendable (Customer?) -> (CustomerUpdate, Outcome)
     ) async throws(StoreError) -> (customer: Customer, outcome: Outcome) {
         guard let done = try await LargeUpdate(store: self, plan: plan, decide: decide).run() else {
-            throw .failed("an update that always applies wasn't saved")
+            throw .defect("an update that always applies wasn't saved")
         }
         return done
     }

@@ -71,7 +71,7 @@ package struct DatabaseTable: Sendable, Hashable {
                     column.references.map { done.contains($0) || $0 == table.name } ?? true
                 }
             }
-            guard let next else { throw .failed("the tables of the database refer to each other in a circle") }
+            guard let next else { throw .defect("the tables of the database refer to each other in a circle") }
             ordered.append(next)
             waiting.removeAll { $0.name == next.name }
         }

@@ -30,8 +30,8 @@ package struct DatabaseWalk {
         try eachCustomer(with: byName.filter { $0.owner != nil }, body)
         for table in byName {
             guard let owner = table.owner else { continue }
-            let isNobodys = "\"\(table.columns[owner].name)\" IS NULL"
-            try table.eachPage(in: session, where: isNobodys) { rows throws(StoreError) in
+            let hasNoOwner = "\"\(table.columns[owner].name)\" IS NULL"
+            try table.eachPage(in: session, where: hasNoOwner) { rows throws(StoreError) in
                 for row in rows { try body(try entry(row, of: table)) }
             }
         }

@@ -110,7 +110,7 @@ extension DatabaseTransaction {
         }
         // Another transaction inserted it first.
         if number == nil { number = try session.row(find, [SQLValue(bytes)])?.integer(0) }
-        guard let number else { throw .failed("a header wasn't stored") }
+        guard let number else { throw .defect("a header wasn't stored") }
         headers?.remember(bytes, as: number)
         return number
     }

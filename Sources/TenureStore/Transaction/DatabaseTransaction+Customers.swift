@@ -120,7 +120,7 @@ extension DatabaseTransaction {
                 SQLValue(realm.code), .text(publicID), milliseconds, .blob(encoded?.bytes ?? facts.encoded),
                 SQLValue(sent?.json), change.nextComparison(at: now),
             ])
-        guard let number else { throw .failed("a new customer was stored without a number") }
+        guard let number else { throw .defect("a new customer was stored without a number") }
         return Customer(
             id: number, realm: realm, publicID: publicID, createdAt: now.toMillisecond, facts: facts,
             sentEntitlements: change.sentEntitlements)

@@ -6,7 +6,7 @@ import TenureJSON
 extension DatabaseTransaction {
     /// Removes identities of a hidden customer, and stores their salted hashes, so that they don't create the customer
     /// again. Returns how many.
-    func buryIdentities(of id: Int64, limit: Int) throws(StoreError) -> Int {
+    func replaceIdentitiesWithHashes(of id: Int64, limit: Int) throws(StoreError) -> Int {
         // Without an order: sorting all of a customer's identities for each piece would take quadratic time.
         let rows = try session.rows(
             """

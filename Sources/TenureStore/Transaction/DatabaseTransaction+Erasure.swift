@@ -32,7 +32,7 @@ extension DatabaseTransaction {
                 "SELECT count(*) FROM \(table) WHERE customer IN \(DatabaseTable.batchPlaces)", about: ids)
             for row in rows { counts[name, default: 0] += Int(clamping: try row.integer(0)) }
         }
-        try depart(ids)
+        try recordDepartures(ids)
         for statement in Self.hiding { try execute(statement, about: ids) }
         let nothing = SQLValue.blob(CustomerFacts().encoded)
         for chunk in ids.chunks(of: DatabaseTable.batchSize) {
@@ -47,7 +47,7 @@ extension DatabaseTransaction {
 
     /// Removes some rows of a hidden customer. Returns whether none is left.
     func removeSome(ofHidden id: Int64) throws(StoreError) -> Bool {
-        var left = Self.removedPerPiece - (try buryIdentities(of: id, limit: Self.removedPerPiece))
+        var left = Self.removedPerPiece - (try replaceIdentitiesWithHashes(of: id, limit: Self.removedPerPiece))
         while left > 0 {
             let count = try removeMessages(of: id, limit: left)
             guard count > 0 else { break }

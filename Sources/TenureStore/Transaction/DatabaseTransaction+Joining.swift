@@ -88,7 +88,7 @@ extension DatabaseTransaction {
     }
 
     /// Returns the customer with whether all purchases of their other accounts are known.
-    func knowingOthers(_ customer: Customer?) throws(StoreError) -> Customer? {
+    func addingCompleteness(_ customer: Customer?) throws(StoreError) -> Customer? {
         guard var customer, !customer.facts.purchasesAreComplete, try hasMembers(customer.id) else { return customer }
         customer.othersAreComplete = try othersAreComplete(than: customer.member, among: try group(of: customer.id))
         return customer

@@ -29,7 +29,7 @@ extension DatabaseTransaction {
                 .text(String(decoding: message.data, as: UTF8.self)),
                 milliseconds,
             ])
-        guard let number else { throw .failed("a message was stored without a number") }
+        guard let number else { throw .defect("a message was stored without a number") }
         for name in names { try queue(number, to: name, customer: id, isBulk: isBulk) }
     }
 

@@ -9,7 +9,7 @@ extension DatabaseTransaction {
             let row = try session.row(
                 "INSERT INTO policies (sha256, compiled, recorded_at) VALUES ($1, $2, $3) RETURNING version",
                 [.blob(sha256), .blob(compiled), milliseconds])
-            guard row != nil else { throw .failed("a policy got no version") }
+            guard row != nil else { throw .defect("a policy got no version") }
         }
         return try policies()
     }

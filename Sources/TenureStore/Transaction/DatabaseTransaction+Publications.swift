@@ -35,7 +35,7 @@ extension DatabaseTransaction {
     func version(of compiled: [UInt8], sha256: [UInt8]) throws(StoreError) -> Int64 {
         let recorded = try record(policy: compiled, sha256: sha256)
         guard let version = recorded.first(where: { $0.sha256 == sha256 })?.version else {
-            throw .failed("a policy got no version")
+            throw .defect("a policy got no version")
         }
         return version
     }
@@ -48,7 +48,7 @@ extension DatabaseTransaction {
         _ request: RequestedPublication, after survey: PublicationSurvey, limit: Int = .max
     ) throws(StoreError) -> PreparedPublication {
         try session.allowLongStatements()
-        try keepWritersAway()
+        try blockWriters()
         guard let former = try publication(), former.id == request.base else { return .refused(.overtaken) }
         guard try unfinishedPublication() == nil else { return .refused(.behind) }
         let changes = try changes(since: survey.position)
@@ -113,7 +113,7 @@ extension DatabaseTransaction {
                 .text(request.actor), SQLValue(request.author), SQLValue(request.reason), SQLValue(request.rehearsal),
                 SQLValue(counts.customers), SQLValue(counts.gaining), SQLValue(counts.losing),
             ])
-        guard let row else { throw .failed("a publication was stored without a number") }
+        guard let row else { throw .defect("a publication was stored without a number") }
         return try row.integer(0)
     }
 

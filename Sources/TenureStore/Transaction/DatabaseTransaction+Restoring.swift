@@ -29,7 +29,7 @@ extension DatabaseTransaction {
             parts.append(part)
         }
         try distribute(former, among: &parts)
-        for part in parts { try depart(part.members) }
+        for part in parts { try recordDepartures(part.members) }
         return try parts.map { part throws(StoreError) in
             let customer = try update(part.customer, to: part.facts)
             try session.execute(

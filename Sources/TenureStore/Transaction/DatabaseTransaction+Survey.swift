@@ -50,7 +50,7 @@ extension DatabaseTransaction {
         .map { String(Realm(.production, isTest: $0).code) }.joined(separator: ", ")
 
     /// Blocks other writers until the transaction ends. Each of them locks rows of `customers` first.
-    func keepWritersAway() throws(StoreError) {
+    func blockWriters() throws(StoreError) {
         guard session.dialect == .postgres else { return }  // SQLite has one writer at a time.
         try session.execute("LOCK TABLE customers IN EXCLUSIVE MODE")
     }
@@ -58,7 +58,7 @@ extension DatabaseTransaction {
     /// The last rows of all tables that affect customers, while no other transaction writes.
     package func position() throws(StoreError) -> DatabasePosition {
         try session.allowLongStatements()
-        try keepWritersAway()
+        try blockWriters()
         var last: [String: Int64] = [:]
         for table in Self.factTables + [Self.customersTable, Self.departuresTable] {
             last[table] = try session.row("SELECT max(id) FROM \(table)")?.integerIfPresent(0)
@@ -72,7 +72,7 @@ extension DatabaseTransaction {
     private static let departuresTable = "departures"
 
     /// Notes that customers were erased, or that artifacts left them.
-    func depart(_ customers: [Int64]) throws(StoreError) {
+    func recordDepartures(_ customers: [Int64]) throws(StoreError) {
         for customer in customers {
             try session.execute(
                 "INSERT INTO departures (departed, at) VALUES ($1, $2)", [.integer(customer), milliseconds])

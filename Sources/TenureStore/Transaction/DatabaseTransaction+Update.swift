@@ -24,7 +24,7 @@ extension DatabaseTransaction {
         _ named: NamedMembers, proving acquisition: ProvenAcquisition?
     ) throws(StoreError) -> FoundCustomer {
         let (known, unknown) = try find(named, proving: acquisition)
-        return FoundCustomer(customer: try knowingOthers(try joined(known)), named: named, unknown: unknown)
+        return FoundCustomer(customer: try addingCompleteness(try joined(known)), named: named, unknown: unknown)
     }
 
     /// Saves what an update adds to the customer, or creates the customer.

@@ -10,7 +10,7 @@ package struct PlainFacts {
     private var position = 0
     private let room: UnsafeMutableRawBufferPointer
     private var written = 0
-    private var isBeyondRoom = false
+    private var isTooLarge = false
     private var account: UnsafeRawBufferPointer?
     private var download: UnsafeRawBufferPointer?
     /// The date of the app's acquisition.
@@ -32,7 +32,7 @@ package struct PlainFacts {
     ) -> Int? {
         var facts = PlainFacts(bytes, room)
         facts.write(realm)
-        return facts.writeKey(class: `class`) && !facts.isBeyondRoom ? facts.written : nil
+        return facts.writeKey(class: `class`) && !facts.isTooLarge ? facts.written : nil
     }
 
     private mutating func writeKey(class: (Date?) -> UInt64) -> Bool {
@@ -161,20 +161,20 @@ package struct PlainFacts {
     // MARK: The key
 
     private mutating func write(_ byte: UInt8) {
-        guard written < room.count else { return isBeyondRoom = true }
+        guard written < room.count else { return isTooLarge = true }
         room[written] = byte
         written += 1
     }
 
     private mutating func write(_ number: UInt64) {
-        guard room.count - written >= 8 else { return isBeyondRoom = true }
+        guard room.count - written >= 8 else { return isTooLarge = true }
         room.storeBytes(of: number, toByteOffset: written, as: UInt64.self)
         written += 8
     }
 
     /// Writes a text of less than 255 bytes, preceded by its length.
     private mutating func write(_ text: UnsafeRawBufferPointer) {
-        guard room.count - written > text.count else { return isBeyondRoom = true }
+        guard room.count - written > text.count else { return isTooLarge = true }
         write(UInt8(truncatingIfNeeded: text.count))
         UnsafeMutableRawBufferPointer(rebasing: room[written..<written + text.count]).copyMemory(from: text)
         written += text.count

@@ -51,7 +51,7 @@ package struct Rederivation: Sendable {
 
 extension CustomerChange {
     /// Whether this change may separate merged customers.
-    package var mayPart: Bool {
+    package var maySeparateCustomers: Bool {
         switch self {
         case .unlink, .unmerge, .link(_, .newest): true
         case .grant, .revoke, .link, .merge, .erase: false

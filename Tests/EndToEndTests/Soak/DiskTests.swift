@@ -5,7 +5,7 @@ import Testing
 @Suite(.serialized, .enabled(if: SmallDisk.isAllowed, "this process may not mount file systems"))
 struct `a disk that cannot be written` {
     @Test(.timeLimit(.minutes(10)))
-    func `that is full makes the service refuse operations without losing acknowledged ones, until space is free`()
+    func `a service with a full disk refuses operations without losing acknowledged ones, until space is free`()
         async throws
     {
         let disk = try SmallDisk(size: "2m")
@@ -41,7 +41,7 @@ struct `a disk that cannot be written` {
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `that is read-only prevents every start, with the reasons`() async throws {
+    @Test func `a read-only disk prevents every start, with the reasons`() async throws {
         let disk = try SmallDisk(size: "8m")
         let testBed = try SoakTestBed(database: disk.path + "/tenure.sqlite")
         let (service, _) = try await testBed.start()

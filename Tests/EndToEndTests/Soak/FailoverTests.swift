@@ -14,8 +14,9 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(60)), arguments: Failure.allCases)
-    func `loses nothing that was acknowledged, and the service follows within 30 seconds`(failure: Failure) async throws
-    {
+    func `a failover to a standby loses nothing acknowledged, and the service follows within 30 seconds`(
+        failure: Failure
+    ) async throws {
         // Standbys copy this setting, and have it after they are promoted.
         let settings = PostgresServer.primarySettings.merging(["synchronous_standby_names": "*"]) { $1 }
         var primary = try PostgresServer(settings: settings, access: PostgresServer.standbyAccess)

@@ -5,11 +5,15 @@ import Testing
 
 /// A service that is killed at any instant loses nothing that it acknowledged.
 @Suite(.serialized) struct `kill -9 under load` {
-    @Test(.timeLimit(.minutes(60))) func `on SQLite loses nothing that was acknowledged`() async throws {
+    @Test(.timeLimit(.minutes(60))) func `kill -9 under load on SQLite loses nothing that was acknowledged`()
+        async throws
+    {
         try await soak(try SoakTestBed())
     }
 
-    @Test(.timeLimit(.minutes(60))) func `on PostgreSQL loses nothing that was acknowledged`() async throws {
+    @Test(.timeLimit(.minutes(60))) func `kill -9 under load on PostgreSQL loses nothing that was acknowledged`()
+        async throws
+    {
         let server = try PostgresServer()
         try await soak(try SoakTestBed(database: server.url()))
     }

@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(60)))
-    func `keep rows and answers apart, and what was acknowledged, while their services are killed`() async throws {
+    func `two apps behind PgBouncer keep their rows apart while their services are killed`() async throws {
         let server = try PostgresServer()
         // Fewer connections than the two services have together.
         let pooler = try PgBouncer(before: server, mode: .transaction, connections: 3)

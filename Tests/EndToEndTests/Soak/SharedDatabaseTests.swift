@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(60)))
-    func `end in the same state as one service, for any order and repetition of requests`() async throws {
+    func `two services with one PostgreSQL end as one service does, for any order of requests`() async throws {
         let alone = try SoakTestBed()
         let traffic = try traffic(alone)
         let (single, port) = try await alone.start()

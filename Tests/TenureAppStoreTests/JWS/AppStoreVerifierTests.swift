@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: AppStoreVerifier.kinds, AppStoreVerifier.kinds)
-    func `no kind passes for another`(minted: JWSKind, wanted: JWSKind) throws {
+    func `no kind of artifact passes for another`(minted: JWSKind, wanted: JWSKind) throws {
         guard minted != wanted else { return }
         let jws = try Minted.minter.mint(minted)
         #expect(rejection { try Minted.verifier().verify(jws, as: wanted, now: Minted.instant) }?.code == .wrongKind)

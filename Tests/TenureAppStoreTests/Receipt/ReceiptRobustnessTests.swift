@@ -44,7 +44,7 @@ struct ReceiptRobustnessTests {
         }
     }
 
-    @Test func `elements are bounded`() throws {
+    @Test func `the number of elements in a receipt is bounded`() throws {
         let minter = try ReceiptTestBed.minter()
         // More attributes than any genuine receipt has.
         var draft = minter.draft

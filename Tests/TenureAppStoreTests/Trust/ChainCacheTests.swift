@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `the budget refills`() async throws {
+    @Test func `the budget for unknown chains refills`() async throws {
         let cache = try cache(.init(burst: 1, perSecond: 100))
         func code(_ number: Int) -> Rejection.Code? {
             let pair = badPair(number)

@@ -27,7 +27,7 @@ import Testing
         #expect(paths.contains { $0.utf8.elementsEqual(path.utf8) }, "\(paths)", sourceLocation: sourceLocation)
     }
 
-    @Test func `are composed in the manifest, the archive and the app's bundle`() async throws {
+    @Test func `names of published files are composed in the manifest, the archive and the bundle`() async throws {
         let testBed = try await testBed()
         let result = try await testBed.publish("--to", testBed.folder.url("veröffentlicht hier").path)
         #expect(result.status == 0, "\(result.errors)")

@@ -8,7 +8,9 @@ import TenurePolicyFile
 import Testing
 
 @Suite struct `tenure content publish` {
-    @Test func `writes files that sha256sum names and a catalog that the pinned key verifies`() async throws {
+    @Test func `tenure content publish writes files that sha256sum names and a catalog that the pinned key verifies`()
+        async throws
+    {
         let testBed = try await ContentTestBed()
         let result = try await testBed.publish("--counter", "7")
         #expect(result.status == 0, "\(result.errors)")
@@ -59,7 +61,8 @@ import Testing
             ContentDigest(of: try Data(contentsOf: testBed.folder.url("published/" + archive))).description == archive)
     }
 
-    @Test func `keeps versions for other apps, and drops packs that left the file`() async throws {
+    @Test func `tenure content publish keeps versions for other apps, and drops packs that left the file`() async throws
+    {
         let testBed = try await ContentTestBed()
         #expect(try await testBed.publish().status == 0)
         let old = try #require(try testBed.catalog().catalog["grand-piano"]?.versions.first)
@@ -79,7 +82,8 @@ import Testing
         #expect(try testBed.catalog().counter == 100_000_000_000)
     }
 
-    @Test func `refuses a counter that doesn't rise and a catalog of another key`() async throws {
+    @Test func `tenure content publish refuses a counter that doesn't rise and a catalog of another key`() async throws
+    {
         let testBed = try await ContentTestBed()
         #expect(try await testBed.publish("--counter", "7").status == 0)
         let before = try Data(contentsOf: testBed.folder.url("published/catalog.jws"))
@@ -241,7 +245,9 @@ import Testing
 }
 
 @Suite struct `tenure content embed` {
-    @Test func `writes plain files that content json describes, and replaces only its own folder`() async throws {
+    @Test func `tenure content embed writes plain files that content json describes, and replaces only its own folder`()
+        async throws
+    {
         let testBed = try await ContentTestBed()
         #expect(try await testBed.publish().status == 0)
         let out = testBed.folder.url("embedded").path
@@ -263,7 +269,9 @@ import Testing
     }
 
     @Test(arguments: ["grand-piano/notes.txt", "grand-piano/samples/mine/c4.wav", "loops/samples/beat.caf"])
-    func `refuses to remove a person's own file inside of a pack's folder`(path: String) async throws {
+    func `tenure content embed refuses to remove a person's own file inside of a pack's folder`(path: String)
+        async throws
+    {
         let testBed = try await ContentTestBed()
         let out = testBed.folder.url("embedded").path
         #expect(try await testBed.run("embed", "--to", out).status == 0)

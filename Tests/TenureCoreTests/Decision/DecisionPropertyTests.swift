@@ -48,7 +48,7 @@ private let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ?
         }
     }
 
-    @Test func `purchases only ever add`() throws {
+    @Test func `purchases never remove an entitlement`() throws {
         var random = SeededRandom(seed: 9)
         let policy = try Calculator.policy()
         for _ in 0..<500 * effort {

@@ -127,7 +127,7 @@ import Testing
 
     // MARK: The check itself
 
-    @Test func `a broken template is noticed`() throws {
+    @Test func `a broken template of a sentence is noticed`() throws {
         let policy = try Facts.policy(hasTitles: true, inDoubt: .favorCustomer)
         func notices(_ proof: AppProof?, _ old: String, _ new: String, of entitlement: String = "everything") throws {
             let decisions = decide(Calculator.evidence([proof].compactMap(\.self)), under: policy, at: Calculator.now)

@@ -40,7 +40,7 @@ import Testing
         #expect(acquisitions(in: [malformed]).map(\.originalAppVersion) == ["1.x"])
     }
 
-    @Test func `without id and date nothing is joined`() {
+    @Test func `acquisitions without an ID and a date aren't joined`() {
         let proofs = [Calculator.app("37", nil, id: nil), Calculator.app("38", nil, id: nil)]
         #expect(acquisitions(in: proofs).count == 2)
     }

@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test func `a sound policy has none`() throws {
+    @Test func `a valid policy has no mistakes`() throws {
         #expect(try mistakes { try Calculator.policy() }.isEmpty)
     }
 

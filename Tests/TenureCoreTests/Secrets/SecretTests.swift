@@ -15,7 +15,7 @@ import Testing
         case failed(Holder)
     }
 
-    @Test func `shows in no text, dump, mirror, error or encoding of what holds it`() throws {
+    @Test func `a secret shows in no text, dump, mirror, error or encoding of what holds it`() throws {
         let holder = Holder()
         var dumped = ""
         dump(holder, to: &dumped)
@@ -51,7 +51,7 @@ import Testing
         ),
         ("-----BEGIN PRIVATE KEY-----\nMIG", "-----BEGIN <redacted>"),
     ])
-    func `is hidden in what an operator wrote where it can be recognized`(text: String, shown: String) {
+    func `a secret is hidden in what an operator wrote where it can be recognized`(text: String, shown: String) {
         #expect(text.hidingCredentials == shown)
     }
 

@@ -13,7 +13,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `exporting and erasing a customer` {
-    @Test func `exports all data, with artifacts as they came`() async throws {
+    @Test func `an export has all data of a customer, with artifacts as they came`() async throws {
         try await withAdminClient { admin, keys in
             let minter = Calculator.minter()
             let appTransaction = try minter.text(.appTransaction)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `removes everything, and the person returns as a new customer`() async throws {
+    @Test func `an erasure removes everything, and the person returns as a new customer`() async throws {
         try await withAdminClient { admin, _ in
             let appTransaction = try Calculator.minter().text(.appTransaction)
             let customer = try await admin.client.sync(SyncRequest(appTransaction: appTransaction, transactions: []))
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `leaves nothing on the disk but its line in the audit trail`() async throws {
+    @Test func `an erasure leaves nothing on the disk but its line in the audit trail`() async throws {
         try await withFolder { folder in
             let id = "704000000000004711"
             try await withService(in: folder) {
@@ -96,7 +96,7 @@ import Testing
     }
 
     /// As a process leaves it that is killed after the first piece.
-    @Test func `is removed by the next start if its erasure was interrupted`() async throws {
+    @Test func `the next start completes an interrupted erasure`() async throws {
         try await withFolder { folder in
             let (customer, token) = try await withService(in: folder) { client in
                 let admin = AdminClient(client: client, key: nil)
@@ -137,7 +137,7 @@ import Testing
 
     private struct Broken: Error {}
 
-    @Test func `includes the request IDs of support, which can then be used again`() async throws {
+    @Test func `an erasure includes the request IDs of support, which can then be used again`() async throws {
         try await withFolder { folder in
             let publicID = try await withService(in: folder) {
                 $0.adminKey = AdminClient.adminKey

@@ -13,7 +13,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `finding customers` {
-    @Test func `finding customers by any ID`() async throws {
+    @Test func `customers are found by any ID`() async throws {
         try await withAdminClient { admin, keys in
             let minter = Calculator.minter()
             let id = "704000000000000001"
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `finding customers by the download ID of a receipt`() async throws {
+    @Test func `customers are found by the download ID of a receipt`() async throws {
         try await withAdminClient { admin, _ in
             let receipt = try Calculator.receipts().text()
             _ = try await admin.client.sync(SyncRequest(receipt: receipt), from: nil)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `finding customers by pasting an artifact, which isn't stored`() async throws {
+    @Test func `customers are found by a pasted artifact, which isn't stored`() async throws {
         try await withAdminClient { admin, keys in
             let customer = try await admin.owner()
             let publicID = try customer.publicID

@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `are required by every route of the admin API, and the table above lists each`() async throws {
+    @Test func `every route of the admin API requires a key, and the table above lists each`() async throws {
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))
             // The routes about several apps are the owner's; no key of an app opens them.
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `no route works without one`() async throws {
+    @Test func `no route of the admin API works without a key`() async throws {
         for (method, path, _) in Self.routes {
             try await withAdminClient { admin, _ in
                 let unknown = KeySecret().text

@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `aren't moved to another user unless the settings allow it, and the refusal has the reason`()
+    @Test func `linked customers aren't moved to another user unless the settings allow it`()
         async throws
     {
         try await withAdminClient { admin, keys in
@@ -57,7 +57,9 @@ import Testing
         }
     }
 
-    @Test func `newest: the acquisition moves with its promise, and both timelines show it`() async throws {
+    @Test func `linking to the newest user moves the acquisition with its promise, and both timelines show it`()
+        async throws
+    {
         try await withAdminClient(transfer: .newest) { admin, keys in
             let server = admin.with(keys[.link])
             let (owner, second) = (try await admin.owner(), try await admin.newcomer())

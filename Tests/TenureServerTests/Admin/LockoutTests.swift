@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: ["/v1/admin/audit", "/metrics"])
-    func `begins after ten wrong keys, accepts the right one and ignores requests without a key`(
+    func `the lockout begins after ten wrong keys, accepts the right one and ignores missing keys`(
         path: String
     ) async throws {
         try await withProxiedService { port async throws in

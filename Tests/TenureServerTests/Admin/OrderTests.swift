@@ -17,7 +17,7 @@ import Testing
         return (state.orderID(of: transaction), state.products[transaction.product].id)
     }
 
-    @Test func `finds the customers by the transactions that the App Store returns`() async throws {
+    @Test func `a search by order ID finds customers by the transactions that the App Store returns`() async throws {
         try await LocalStoreTestBed.run { local in
             let (order, product) = try await Self.ordered(local)
             try await withFolder { folder in
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `needs a key that may read, and one for the App Store`() async throws {
+    @Test func `a search by order ID needs a key that may read, and one for the App Store`() async throws {
         try await LocalStoreTestBed.run { local in
             let (order, _) = try await Self.ordered(local)
             let path = "/v1/admin/orders/\(order)"
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `ignores what is not signed for this app`() async throws {
+    @Test func `a search by order ID ignores what is not signed for this app`() async throws {
         let stranger = JWSMinter(
             authority: try TestAuthority(), app: MintedApp(), signedAt: Calculator.now)
         let forged = try stranger.text(.transaction, [:])
@@ -96,7 +96,9 @@ import Testing
         (#"{"errorCode":4040010,"errorMessage":"Not found"}"#, 404, .notFound),
         (#"{"errorCode":4030000,"errorMessage":"Forbidden"}"#, 403, .misconfigured),
     ])
-    func `errors tell support what to do`(body: String, status: Int, code: Problem.Code) async throws {
+    func `errors of a search by order ID tell support what to do`(body: String, status: Int, code: Problem.Code)
+        async throws
+    {
         try await LocalStoreTestBed.run { local in
             try await withFolder { folder in
                 try await local.service(

@@ -11,7 +11,7 @@ import Testing
 @Suite struct `responses of the App Store Server API` {
     private let id = AppStoreCustomerID.transaction("1001")
 
-    @Test func `are read over all pages, each with the revision of the page before`() async throws {
+    @Test func `App Store histories are read over all pages, each with the revision of the page before`() async throws {
         let all = try Answered.transactions(45)
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.histories = [(["1001"], all)] }
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `about subscriptions pair transactions with renewal info`() async throws {
+    @Test func `App Store responses about subscriptions pair transactions with renewal info`() async throws {
         let period = try Answered.period()
         let sound = Answered.statuses(period, try Answered.renewal())
         let other = Answered.statuses(period, try Answered.renewal(["originalTransactionId": .string("9")]))
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `about a test notification are requested until it was sent`() async throws {
+    @Test func `the status of a test notification is requested until it was sent`() async throws {
         let payload = try Answered.notification("3a4b0d0e-0000-4000-8000-000000000001", signed: Calculator.now)
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.tests = ["test-1": payload] }
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `about a test notification have its attempts and its content`() async throws {
+    @Test func `the status of a test notification has its attempts and its content`() async throws {
         let payload = try Answered.notification("3a4b0d0e-0000-4000-8000-000000000001", signed: Calculator.now)
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.tests = ["test-1": payload, "test-2": "forged"] }

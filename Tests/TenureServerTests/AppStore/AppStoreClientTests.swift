@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `wait if Retry-After stopped another request to the same endpoint`() async throws {
+    @Test func `App Store requests wait if Retry-After stopped another one to the same endpoint`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             await asking.appStore.answerFirst(with: .error(429, 4_290_000, retryAfter: "42"))
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `fail with the instant in Retry-After if it is after the deadline`() async throws {
+    @Test func `an App Store request fails with the instant in Retry-After if it is after the deadline`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             await asking.appStore.answerFirst(with: .error(429, 4_290_000, retryAfter: "3000"))
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `don't blame the key for a token that expired on its way`() async throws {
+    @Test func `an App Store request doesn't blame the key for a token that expired on its way`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             let time = asking.time
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `renew the token in time`() async throws {
+    @Test func `App Store requests renew the token in time`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             let connection = try asking.connection
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `repeat after failures of the server, with growing waits`() async throws {
+    @Test func `App Store requests repeat after failures of the server, with growing waits`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             await asking.appStore.answerFirst(
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test(arguments: [(404, Int64(4_040_010)), (400, 4_000_006), (404, 4_040_001), (403, 4_030_004), (418, nil)])
-    func `don't repeat where that can't help`(status: Int, code: Int64?) async throws {
+    func `App Store requests aren't repeated where that can't help`(status: Int, code: Int64?) async throws {
         try await withAppStore { asking in
             await asking.appStore.answerFirst(with: .error(status, code))
             let failure = await #expect(throws: AppStoreFailure.self) {
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func `try no other environment if it is known, or after another error`() async throws {
+    @Test func `App Store requests try no other environment if it is known, or after another error`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore, 1, .sandbox)
             let connection = try asking.connection

@@ -57,7 +57,7 @@ import Testing
         #expect(first != second)
     }
 
-    @Test func `discards the refused token and no other`() async throws {
+    @Test func `the key for the App Store discards the refused token and no other`() async throws {
         let tokens = AppStoreTokens(AskingCalculator.credentials)
         let first = try await tokens.token(at: Calculator.now)
         await tokens.discard(first)
@@ -92,7 +92,9 @@ import Testing
         }
     }
 
-    @Test func `is read from the file of App Store Connect, with line ends of any system`() async throws {
+    @Test func `the key for the App Store is read from the file of App Store Connect, with line ends of any system`()
+        async throws
+    {
         try await withFolder { folder in
             let path = folder + "/key.p8"
             for end in ["\n", "\r\n"] {

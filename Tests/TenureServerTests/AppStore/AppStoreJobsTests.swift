@@ -13,7 +13,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `the jobs that use the App Store Server API` {
-    @Test func `complete a new customer's purchases`() async throws {
+    @Test func `App Store jobs complete a new customer's purchases`() async throws {
         try await LocalStoreTestBed.run { local in
             try await local.operation(.buy)
             try await withFolder { folder in
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `complete the purchases of a customer who bought nothing`() async throws {
+    @Test func `App Store jobs complete the purchases of a customer who bought nothing`() async throws {
         try await LocalStoreTestBed.run(.sandbox) { local in
             try await withFolder { folder in
                 try await local.service(in: folder, key: local.key) { client, jobs in
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `fetch a refund that was notified while the service was down`() async throws {
+    @Test func `App Store jobs fetch a refund that was notified while the service was down`() async throws {
         try await LocalStoreTestBed.run { local in
             try await local.operation(.buy)
             try await withFolder { folder in
@@ -130,7 +130,9 @@ import Testing
         }
     }
 
-    @Test func `report a wrong key while the service keeps running, and continue with a right one`() async throws {
+    @Test func `App Store jobs report a wrong key while the service keeps running, and continue with a right one`()
+        async throws
+    {
         let log = LogLines()
         try await LocalStoreTestBed.run { local in
             try await local.operation(.buy)
@@ -163,7 +165,9 @@ import Testing
         }
     }
 
-    @Test func `send nothing for an unbound customer, but do for the owner who comes later`() async throws {
+    @Test func `App Store jobs send nothing for an unbound customer, but do for the owner who comes later`()
+        async throws
+    {
         try await LocalStoreTestBed.run { local in
             try await local.operation(.buy)
             try await withFolder { folder in
@@ -209,7 +213,7 @@ import Testing
         }
     }
 
-    @Test func `look for missed notifications soon after a failure, and then every hour`() async throws {
+    @Test func `App Store jobs look for missed notifications soon after a failure, and then every hour`() async throws {
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))
             let yesterday = Calculator.now.addingTimeInterval(-86_400)
@@ -248,7 +252,7 @@ import Testing
         }
     }
 
-    @Test func `start and stop with the service, and don't start without a readable key`() async throws {
+    @Test func `App Store jobs start and stop with the service, and don't start without a readable key`() async throws {
         try await withFolder { folder in
             var configuration = try Calculator.configuration(folder)
             configuration.appStore = AppStoreSettings(issuerID: "i", keyID: "k", privateKeyFile: folder + "/none.p8")

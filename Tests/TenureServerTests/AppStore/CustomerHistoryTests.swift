@@ -213,7 +213,8 @@ import Testing
         }
     }
 
-    @Test func `without the state of its subscriptions leaves purchases not known completely`() async throws {
+    @Test func `a backfill without the state of its subscriptions leaves purchases not known completely`() async throws
+    {
         let fill = try subscriber()
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)

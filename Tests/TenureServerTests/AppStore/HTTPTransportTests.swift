@@ -29,7 +29,9 @@ import Testing
         }
     }
 
-    @Test func `reads nothing of a response with a Content-Length over the limit`() async throws {
+    @Test func `the connection to the App Store reads nothing of a response with a Content-Length over the limit`()
+        async throws
+    {
         try await withAppStore { asking in
             await asking.appStore.answerFirst(
                 with: .init(status: 200, body: String(repeating: " ", count: 50 << 20)))
@@ -64,7 +66,9 @@ import Testing
         }
     }
 
-    @Test func `has a timeout for the response's beginning and for its end`() async throws {
+    @Test func `the connection to the App Store has a timeout for the response's beginning and for its end`()
+        async throws
+    {
         try await hanging(afterFirstBytes: false)
         try await hanging(afterFirstBytes: true)
     }
@@ -125,7 +129,9 @@ import Testing
         }
     }
 
-    @Test func `follows no redirect: the token is for the configured host`() async throws {
+    @Test func `the connection to the App Store follows no redirect: the token is for the configured host`()
+        async throws
+    {
         try await withAppStore { asking in
             await asking.appStore.answerFirst(
                 with: .init(status: 307, headers: ["Location": asking.hosts.sandbox + "inApps/v2/history/1001"]))
@@ -141,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `closes with the service`() async throws {
+    @Test func `the connection to the App Store closes with the service`() async throws {
         let http = HTTPTransport()
         let running = Gate()
         let last = ClosureService {

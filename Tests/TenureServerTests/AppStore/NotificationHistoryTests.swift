@@ -47,7 +47,7 @@ import Testing
             reached: { await ingest.reach($0) })
     }
 
-    @Test func `delivers each once, oldest first, over pages and days`() async throws {
+    @Test func `missed notifications are delivered once each, oldest first, over pages and days`() async throws {
         // Three days, 30 of them in the last.
         let all = sent([70, 69, 30] + (0..<30).map { 23 - Double($0) / 2 })
         try await withAppStore { asking in
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `begins with the oldest one that the App Store keeps, and logs it`() async throws {
+    @Test func `catching up begins with the oldest notification that the App Store keeps, and logs it`() async throws {
         try await withAppStore { asking in
             let ingest = Ingest()
             var catchUp = NotificationHistoryReader(client: try asking.connection, environment: .production)
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `halves a window that has too many`() async throws {
+    @Test func `catching up halves a window that has too many notifications`() async throws {
         let all = sent((0..<60).map { 23.9 - Double($0) / 3 })
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.notifications = all }
@@ -142,7 +142,8 @@ import Testing
         }
     }
 
-    @Test func `stops if the database fails, and reports how far it came`() async throws {
+    @Test func `catching up with notifications stops if the database fails, and reports how far it came`() async throws
+    {
         let all = sent([50, 40, 30, 20])
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.notifications = all }
@@ -157,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `passes on forged notifications, which the receiver verifies`() async throws {
+    @Test func `catching up passes on forged notifications, which the receiver verifies`() async throws {
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.notifications = [(1_795_175_000_000, "forged")] }
             let ingest = Ingest()

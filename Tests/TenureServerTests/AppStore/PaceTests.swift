@@ -16,7 +16,7 @@ import Testing
         return waits
     }
 
-    @Test func `allows the requests of one second at once and the rest evenly`() async throws {
+    @Test func `the App Store client sends the requests of one second at once and the rest evenly`() async throws {
         let limiter = RateLimiter(time: TestTime().time)
         let waits = try await waits(53, limiter, .production)
         #expect(waits.prefix(50).allSatisfy { $0 == 0 })
@@ -32,7 +32,7 @@ import Testing
         #expect(try await limiter.take(.requestTestNotification, in: .sandbox, before: .infinity) == 10)
     }
 
-    @Test func `is counted separately for each endpoint and environment`() async throws {
+    @Test func `the rate of App Store requests is counted for each endpoint and environment`() async throws {
         let limiter = RateLimiter(time: TestTime().time)
         _ = try await waits(50, limiter, .production)
         #expect(try await limiter.take(.transactionHistory, in: .production, before: .infinity) > 0)
@@ -48,14 +48,14 @@ import Testing
         #expect(try await waits(50, limiter, .production).allSatisfy { $0 == 0 })
     }
 
-    @Test func `is zero while the App Store demands it, and then one request at a time`() async throws {
+    @Test func `the App Store client pauses while the App Store demands it, then sends one at a time`() async throws {
         let limiter = RateLimiter(time: TestTime().time)
         await limiter.hold(.transactionHistory, in: .production, for: 30)
         let waits = try await waits(3, limiter, .production)
         #expect(zip(waits, [30, 30.02, 30.04]).allSatisfy { abs($0 - $1) < 1e-9 })
     }
 
-    @Test func `makes a request fail at once if its turn comes after its deadline`() async throws {
+    @Test func `an App Store request fails at once if its turn comes after its deadline`() async throws {
         let time = TestTime()
         let limiter = RateLimiter(time: time.time)
         await limiter.hold(.transactionHistory, in: .production, for: 30)
@@ -66,7 +66,7 @@ import Testing
         #expect(try await limiter.take(.transactionHistory, in: .production, before: 30) == 30)
     }
 
-    @Test func `has waits between retries that double up to a limit, with jitter`() {
+    @Test func `waits between App Store retries double up to a limit, with jitter`() {
         let retryPolicy = RetryPolicy()
         #expect((1...9).map { retryPolicy.wait(after: $0, random: 1) } == [0.5, 1, 2, 4, 8, 16, 30, 30, 30])
         #expect(retryPolicy.wait(after: 3, random: 0) == 0)
@@ -74,7 +74,7 @@ import Testing
         #expect(retryPolicy.wait(after: .max, random: 1) == 30)
     }
 
-    @Test func `has waits of a minute to hours after failed jobs, and no retry where none can help`() {
+    @Test func `failed App Store jobs wait a minute to hours, and end where no retry can help`() {
         let schedule = JobSchedule()
         let now = Calculator.now
         func wait(_ failure: AppStoreFailure, _ tries: Int) -> TimeInterval? {

@@ -50,7 +50,7 @@ import Testing
             appTransaction: try Calculator.minter(bundleID: bundleID).text(.appTransaction), transactions: [])
     }
 
-    @Test func `each accepts only its app's artifacts`() async throws {
+    @Test func `each of several apps accepts only its own artifacts`() async throws {
         try await withApps { calculator, notes, _ in
             let answer = try await calculator.sync(try owner())
             #expect(answer.entitlements["everything"]?.outcome == .granted)
@@ -126,7 +126,7 @@ import Testing
         try #require(Base64.urlSafe.decode(Array(text.utf8)[...]))
     }
 
-    @Test func `their data are in separate databases`() async throws {
+    @Test func `the data of several apps are in separate databases`() async throws {
         try await withFolder { folder in
             let apps = [
                 try configured("calculator", bundleID: "com.example.calculator", in: folder),
@@ -212,7 +212,7 @@ import Testing
         }
     }
 
-    @Test func `apps that would share what is theirs do not start`() async throws {
+    @Test func `several apps that share a database or keys don't start`() async throws {
         try await withFolder { folder in
             let one = try configured("one", bundleID: "com.example.calculator", in: folder)
             var two = try configured("two", bundleID: Self.notes, in: folder)

@@ -17,7 +17,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `links to content` {
-    @Test func `are for packs to which the customer is entitled, and for no others`() async throws {
+    @Test func `links to content are for packs to which the customer is entitled, and for no others`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()
             let owner = try await testBed.content(try await testBed.owner())
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `need the access token of a customer`() async throws {
+    @Test func `links to content need the access token of a customer`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()
             for token in [nil, "", "x", String(repeating: "A", count: 67)] {
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `by a product are for those who bought this very product`() async throws {
+    @Test func `links to a product's content are for those who bought this very product`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()
             let bought = try testBed.purchase(of: PublishedContent.loops)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `by a product of the policy are for its buyers, not for all who have its entitlement`() async throws {
+    @Test func `links to a product's content are for its buyers, not for all who have its entitlement`() async throws {
         try await withContent { testBed in
             try testBed.published.publish([
                 testBed.published.pack("grand-piano", .product(Calculator.everything)),
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `by a product with a length end with it`() async throws {
+    @Test func `links to a product's content end with the product's length`() async throws {
         let season = "com.example.season"
         let calculator = try Calculator.policy()
         let policy = try Policy(
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `come while decisions are undetermined, for as long as the policy allows`() async throws {
+    @Test func `links to content come while decisions are undetermined, as long as the policy allows`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()
             let everything = ["grand-piano", "loops", "samples"]
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `come for as long as a trial session is open`() async throws {
+    @Test func `links to content come for as long as a trial session is open`() async throws {
         try await withContent(policy: try PublishedContent.policy(trial: .sessions(2))) { testBed in
             try testBed.published.publishThree()
             var token = try await testBed.newcomer()
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func `never come for unbound proof, which gets the catalog`() async throws {
+    @Test func `links to content never come for unbound proof, which gets the catalog`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()
             let found = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction))
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `lead to the version that fits the app's`() async throws {
+    @Test func `links to content lead to the version that fits the app's`() async throws {
         try await withContent { testBed in
             let everything = ContentCatalog.Unlock.entitlement("everything")
             try testBed.published.publish([
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test func `aren't there without content`() async throws {
+    @Test func `a service without content gives no links`() async throws {
         try await withContent { testBed in
             let response = try await testBed.client.get("/v1/content", token: try await testBed.owner())
             #expect(try testBed.client.problem(response).code == .notFound, "nothing is published")
@@ -201,7 +201,7 @@ import Testing
         return try SignedCatalog.verify(text.utf8, keys: testBed.published.keys, bundleID: nil).counter
     }
 
-    @Test func `is read again when it changes`() async throws {
+    @Test func `a catalog of content is read again when it changes`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()
             #expect(try await counter(testBed) == PublishedContent.firstCounter)
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test func `that can't be used leaves the one before in use`() async throws {
+    @Test func `a catalog of content that can't be used leaves the one before in use`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()
             let good = try await testBed.content(try await testBed.owner()).catalog
@@ -235,7 +235,7 @@ import Testing
         }
     }
 
-    @Test func `that can't be used is logged once`() async throws {
+    @Test func `a catalog of content that can't be used is logged once`() async throws {
         try await withFolder { folder in
             let published = try PublishedContent(in: folder)
             let watched = ContentFolder(

@@ -60,7 +60,7 @@ import Testing
 
     private static func field(_ name: String) throws -> HTTPField.Name { try #require(HTTPField.Name(name)) }
 
-    @Test func `has the headers of a whole and a partial response`() async throws {
+    @Test func `a download over HTTP has the headers of a whole and a partial response`() async throws {
         let representation = try Self.field("Repr-Digest")
         try await withFile { file in
             let digest = try #require(ContentDigest(file.tag.dropFirst().dropLast()))
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `has one part for one range`() async throws {
+    @Test func `a download over HTTP has one part for one range`() async throws {
         try await withFile { file in
             let size = file.bytes.count
             for (header, range) in [
@@ -100,13 +100,13 @@ import Testing
         "bytes=0-1,3-4", "bytes=0-1, 5-", "bytes=", "bytes", "bytes=a-b", "bytes=5-4", "bytes=--5", "bytes=1-2-3",
         "bytes=-", "bytes=+1-2", "bytes=1 -2", "lines=1-2", "bytes=0x0-5", "",
     ])
-    func `is whole for several ranges, and for one that isn't valid`(range: String) async throws {
+    func `a download over HTTP is whole for several ranges, and for one that isn't valid`(range: String) async throws {
         try await withFile(size: 1000) { file in
             file.expectAll(try await file.get([(.range, range)]))
         }
     }
 
-    @Test func `has no part beyond the end`() async throws {
+    @Test func `a download over HTTP has no part beyond the end`() async throws {
         try await withFile(size: 1000) { file in
             let size = file.bytes.count
             for range in ["bytes=\(size)-", "bytes=\(size)-\(size + 5)", "bytes=-0", "bytes=99999999999999999999-"] {
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `has a part only if If-Range names the file`() async throws {
+    @Test func `a download over HTTP has a part only if If-Range names the file`() async throws {
         let condition = try Self.field("If-Range")
         try await withFile(size: 1000) { file in
             let range = (HTTPField.Name.range, "bytes=1-2")
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `is refused if If-Match names another file`() async throws {
+    @Test func `a download over HTTP is refused if If-Match names another file`() async throws {
         try await withFile(size: 1000) { file in
             for tags in [file.tag, "*", "\"a\", \(file.tag)"] {
                 file.expectAll(try await file.get([(.ifMatch, tags)]))
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `isn't sent again to clients that have it`() async throws {
+    @Test func `a download over HTTP isn't sent again to clients that have it`() async throws {
         try await withFile(size: 1000) { file in
             for tags in [file.tag, "W/\(file.tag)", "*", "\"a\", \(file.tag)"] {
                 for method in [HTTPRequest.Method.get, .head] {
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func `has the same headers for HEAD, without the file`() async throws {
+    @Test func `a download over HTTP has the same headers for HEAD, without the file`() async throws {
         try await withFile { file in
             let port = try #require(file.testBed.port)
             let connection = try RawConnection(port: port)
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func `of a manifest is JSON`() async throws {
+    @Test func `a download of a manifest over HTTP is JSON`() async throws {
         try await withContent(.live) { testBed in
             try testBed.published.publishThree()
             let link = try await testBed.links("grand-piano", try await testBed.owner()).manifest

@@ -41,7 +41,7 @@ import Testing
         ])
     }
 
-    @Test func `of one customer are 16 at most`() async throws {
+    @Test func `downloads in progress of one customer are 16 at most`() async throws {
         try await withContent(.live) { testBed in
             try publishLarge(testBed)
             let port = try #require(testBed.port)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `have half of the connections, and syncs go on`() async throws {
+    @Test func `downloads in progress have half of the connections, and syncs go on`() async throws {
         try await withContent(.live, changing: { $0.limits.connections = 16 }) { testBed in
             try publishLarge(testBed)
             let port = try #require(testBed.port)
@@ -87,7 +87,9 @@ import Testing
         }
     }
 
-    @Test func `of a customer of one app leave those of another app's customers alone`() async throws {
+    @Test func `downloads in progress of a customer of one app leave those of another app's customers alone`()
+        async throws
+    {
         try await withFolder { folder in
             var apps: [AppConfiguration] = []
             for name in ["calculator", "notes"] {
@@ -122,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `don't delay syncs, with 200 of them that hang`() async throws {
+    @Test func `downloads in progress don't delay syncs, with 200 of them that hang`() async throws {
         try await withContent(.live, changing: { $0.limits.connections = 2048 }) { testBed in
             try publishLarge(testBed)
             let port = try #require(testBed.port)
@@ -155,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `take one chunk of memory each, however slow the client`() async throws {
+    @Test func `downloads in progress take one chunk of memory each, however slow the client`() async throws {
         try await withContent(.live, changing: { $0.downloadsPerCustomer = 64 }) { testBed in
             try publishLarge(testBed)
             let port = try #require(testBed.port)

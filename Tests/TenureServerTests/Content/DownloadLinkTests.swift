@@ -16,7 +16,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `a download link` {
-    @Test func `gets the manifest and the archive that the catalog names`() async throws {
+    @Test func `a download link gets the manifest and the archive that the catalog names`() async throws {
         try await withContent { testBed in
             let version = try testBed.published.publish([
                 testBed.published.pack("grand-piano", .entitlement("everything"), size: 3_000_000)
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `ends with a refund, from the next request on`() async throws {
+    @Test func `a download link ends with a refund, from the next request on`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()
             let bought = try testBed.purchase(of: PublishedContent.loops)
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `ends with its lifetime`() async throws {
+    @Test func `a download link ends with its lifetime`() async throws {
         try await withContent(changing: { $0.content?.linkLifetime = 600 }) { testBed in
             try testBed.published.publishThree()
             let links = try await testBed.links("grand-piano", try await testBed.owner())
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `gives access only to its own file`() async throws {
+    @Test func `a download link gives access only to its own file`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()
             let links = try await testBed.links("grand-piano", try await testBed.owner())
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `of one app opens nothing in another`() async throws {
+    @Test func `a download link of one app opens nothing in another`() async throws {
         try await withFolder { folder in
             var apps: [AppConfiguration] = []
             for (name, bundleID) in [("calculator", "com.example.calculator"), ("notes", "com.example.notes")] {
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `ends when the service stops accepting the customer's environment`() async throws {
+    @Test func `a download link ends when the service stops accepting the customer's environment`() async throws {
         try await withFolder { folder in
             let published = try PublishedContent(in: folder)
             try published.publishThree()
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func `stays valid after a newer catalog, while the file exists`() async throws {
+    @Test func `a download link stays valid after a newer catalog, while the file exists`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()
             let old = try await testBed.links("grand-piano", try await testBed.owner())
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func `sends regular files only`() async throws {
+    @Test func `a download link sends regular files only`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()
             let link = try await testBed.links("grand-piano", try await testBed.owner()).archive
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func `of a persona ends with the persona`() async throws {
+    @Test func `a download link of a persona ends with the persona`() async throws {
         try await withContent(changing: { $0.adminKey = AdminClient.adminKey }) { testBed in
             try testBed.published.publishThree()
             let admin = AdminClient(client: testBed.client, key: AdminClient.adminKey)
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    @Test func `ends when the customer is erased`() async throws {
+    @Test func `a download link ends when the customer is erased`() async throws {
         try await withContent(changing: { $0.adminKey = AdminClient.adminKey }) { testBed in
             try testBed.published.publishThree()
             let admin = AdminClient(client: testBed.client, key: AdminClient.adminKey)
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test func `is neither logged nor a metric`() async throws {
+    @Test func `a download link is neither logged nor a metric`() async throws {
         let lines = LogLines()
         try await withFolder { folder in
             let published = try PublishedContent(in: folder)

@@ -61,15 +61,20 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: has("curl"), "curl isn't installed")) func `curl goes on where it stopped`() async throws {
+    @Test(.enabled(if: has("curl"), "curl isn't installed")) func `a download with curl continues where it stopped`()
+        async throws
+    {
         try await resume("curl") { ["-sS", "-f", "-C", "-", "-o", $1, $0] }
     }
 
-    @Test(.enabled(if: has("wget"), "wget isn't installed")) func `wget goes on where it stopped`() async throws {
+    @Test(.enabled(if: has("wget"), "wget isn't installed")) func `a download with wget continues where it stopped`()
+        async throws
+    {
         try await resume("wget") { ["-nv", "-c", "-O", $1, $0] }
     }
 
-    @Test(.enabled(if: has("aria2c"), "aria2c isn't installed")) func `aria2c comes in four parts at once`()
+    @Test(.enabled(if: has("aria2c"), "aria2c isn't installed"))
+    func `a download with aria2c comes in four parts at once`()
         async throws
     {
         let path = try #require(Self.path(of: "aria2c"))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct `a presigned URL` {
     /// AWS's example: "Authenticating Requests: Using Query Parameters (AWS Signature Version 4)".
-    @Test func `is the one that AWS publishes as its example`() throws {
+    @Test func `a presigned URL is the one that AWS publishes as its example`() throws {
         let file = NSTemporaryDirectory() + "s3-secret-\(UUID().uuidString)"
         #expect(
             FileManager.default.createFile(

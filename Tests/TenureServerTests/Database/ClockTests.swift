@@ -10,7 +10,9 @@ import Testing
 
 @Suite struct `a clock that is set back a day` {
     // Rows have later times than the ones after them, because the clock was turned back. The facts don't change.
-    @Test func `takes nothing from any customer, and the database stays valid`() async throws {
+    @Test func `a clock that is set back a day takes nothing from any customer, and the database stays valid`()
+        async throws
+    {
         try await withFolder { folder in
             let minter = Calculator.minter(signed: Calculator.now.addingTimeInterval(-2 * 86_400))
             let appTransaction = try minter.text(.appTransaction)

@@ -82,7 +82,9 @@ import Testing
         }
     }
 
-    @Test func `under other trust anchors reports every artifact, and the option to pass`() async throws {
+    @Test func `checking a database under other trust anchors reports every artifact and the option to pass`()
+        async throws
+    {
         try await DatabaseTestBed.withFilledStore { store in
             let apple = try TrustConfiguration(anchors: [.production: .apple, .sandbox: .apple])
             let findings = try await DatabaseTestBed.findings(store, trust: apple)

@@ -7,7 +7,9 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `the canonical dump` {
-    @Test func `has a line for every row of every table, with the public IDs of customers`() async throws {
+    @Test func `the canonical dump has a line for every row of every table, with the public IDs of customers`()
+        async throws
+    {
         try await DatabaseTestBed.withFilledStore { store in
             let lines = try await DatabaseTestBed.dump(store).split(separator: "\n")
             var counts: [String: Int] = [:]

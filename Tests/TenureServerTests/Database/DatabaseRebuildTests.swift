@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `stops at an artifact that does not verify for that customer only, and takes nothing from them`()
+    @Test func `rebuilding a database skips a customer with an invalid artifact, and takes nothing from them`()
         async throws
     {
         try await DatabaseTestBed.withFilledStore { store in
@@ -60,7 +60,8 @@ import Testing
         }
     }
 
-    @Test func `takes nothing from any customer under anchors that signed nothing`() async throws {
+    @Test func `rebuilding a database takes nothing from any customer under anchors that signed nothing`() async throws
+    {
         try await DatabaseTestBed.withFilledStore { store in
             let before = try await DatabaseTestBed.dump(store)
             let apple = try TrustConfiguration(anchors: [.production: .apple, .sandbox: .apple])

@@ -22,7 +22,7 @@ import Testing
         return [words, repeated.shuffled(using: &random), words.reversed() + words.shuffled(using: &random)]
     }
 
-    @Test func `ends in the same state for any order and repetition of its notifications and syncs`() async throws {
+    @Test func `a customer's state is the same for any order and repetition of notifications and syncs`() async throws {
         let policy = try SimulatedLife.policy()
         try await withServiceTestBeds(3, policy: policy) { testBeds in
             var random = SeededRandom(seed: 20_261_120)

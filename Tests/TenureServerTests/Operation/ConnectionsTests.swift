@@ -57,7 +57,7 @@ import Testing
         #expect(server.closed == ["slow", "middle"])
     }
 
-    @Test func `close a response that the client does not read, and never one in progress`() {
+    @Test func `limits of open connections close an unread response, and never one in progress`() {
         let server = Server(limit: 3)
         server.open("working", at: 0, in: .working)
         let taken = server.open("taken", at: 0, in: .response)
@@ -70,7 +70,8 @@ import Testing
         #expect(server.closed == ["stalled"])
     }
 
-    @Test func `close the response that is read slowest where responses hold three quarters`() {
+    @Test
+    func `limits of open connections close the response that is read slowest where responses hold three quarters`() {
         let server = Server(limit: 4)
         for (name, bytes) in [("quick", 9000), ("slow", 10), ("middle", 500), ("quickest", 10_000)] {
             let connection = server.open(name, at: 0, in: .response)
@@ -85,7 +86,7 @@ import Testing
         #expect(!server.connections.isAcceptingNewConnections())
     }
 
-    @Test func `close no response that began within the last second, and count pipelined ones as one`() {
+    @Test func `connection limits close no response of the last second, and count pipelined ones as one`() {
         let server = Server(limit: 3)
         let pipelined = server.open("pipelined", at: 0, in: .response)
         server.connections.enter(.working, pipelined, at: 9 * Self.second)
@@ -133,10 +134,11 @@ import Testing
         let server = Server(limit: 2)
         let first = server.open("first", at: 0, in: .working)
         server.open("second", at: 0, in: .working)
-        #expect(server.connections.isAcceptingNewConnections() && !server.connections.awaitsRoom())
+        #expect(server.connections.isAcceptingNewConnections() && !server.connections.shouldScheduleRetry())
         server.open("new", at: Self.second, in: .working)
         #expect(!server.connections.isAcceptingNewConnections())
-        #expect(server.connections.awaitsRoom() && !server.connections.awaitsRoom(), "one looks again")
+        #expect(
+            server.connections.shouldScheduleRetry() && !server.connections.shouldScheduleRetry(), "one looks again")
         #expect(server.connections.retry(at: 2 * Self.second))
         server.connections.enter(.idle, first, at: 3 * Self.second)
         #expect(server.closed == ["first"])
@@ -157,7 +159,9 @@ import Testing
     @Test(arguments: [
         ("192.0.2.1", "192.0.2.2", 2), ("2001:db8:0:1::1", "2001:db8:0:2::1", 2), ("192.0.2.1", "198.51.100.1", 2),
     ])
-    func `of one address are limited, and others are not concerned`(address: String, other: String, limit: Int) {
+    func `connections of one address are limited, and others are not affected`(
+        address: String, other: String, limit: Int
+    ) {
         let server = Server(limit: 100, perAddress: limit)
         server.open("other", from: other, at: 0)
         for (instant, name) in ["a", "b", "c", "d"].enumerated() {
@@ -195,7 +199,7 @@ import Testing
         #expect(admitted.count == 10)
     }
 
-    @Test func `of one client behind a proxy are at most a quarter of those that the service can have`() throws {
+    @Test func `connections of one client behind a proxy are at most a quarter of all`() throws {
         let requests = RequestsInProgress(limit: 256, total: 40)
         let client = try #require(NetworkAddress("192.0.2.1"))
         #expect((1...20).filter { _ in requests.begin(for: client) }.count == 10)

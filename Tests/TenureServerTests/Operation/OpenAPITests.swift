@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `refers to nothing that is not there, and names every operation once`() throws {
+    @Test func `the OpenAPI document has no dangling reference, and names every operation once`() throws {
         let document = try InterfaceDocument()
         func references(_ value: JSONValue) -> [String] {
             switch value {
@@ -101,7 +101,7 @@ import Testing
         #expect(codes == .array(Problem.Code.allCases.map { .string($0.rawValue) }))
     }
 
-    @Test func `describes the answers as they are`() async throws {
+    @Test func `the OpenAPI document describes the responses as they are`() async throws {
         let document = try InterfaceDocument()
         let operations = Dictionary(uniqueKeysWithValues: document.operations.map { ($0.name, $0) })
         @Sendable func check(_ response: TestResponse, to name: String) throws {
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `notices an answer that it does not describe`() throws {
+    @Test func `the test of the OpenAPI document notices a response that it doesn't describe`() throws {
         let document = try InterfaceDocument()
         let problem = try #require(document.schema.resolve("#/components/schemas/Problem"))
         func mistakes(_ text: String) throws -> [String] {

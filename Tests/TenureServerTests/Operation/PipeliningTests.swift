@@ -19,7 +19,10 @@ import Testing
         text.split(separator: "HTTP/1.1 ").map { String($0.prefix(3)) }
     }
 
-    @Test func `are answered in order, whatever their bodies, also after the client closed its side`() async throws {
+    @Test
+    func `pipelined requests are answered in order, whatever their bodies, also after the client closed its side`()
+        async throws
+    {
         try await withLiveService { _, port in
             let connection = try RawConnection(port: port)
             let nothing = "GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -30,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `with an incomplete second body are answered once it is complete`() async throws {
+    @Test func `pipelined requests with an incomplete second body are answered once it is complete`() async throws {
         try await withLiveService { _, port in
             let connection = try RawConnection(port: port)
             let second = Self.sync("{}")
@@ -42,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `before one that is no HTTP are answered first`() async throws {
+    @Test func `pipelined requests before one that isn't HTTP are answered first`() async throws {
         try await withLiveService { _, port in
             let connection = try RawConnection(port: port)
             connection.send(Self.live + Self.live + "no HTTP\r\n\r\n")
@@ -51,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `that are too many at once end the connection`() async throws {
+    @Test func `too many pipelined requests at once end the connection`() async throws {
         try await withLiveService { _, port in
             let connection = try RawConnection(port: port)
             _ = await connection.sent(String(repeating: Self.live, count: 5_000))
@@ -68,7 +71,7 @@ import Testing
         return await connection.received(until: "{\"status\":\"ok\"}")?.contains("200 OK") == true
     }
 
-    @Test func `with unread responses take little memory`() async throws {
+    @Test func `pipelined requests with unread responses take little memory`() async throws {
         let folder = try Folder()
         let policy = try folder.write(
             """

@@ -10,7 +10,7 @@ import Testing
 @Suite struct `rate limits` {
     private static let second: UInt64 = 1_000_000_000
 
-    @Test func `let a burst through, then the rate, and say how long to wait`() throws {
+    @Test func `rate limits let a burst through, then the rate, and tell how long to wait`() throws {
         let buckets = try #require(TokenBuckets(.init(perSecond: 2, burst: 3)))
         for _ in 0..<3 { #expect(buckets.take(1, at: 0) == nil) }
         #expect(buckets.take(1, at: 0) == 0.5)
@@ -29,7 +29,7 @@ import Testing
         #expect(buckets.take(1, at: 6 * Self.second) == nil)
     }
 
-    @Test func `remember frequent callers, up to a limit`() throws {
+    @Test func `rate limits remember frequent callers, up to a limit`() throws {
         let buckets = try #require(TokenBuckets(.init(perSecond: 0.001, burst: 1), capacity: 100))
         #expect(buckets.take(0, at: 0) == nil)
         for stranger in 1...10_000 {
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `behind a proxy are of the address that the proxy heard, IPv6 by its network`() async throws {
+    @Test func `rate limits behind a proxy count the address that the proxy names, IPv6 by its network`() async throws {
         let field = try #require(HTTPField.Name("X-Forwarded-For"))
         try await withLiveService({
             $0.rateLimits.perAddress = .init(perSecond: 0.001, burst: 1)

@@ -54,7 +54,9 @@ import Testing
         }
     }
 
-    @Test func `is refused beyond loopback, behind a proxy and without test anchors`() async throws {
+    @Test func `the clock of a rehearsal is refused beyond loopback, behind a proxy and without test anchors`()
+        async throws
+    {
         try await withFolder { folder in
             let clock = try clock(in: folder)
             func refuses(_ change: (inout ServiceConfiguration) -> Void) throws -> Bool {

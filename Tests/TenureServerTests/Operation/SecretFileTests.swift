@@ -58,7 +58,9 @@ import Testing
         ]
     }
 
-    @Test func `is refused at the start while others can read it, through a link too`() async throws {
+    @Test func `a file with a secret is refused at the start while others can read it, through a link too`()
+        async throws
+    {
         let folder = try Folder()
         for (name, contents, arguments) in try cases(folder) {
             // The file of the case before belongs to another user.
@@ -80,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `that systemd keeps for the service may have any mode, and no other file may`() async throws {
+    @Test func `a secret that systemd provides may have any mode, and no other file may`() async throws {
         let folder = try Folder()
         let credentials = folder.url("credentials")
         try FileManager.default.createDirectory(at: credentials, withIntermediateDirectories: true)

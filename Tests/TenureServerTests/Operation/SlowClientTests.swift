@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `that send a body at a trickle after a quick start are closed, and steady ones are not`() async throws {
+    @Test func `clients that slow to a trickle after a quick start are closed, and steady ones are not`() async throws {
         try await withLiveService({ $0.timeouts.body = 3 }) { _, port in
             let head = Self.head + "Content-Length: 2000000\r\n\r\n{\"receipt\": \""
             let (steady, trickle) = (try RawConnection(port: port), try RawConnection(port: port))

@@ -47,7 +47,7 @@ import Testing
         #expect(try await status("/v1/notifications/apple", "{}", for: address, port: port).hasPrefix("4"))
     }
 
-    @Test func `by idle connections`() async throws {
+    @Test func `idle connections don't starve other clients`() async throws {
         try await withLiveService({ $0.limits.connections = 50 }) { _, port in
             var idle: [RawConnection] = []
             for _ in 0..<60 {
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `by connections that never send a head, or a body`() async throws {
+    @Test func `connections that never send a head or a body don't starve other clients`() async throws {
         try await withLiveService({ $0.limits.connections = 50 }) { _, port in
             let silent = try (0..<60).map { _ in try RawConnection(port: port) }
             for connection in silent { connection.send("POST /v1/sync HTTP/1.1\r\nX-Slow: ") }
@@ -97,7 +97,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `by responses that are never read`() async throws {
+    @Test func `responses that are never read don't starve other clients`() async throws {
         try await withCommand(connections: 8) { port in
             let request = "GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
             let deaf = try (0..<12).map { _ in try RawConnection(port: port, receiveBuffer: 4096) }
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `by responses that are read slowly`() async throws {
+    @Test func `responses that are read slowly don't starve other clients`() async throws {
         try await withCommand(connections: 8) { port in
             let request = "GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
             var slow: [RawConnection] = []
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `by slow bodies of many addresses behind a proxy, for small and large bodies`() async throws {
+    @Test func `slow bodies of many addresses behind a proxy don't starve other clients`() async throws {
         let bodies = BodyBudget(bytes: 4 << 20)
         try await withLiveService({
             $0.bodies = bodies
@@ -156,7 +156,9 @@ import Testing
 
     /// By the limit of an address, or by a quarter of all connections.
     @Test(arguments: [(2, 16_384), (256, 8)])
-    func `by many requests of one client behind a proxy`(perAddress: Int, connections: Int) async throws {
+    func `many requests of one client behind a proxy don't starve other clients`(perAddress: Int, connections: Int)
+        async throws
+    {
         try await withLiveService({
             $0.limits.connectionsPerAddress = perAddress
             $0.limits.connections = connections

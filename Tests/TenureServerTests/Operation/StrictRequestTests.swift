@@ -38,7 +38,7 @@ import Testing
         "", "Host: a\r\nHost: a\r\n", "Host: a\r\nHOST: b\r\n", "Host: a b\r\n", "Host: user@a\r\n", "Host: a/b\r\n",
         "Host: a, b\r\n",
     ])
-    func `over HTTP 1.1 without exactly one sound Host is refused`(hosts: String) async throws {
+    func `a request over HTTP 1.1 without exactly one valid Host is refused`(hosts: String) async throws {
         try await withLiveService { _, port in
             let connection = try RawConnection(port: port)
             connection.send("GET /health/live HTTP/1.1\r\n\(hosts)\r\n")
@@ -51,7 +51,7 @@ import Testing
         "HTTP/1.1\r\nHost: localhost:80\r\n", "HTTP/1.1\r\nhost: [::1]:8080\r\n", "HTTP/1.0\r\n",
         "HTTP/1.0\r\nHost: a\r\n",
     ])
-    func `is served with one, and over HTTP 1.0 without any`(rest: String) async throws {
+    func `a request is served with one Host, and over HTTP 1.0 without any`(rest: String) async throws {
         try await withLiveService { _, port in
             let answer = try await answer("GET /health/live \(rest)Connection: close\r\n\r\n", port: port)
             #expect(answer.contains(" 200 OK"), "\(answer)")
@@ -64,7 +64,7 @@ import Testing
         "http:///v1/products", "http://user@localhost/v1/products", "ws://localhost/v1/products",
         "javascript:/v1/products", "localhost/v1/products", "localhost:80",
     ])
-    func `for something that isn't a URL of HTTP is refused`(target: String) async throws {
+    func `a request for something that isn't a URL of HTTP is refused`(target: String) async throws {
         try await withLiveService { _, port in
             let connection = try RawConnection(port: port)
             connection.send("GET \(target) HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -76,7 +76,7 @@ import Testing
     @Test(arguments: [
         "http://localhost/v1/products", "HTTP://[::1]:8080/v1/products?a=b", "https://a.example/v1/products",
     ])
-    func `for a URL of HTTP is served, whatever its host`(target: String) async throws {
+    func `a request for a URL of HTTP is served, whatever its host`(target: String) async throws {
         try await withLiveService { _, port in
             let answer = try await answer(
                 "GET \(target) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", port: port)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `answers what came before it, and nothing that comes after it`() async throws {
+    @Test func `an ambiguous request ends the connection after the responses to earlier ones`() async throws {
         try await withLiveService { _, port in
             let good = "GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n"
             let connection = try RawConnection(port: port)
@@ -104,7 +104,7 @@ import Testing
         "/v1/products;x", "/v1%2Fproducts",
     ]
 
-    @Test func `by another spelling of a path is not found, below an app's name too`() async throws {
+    @Test func `another spelling of a path is not found, below an app's name too`() async throws {
         try await withLiveService { _, port in
             func status(_ path: String) async throws -> String {
                 try await answer("GET \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", port: port)
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `by another spelling of a number or an escape in a path is not found`() async throws {
+    @Test func `another spelling of a number or an escape in a path is not found`() async throws {
         try await withAdminClient { admin, _ in
             #expect(try await admin.get("/v1/admin/policies/1").status == .ok)
             for version in ["01", "+1", "%2B1", "1%20", "0x1"] {
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func `may escape in a path what needs it`() async throws {
+    @Test func `a request may escape characters in its path that need it`() async throws {
         try await withAdminClient { admin, _ in
             let escaped = try await admin.delete("/v1/admin/personas/a%20b")
             #expect(escaped.problem?.detail.contains("path") != true)
@@ -185,7 +185,7 @@ import Testing
         ("a raw NUL", Array("{\"receipt\":\"a\u{0}\"}".utf8)),
     ]
 
-    @Test func `with an unsound body is refused by every route that takes one`() async throws {
+    @Test func `a request with an ambiguous body is refused by every route that takes one`() async throws {
         try await withLiveService({ $0.adminKey = AdminClient.adminKey }) { _, port in
             for path in [
                 "/v1/sync", "/v1/notifications/apple", "/v1/admin/customers/find", "/v1/link",
@@ -205,7 +205,7 @@ import Testing
         "/v1/admin/customers?id=a%00b", "/v1/admin/customers/cus%00", "/v1/admin/orders/M%00", "/v1/products?a=%00",
         "/v1/admin/customers/cus_x/links/%00", "/nowhere%00",
     ])
-    func `with a NUL in its path or query is refused`(path: String) async throws {
+    func `a request with a NUL in its path or query is refused`(path: String) async throws {
         try await withLiveService({ $0.adminKey = AdminClient.adminKey }) { _, port in
             let answer = try await answer(
                 "GET \(path) HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(AdminClient.adminKey)\r\nConnection: close\r\n\r\n",

@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `of 1.2 takes suites with ECDHE and AEAD, and no others`() async throws {
+    @Test func `TLS 1.2 uses suites with ECDHE and AEAD, and no others`() async throws {
         try await withFolder { folder in
             let files = try files(folder)
             try await withServer(folder, files) { port in
@@ -135,7 +135,7 @@ import Testing
         #expect(await service.ended() == 0)
     }
 
-    @Test func `is renewed although the configuration of several apps has a mistake`() async throws {
+    @Test func `a TLS certificate is renewed although the configuration of several apps has a mistake`() async throws {
         let folder = try Folder()
         let (files, other) = (try files(folder.path), try files(folder.path, named: "two"))
         try folder.write(
@@ -167,7 +167,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `that cannot serve is refused with the file that is at fault`() throws {
+    @Test func `a TLS certificate that can't be used is refused with the file that is at fault`() throws {
         let folder = try Folder()
         let sound = try files(folder.path)
         let other = try files(folder.path, named: "two")
@@ -185,7 +185,7 @@ import Testing
         #expect(fault(sound, now: .distantFuture).contains("expired"))
     }
 
-    @Test func `suffices beyond loopback, with an admin key`() throws {
+    @Test func `TLS and an admin key suffice beyond loopback`() throws {
         var configuration = try Calculator.configuration("/tmp")
         configuration.host = "0.0.0.0"
         configuration.anchors = [.production: .apple]

@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `marks the entitlement token, which ends with it`() async throws {
+    @Test func `a persona marks the entitlement token, which ends with it`() async throws {
         try await withAdminClient { admin, _ in
             let token = try await admin.persona(more: ["expires": "2026-11-22T12:00:00Z"])
             let answer = try await admin.sandboxed(as: token)

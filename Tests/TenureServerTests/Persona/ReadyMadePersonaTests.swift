@@ -10,7 +10,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `ready-made personas` {
-    @Test func `cover every kind of customer that a change affects`() async throws {
+    @Test func `ready-made personas cover every kind of customer that a change affects`() async throws {
         try await withAdminClient { admin, _ in
             let answer = try await admin.post("/v1/admin/personas/ready-made", [:])
             #expect(answer.status == .ok, "\(answer.text)")

@@ -14,7 +14,8 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `publishing a policy` {
-    @Test func `that gives something is refused without a number, and then takes effect at once`() async throws {
+    @Test func `a policy that gives something is refused without a number, and then takes effect at once`() async throws
+    {
         try await withAdminClient { admin, keys in
             let admin = admin.with(keys[.policy])
             let newcomer = try await admin.newcomer()
@@ -43,7 +44,9 @@ import Testing
         }
     }
 
-    @Test func `that takes something is refused until the number is repeated; a rollback gives it back`() async throws {
+    @Test func `a policy that takes something is refused without its number, and a rollback gives it back`()
+        async throws
+    {
         try await withAdminClient { admin, _ in
             let owner = try await admin.owner()
             let newcomer = try await admin.newcomer()
@@ -117,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `succeeds while customers are erased and sync all the time`() async throws {
+    @Test func `publishing a policy succeeds while customers are erased and sync all the time`() async throws {
         try await withAdminClient { admin, _ in
             var owners: [String] = []
             for number in 100..<400 { owners.append(try await admin.owner("704000000000000\(number)").id) }
@@ -218,7 +221,7 @@ import Testing
         }
     }
 
-    @Test func `keeps promises if that is requested`() async throws {
+    @Test func `publishing a policy keeps promises if that is requested`() async throws {
         try await withAdminClient { admin, _ in
             let owner = try await admin.owner()
             // Owners whom the service doesn't know yet would lose.
@@ -316,7 +319,7 @@ import Testing
         }
     }
 
-    @Test func `reports a policy's mistakes, and accepts no policy of another app`() async throws {
+    @Test func `publishing a policy reports a policy's mistakes, and accepts no policy of another app`() async throws {
         try await withAdminClient { admin, keys in
             let broken = try await admin.post(AdminClient.policies, ["policy": "app: {", "reason": "r"])
             #expect(broken.status == .badRequest && broken.problem?.detail.contains("policy:1:") == true)
@@ -338,7 +341,9 @@ import Testing
         }
     }
 
-    @Test func `takes the same rights from unbound customers as from the customers they name`() async throws {
+    @Test func `publishing a policy takes the same rights from unbound customers as from the customers they name`()
+        async throws
+    {
         try await withAdminClient { admin, _ in
             _ = try await admin.owner()
             let found = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction))

@@ -13,7 +13,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `a policy that another process published` {
-    @Test func `is followed by the next sync, read and list of products`() async throws {
+    @Test func `another process's policy is followed by the next sync, read and list of products`() async throws {
         try await withFolder { folder in
             try await withServiceTestBed(in: folder, { $0.policyStaleness = .zero }) { first in
                 let request = SyncRequest(appTransaction: try Calculator.minter().newcomer(), transactions: [])
@@ -39,7 +39,9 @@ import Testing
         }
     }
 
-    @Test func `makes every promise from then on, even in a process that notices it late`() async throws {
+    @Test func `another process's policy makes every promise from then on, even in one that notices it late`()
+        async throws
+    {
         try await withFolder { folder in
             // It looks again only in an hour, unless what it writes is refused.
             try await withServiceTestBed(in: folder, policy: try .generous(), { $0.policyStaleness = .seconds(3600) }) {
@@ -58,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `is sent to webhooks, with the number of customers that it affects`() async throws {
+    @Test func `another process's policy is sent to webhooks, with the number of affected customers`() async throws {
         try await withFolder { folder in
             try await withHooks(in: folder, [Webhook.local(9)]) { client, hooks in
                 let newcomer = SyncRequest(appTransaction: try Calculator.minter().newcomer(), transactions: [])
@@ -72,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `sends the end of a removed entitlement of the customers who bought it`() async throws {
+    @Test func `another process's policy sends the end of a removed entitlement that customers bought`() async throws {
         try await withFolder { folder in
             let usual = try Calculator.policy()
             let both = try Policy(

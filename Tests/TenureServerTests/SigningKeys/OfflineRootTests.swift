@@ -72,7 +72,8 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
 }
 
 @Suite struct `an offline root` {
-    @Test func `vouches for the key in use, and tokens are issued until the period ends`() async throws {
+    @Test func `an offline root vouches for the key in use, and tokens are issued until the period ends`() async throws
+    {
         try await withRoot { testBed in
             try testBed.begin(days: 90)
             let answer = try await testBed.sync()
@@ -89,7 +90,9 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
         }
     }
 
-    @Test func `signs the next key before it is used, and apps that pinned the old one go on`() async throws {
+    @Test func `an offline root signs the next key before it is used, and apps that pinned the old one go on`()
+        async throws
+    {
         try await withRoot { testBed in
             try testBed.begin()
             let first = try testBed.inUse()
@@ -106,7 +109,7 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
         }
     }
 
-    @Test func `revokes a stolen key, and the one after it takes its place`() async throws {
+    @Test func `an offline root revokes a stolen key, and the one after it takes its place`() async throws {
         try await withRoot { testBed in
             try testBed.begin()
             let stolen = try testBed.inUse()
@@ -126,7 +129,7 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
         }
     }
 
-    @Test func `revokes the old key after a rotation, which shortens the chain`() async throws {
+    @Test func `an offline root revokes the old key after a rotation, which shortens the chain`() async throws {
         try await withRoot { testBed in
             try testBed.begin()
             let stolen = try testBed.inUse()
@@ -138,7 +141,7 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
         }
     }
 
-    @Test func `counts its lists up, and an older one is refused`() async throws {
+    @Test func `an offline root numbers its lists, and an older one is refused`() async throws {
         try await withRoot { testBed in
             try testBed.begin()
             let lists = try ["a", "b"].map { try testBed.root.revoke([$0], at: testBed.clock.now) }
@@ -162,7 +165,7 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
         }
     }
 
-    @Test func `is known by its public key, and what else is signed is refused`() async throws {
+    @Test func `an offline root is known by its public key, and what else is signed is refused`() async throws {
         try await withRoot { testBed in
             let key = try testBed.administration.summary().inUse
             let sound = try testBed.statement(key, days: 90)
@@ -187,7 +190,7 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
         }
     }
 
-    @Test func `is kept in a file that only its owner can read, and never replaced`() async throws {
+    @Test func `an offline root is kept in a file that only its owner can read, and never replaced`() async throws {
         try await withRoot { testBed in
             #expect(try testBed.root.create() == testBed.publicRoot)
             #expect(!testBed.publicRoot.contains("PRIVATE"))
@@ -200,7 +203,7 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
         }
     }
 
-    @Test func `has the end of its period announced for thirty days, once a day`() async throws {
+    @Test func `the end of an offline root's period is announced for thirty days, once a day`() async throws {
         try await withRoot { testBed in
             func lines(_ log: inout SigningKeyLog) throws -> [SigningKeyLog.Line] {
                 log.lines(
@@ -227,7 +230,7 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
         }
     }
 
-    @Test func `revokes the key that waits, which never comes into use`() async throws {
+    @Test func `an offline root revokes the key that waits, which is never used`() async throws {
         try await withRoot { testBed in
             try testBed.begin()
             let stolen = try testBed.inUse()
@@ -243,7 +246,9 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
         }
     }
 
-    @Test func `is replaced by another root only on demand, and the list of revoked keys goes with it`() async throws {
+    @Test func `an offline root is replaced by another root only on demand, and the list of revoked keys goes with it`()
+        async throws
+    {
         try await withRoot { testBed in
             try testBed.begin()
             try testBed.install(try testBed.root.revoke(["x"], at: testBed.clock.now))

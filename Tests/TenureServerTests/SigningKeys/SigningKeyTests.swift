@@ -64,7 +64,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
 }
 
 @Suite struct `rotating the signing key` {
-    @Test func `of a running service, twice: each key vouches for the next, and all are published`() async throws {
+    @Test func `two rotations of a running service publish all keys, and each vouches for the next`() async throws {
         try await withKeys { testBed in
             let first = try testBed.inUse()
             #expect(try await testBed.published() == [first])
@@ -88,7 +88,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `keeps the token's size, however long the chain is`() async throws {
+    @Test func `rotating the signing key keeps the token's size, however long the chain is`() async throws {
         try await withKeys { testBed in
             let before = try await testBed.sync().entitlementToken?.utf8.count
             try testBed.rotate(15)
@@ -96,7 +96,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `keeps no older private key`() async throws {
+    @Test func `rotating the signing key keeps no older private key`() async throws {
         try await withKeys { testBed in
             func keys() throws -> Int {
                 let text = try String(contentsOfFile: testBed.folder + "/signing-key.json", encoding: .utf8)
@@ -109,7 +109,9 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `stops at sixteen keys, unless an option lets it drop the oldest pin`() async throws {
+    @Test func `rotating the signing key stops at sixteen keys, unless an option lets it drop the oldest pin`()
+        async throws
+    {
         try await withKeys { testBed in
             let first = try testBed.inUse()
             try testBed.rotate(15)
@@ -126,7 +128,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `publishes a replaced key until its last token has expired`() async throws {
+    @Test func `a replaced signing key is published until its last token has expired`() async throws {
         let clock = TestClock()
         try await withKeys(now: { clock.now }) { testBed in
             let first = try testBed.inUse()
@@ -141,7 +143,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
     }
 
     @Test(arguments: [(30.0, 365.0), (800, 800)])
-    func `forgets no key outside the chain before its last token can have expired`(
+    func `rotating the signing key forgets no key outside the chain before its last token can have expired`(
         configured: Double, days: Double
     ) async throws {
         let clock = TestClock()
@@ -162,7 +164,9 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `publishes a replaced key until tokens of a longer life than today's have expired`() async throws {
+    @Test func `a replaced signing key is published until tokens of a longer life than today's have expired`()
+        async throws
+    {
         let clock = TestClock()
         try await withFolder { folder in
             func serve<Result: Sendable>(
@@ -188,7 +192,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `makes no ID that a command would read as an option`() throws {
+    @Test func `rotating makes no key ID that a command would read as an option`() throws {
         var file = SigningKeyFile(at: Calculator.now)
         for _ in 0..<400 { try file.rotate(at: Calculator.now, droppingOldest: true) }
         _ = try file.revoke(try #require(file.keys.last).key.id, at: Calculator.now)
@@ -196,7 +200,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         #expect(!file.keys.contains { $0.key.id.hasPrefix("-") })
     }
 
-    @Test func `keeps personas' tokens valid`() async throws {
+    @Test func `rotating the signing key keeps personas' tokens valid`() async throws {
         try await withFolder { folder in
             try await withService(in: folder, { $0.adminKey = AdminClient.adminKey }) { client in
                 let admin = AdminClient(client: client, key: AdminClient.adminKey)
@@ -207,7 +211,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `by several commands at once loses none`() async throws {
+    @Test func `rotating by several commands at once loses no signing key`() async throws {
         try await withKeys { testBed in
             let administration = testBed.administration
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -219,7 +223,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `is noticed by a service, which keeps its keys while the file can't be read`() async throws {
+    @Test func `a service notices a rotation, and keeps its keys while the file can't be read`() async throws {
         try await withKeys { testBed in
             let path = testBed.folder + "/signing-key.json"
             let sound = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -234,7 +238,8 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
 }
 
 @Suite struct `revoking a signing key` {
-    @Test func `in use replaces it by one that no older key vouches for, and names the stranded keys`() async throws {
+    @Test func `revoking the key in use makes one that no older key vouches for, and names stranded pins`() async throws
+    {
         try await withKeys { testBed in
             let first = try testBed.inUse()
             let second = try testBed.rotate()
@@ -255,7 +260,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `that was replaced cuts the chain behind it`() async throws {
+    @Test func `revoking a replaced signing key cuts the chain behind it`() async throws {
         try await withKeys { testBed in
             let first = try testBed.inUse()
             let second = try testBed.rotate()
@@ -272,7 +277,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `ends a persona's token that it signed`() async throws {
+    @Test func `revoking a signing key ends a persona's token that it signed`() async throws {
         try await withFolder { folder in
             try await withService(in: folder, { $0.adminKey = AdminClient.adminKey }) { client in
                 let admin = AdminClient(client: client, key: AdminClient.adminKey)
@@ -288,7 +293,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
 
 @Suite struct `a file of signing keys` {
     /// Every way in which it could promise what no client would believe.
-    @Test func `that a client would reject is refused`() async throws {
+    @Test func `a file of signing keys that a client would reject is refused`() async throws {
         try await withKeys { testBed in
             let other = SigningKeyFile(at: Calculator.now)
             try testBed.rotate(2)
@@ -324,7 +329,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `and that of an offline root show no private key where they are printed`() throws {
+    @Test func `signing keys and an offline root show no private key where they are printed`() throws {
         var file = SigningKeyFile(at: Calculator.now)
         _ = try file.prepare(at: Calculator.now)
         let root = OfflineRoot.Contents(privateKey: file.privateKey)
@@ -339,7 +344,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         #expect(!output.contains("PRIVATE KEY"))
     }
 
-    @Test func `has no leftover of a killed command beside it after the next one`() async throws {
+    @Test func `the leftover of a killed signing-key command is removed by the next one`() async throws {
         try await withKeys { testBed in
             let leftover = testBed.folder + "/signing-key.json.12345678901234567890"
             let copies = ["backup", "1", "20261120120000"].map { testBed.folder + "/signing-key.json." + $0 }
@@ -353,7 +358,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
     }
 
     @Test(.enabled(if: getuid() == 0, "only root can give a file to another user"))
-    func `keeps its owner when root rotates it`() async throws {
+    func `a file of signing keys keeps its owner when root rotates it`() async throws {
         try await withKeys { testBed in
             let path = testBed.folder + "/signing-key.json"
             #expect(chown(path, 65_534, 65_534) == 0)

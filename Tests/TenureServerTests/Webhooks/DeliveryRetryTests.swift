@@ -47,7 +47,7 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `delivering webhooks again after three days it is abandoned, and a replay starts again`() async throws {
+    @Test func `a webhook message is abandoned after three days, and a replay starts again`() async throws {
         let receiver = try await Receiver()
         let port = receiver.port
         try await receiver.close()
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `waits double, vary a little, end after three days, and respect Retry-After`() {
+    @Test func `waits between webhook attempts double, vary, end after three days, and respect Retry-After`() {
         let schedule = RetrySchedule()
         func delay(_ attempt: Int, retryAfter: TimeInterval? = nil, jitter: Double = 1) -> TimeInterval? {
             schedule.retry(

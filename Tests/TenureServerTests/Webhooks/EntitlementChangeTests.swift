@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `send a withdrawn parental consent once, and it takes no right`() async throws {
+    @Test func `webhooks send a withdrawn parental consent once, and it takes no right`() async throws {
         try await withHooks([Self.closedPort]) { client, hooks in
             let minter = Calculator.minter()
             let owner = try await client.sync(
@@ -76,7 +76,9 @@ import Testing
         }
     }
 
-    @Test func `send nothing for a customer without entitlements, but the end of a refunded purchase`() async throws {
+    @Test func `webhooks send nothing for a customer without entitlements but the end of a refunded purchase`()
+        async throws
+    {
         try await withHooks([Self.closedPort]) { client, hooks in
             let newcomer = try Calculator.minter().newcomer(Self.id)
             _ = try await client.sync(SyncRequest(appTransaction: newcomer, transactions: []))
@@ -94,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `send the end of a right a week before and at its end, once each`() async throws {
+    @Test func `webhooks send the end of a right a week before and at its end, once each`() async throws {
         try await withHooks([Self.closedPort]) { client, hooks in
             let end = Calculator.now.addingTimeInterval(30 * 86_400)
             _ = try await client.sync(try subscription(until: end))
@@ -134,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `send an end that passed while the service was down with the next sync`() async throws {
+    @Test func `webhooks send an end that passed while the service was down with the next sync`() async throws {
         try await withHooks([Self.closedPort]) { client, hooks in
             let end = Calculator.now.addingTimeInterval(10 * 86_400)
             _ = try await client.sync(try subscription(until: end))
@@ -144,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `send the effects of support's changes, but not the changes themselves`() async throws {
+    @Test func `webhooks send the effects of support's changes, but not the changes themselves`() async throws {
         try await withHooks([Self.closedPort]) { client, hooks in
             let newcomer = try Calculator.minter().newcomer(Self.id)
             _ = try await client.sync(SyncRequest(appTransaction: newcomer, transactions: []))
@@ -163,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func `send a new policy, and a change for each customer that it affects`() async throws {
+    @Test func `webhooks send a new policy, and a change for each customer that it affects`() async throws {
         try await withFolder { folder in
             let end = Calculator.now.addingTimeInterval(100 * 86_400)
             try await withHooks(in: folder, [Self.closedPort]) { client, hooks in
@@ -182,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func `send no changes for customers from before the first webhook`() async throws {
+    @Test func `webhooks send no changes for customers from before the first webhook`() async throws {
         try await withFolder { folder in
             let end = Calculator.now.addingTimeInterval(30 * 86_400)
             _ = try await withService(in: folder) { try await $0.sync(try subscription(until: end)) }

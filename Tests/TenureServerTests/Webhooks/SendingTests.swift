@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `sending a webhook of an endless response only the head is read`() async throws {
+    @Test func `only the head of an endless response to a webhook is read`() async throws {
         let receiver = try await Receiver { _, _ in .endless }
         #expect(try await send(to: "http://127.0.0.1:\(receiver.port)/") == .status(200, retryAfter: nil))
         try await receiver.close()
@@ -78,7 +78,7 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `each attempt tries another address of the host`() async throws {
+    @Test func `each attempt to send a webhook tries another address of the host`() async throws {
         let certificate = try HostCertificate(for: "hooks.example.com")
         let receiver = try await Receiver(tls: certificate.context)
         // The first one refuses connections.
@@ -132,7 +132,7 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `sending a webhook without TLS only loopback is connected to`() async throws {
+    @Test func `webhooks without TLS connect only to loopback`() async throws {
         let answer = try await send(to: "http://hooks.example.com/", addresses: ["93.184.216.34"])
         #expect(answer == .none("`hooks.example.com` isn't loopback, and the URL has no TLS; use https"))
         // All of its addresses must be.

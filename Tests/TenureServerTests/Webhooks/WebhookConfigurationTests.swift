@@ -22,7 +22,7 @@ import Testing
         #expect(try mistake { $0.eachCustomer = false } == nil)
     }
 
-    @Test func `each mistake is one line that says what to do`() throws {
+    @Test func `each mistake in the configuration of webhooks is one line that says what to do`() throws {
         let cases: [(String, (inout Webhook) -> Void)] = [
             ("has no name", { $0.name = "" }),
             ("its URL is invalid", { $0.url = "hooks" }),
@@ -50,13 +50,13 @@ import Testing
         }
     }
 
-    @Test func `two endpoints with one name are refused`() throws {
+    @Test func `two webhook endpoints with one name are refused`() throws {
         var configuration = try Calculator.configuration("/tmp")
         configuration.webhooks = [.local(1), .local(2)]
         #expect(configuration.mistakes.first?.description.contains("two webhooks have this name") == true)
     }
 
-    @Test func `both secrets sign while one replaces the other`() {
+    @Test func `both secrets of a webhook sign while one replaces the other`() {
         let body = Array(#"{"id":"evt_1"}"#.utf8)
         let date = Date(timeIntervalSince1970: 1_700_000_000)
         let both = WebhookSignature.text(of: body, at: date, secrets: ["new secret of ours", "old secret of ours"])

@@ -53,13 +53,37 @@ import Testing
             // The app has canceled its own requests, and may close their connections later.
             testBed.server.hold(after: nil, closing: requests)
         }
+
+        /// Downloads the first pack, and leaves the foreground while it arrives.
+        func downloadAndLeave(
+            orders: Int = 1, _ change: @escaping @Sendable (inout Setup) -> Void = { _ in }
+        ) async throws -> (tenure: Tenure, piano: Tenure.AssetPack, download: Task<Void, any Error>) {
+            let tenure = start(change)
+            let piano = tenure.content["piano"]
+            let download = Task { try await piano.download() }
+            _ = await piano.reaches(bytes: 2_500_000)
+            try await leave(orders: orders)
+            return (tenure, piano, download)
+        }
+
+        /// Requests both packs, and returns when the second one waits for the first.
+        func downloadBoth(with tenure: Tenure) async throws -> [Task<Void, any Error>] {
+            let (piano, violin) = (tenure.content["piano"], tenure.content["violin"])
+            var downloads = [Task { try await piano.download() }]
+            _ = await piano.reaches(bytes: 500_000)
+            downloads.append(Task { try await violin.download() })
+            let library = piano.library
+            while await library.requests.count < 2 { try await Task.sleep(nanoseconds: 5_000_000) }
+            return downloads
+        }
     }
 
     private func wait(until isTrue: () async -> Bool) async throws {
         while await !isTrue() { try await Task.sleep(nanoseconds: 5_000_000) }
     }
 
-    @Test func `continue while the app isn't running, and a relaunch in the background installs them`() async throws {
+    @Test func `background downloads continue while the app isn't running, and a relaunch installs them`() async throws
+    {
         let app = try App()
         app.system.hold { _ in 0 }
         var first: Tenure? = app.start()
@@ -98,7 +122,9 @@ import Testing
         #expect(app.system.orders.count == 2)
     }
 
-    @Test func `aren't handed over to a server that hasn't answered a range with 206`() async throws {
+    @Test func `background downloads aren't handed over to a server that hasn't answered a range with 206`()
+        async throws
+    {
         let app = try App(faults: [.delay(3)])
         app.testBed.server.hold(after: nil)
         let tenure = app.start()
@@ -112,19 +138,14 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `continue at the system if they have bytes when the app returns, and the app downloads the others`()
+    @Test func `when the app returns, the system continues downloads that have bytes, and the app the others`()
         async throws
     {
         let app = try App()
         app.system.hold { $0.label.contains("violin") ? 0 : 1 }
         let tenure = app.start()
-        let (piano, violin) = (tenure.content["piano"], tenure.content["violin"])
-        var downloads = [Task { try await piano.download() }]
-        _ = await piano.reaches(bytes: 500_000)
-        downloads.append(Task { try await violin.download() })
-        let library = piano.library
-        try await wait { await library.requests.count == 2 }
-        _ = await piano.reaches(bytes: 2_500_000)
+        let downloads = try await app.downloadBoth(with: tenure)
+        _ = await tenure.content["piano"].reaches(bytes: 2_500_000)
         try await app.leave(orders: 2)
         app.send(.appBecameActive)
         try await wait { app.system.canceled.count == 1 }
@@ -136,14 +157,10 @@ import Testing
         #expect(app.testBed.server.sent < Self.size + 2_000_000 + 1_500_000, "nothing was fetched twice")
     }
 
-    @Test func `aren't handed over again while the system has them`() async throws {
+    @Test func `background downloads aren't handed over again while the system has them`() async throws {
         let app = try App()
         app.system.hold { _ in 1 }
-        let tenure = app.start()
-        let piano = tenure.content["piano"]
-        let download = Task { try await piano.download() }
-        _ = await piano.reaches(bytes: 2_500_000)
-        try await app.leave(orders: 1)
+        let (tenure, piano, download) = try await app.downloadAndLeave()
         let library = piano.library
         app.send(.appBecameActive)
         try await wait { await library.isInForeground }
@@ -157,14 +174,10 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `without progress when the app returns are continued by the app`() async throws {
+    @Test func `the app continues background downloads that have no progress when it returns`() async throws {
         let app = try App()
         app.system.hold { _ in 1 }
-        let tenure = app.start { $0.stallTimeout = 2 }
-        let piano = tenure.content["piano"]
-        let download = Task { try await piano.download() }
-        _ = await piano.reaches(bytes: 2_500_000)
-        try await app.leave(orders: 1)
+        let (tenure, _, download) = try await app.downloadAndLeave { $0.stallTimeout = 2 }
         app.send(.appBecameActive)
         try await download.value
         #expect(app.system.canceled.count == 1)
@@ -172,7 +185,7 @@ import Testing
     }
 
     @Test(arguments: ["status", "range", "short", "failed"])
-    func `count only if they have exactly the requested range`(defect: String) async throws {
+    func `background downloads count only if they have exactly the requested range`(defect: String) async throws {
         let app = try App()
         app.system.change { result in
             switch defect {
@@ -190,28 +203,20 @@ import Testing
             default: BackgroundResult(label: result.label)
             }
         }
-        let tenure = app.start()
-        let piano = tenure.content["piano"]
-        let download = Task { try await piano.download() }
-        _ = await piano.reaches(bytes: 2_500_000)
-        try await app.leave(orders: 1)
+        let (tenure, _, download) = try await app.downloadAndLeave()
         try await wait { app.system.unfinished == 0 }
         app.send(.appBecameActive)
         try await download.value
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `that failed are handed over again, also if the app has looked at them before the system asks it to`()
+    @Test func `failed background downloads are handed over again, even if the app looked at them first`()
         async throws
     {
         let app = try App()
         app.system.change { BackgroundResult(label: $0.label, status: 403, file: $0.file) }
         app.system.hold { _ in 0 }
-        let tenure = app.start()
-        let piano = tenure.content["piano"]
-        let download = Task { try await piano.download() }
-        _ = await piano.reaches(bytes: 2_500_000)
-        try await app.leave(orders: 1)
+        let (tenure, piano, download) = try await app.downloadAndLeave()
         app.system.hold { _ in nil }
         let library = piano.library
         let background = try #require(await library.background)
@@ -230,7 +235,9 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `that were refused get a new link after a relaunch, and are handed over with it`() async throws {
+    @Test func `refused background downloads get a new link after a relaunch, and are handed over with it`()
+        async throws
+    {
         let app = try App()
         app.system.change { BackgroundResult(label: $0.label, status: 403, file: $0.file) }
         app.system.hold { _ in 0 }
@@ -264,16 +271,12 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `stop when they are paused or canceled`() async throws {
+    @Test func `downloads in the background stop when they are paused or canceled`() async throws {
         let app = try App()
         app.system.hold { _ in 0 }
         let tenure = app.start()
+        let downloads = try await app.downloadBoth(with: tenure)
         let (piano, violin) = (tenure.content["piano"], tenure.content["violin"])
-        var downloads = [Task { try await piano.download() }]
-        _ = await piano.reaches(bytes: 500_000)
-        downloads.append(Task { try await violin.download() })
-        let library = piano.library
-        try await wait { await library.requests.count == 2 }
         _ = await piano.reaches(bytes: 2_500_000)
         try await app.leave(orders: 2)
         await piano.pause()
@@ -285,7 +288,7 @@ import Testing
     }
 
     @Test(arguments: ["refund", "end of a subscription"])
-    func `stop when the right ends`(reason: String) async throws {
+    func `downloads in the background stop when the right ends`(reason: String) async throws {
         let end = InventedApp.now.addingTimeInterval(3600)
         let app = try App(
             unlock: .entitlement("cloud"),
@@ -294,11 +297,7 @@ import Testing
                 $0.transactions = [InventedApp.subscription(until: end)]
             })
         app.system.hold { _ in 0 }
-        let tenure = app.start()
-        let piano = tenure.content["piano"]
-        let download = Task { try await piano.download() }
-        _ = await piano.reaches(bytes: 2_500_000)
-        try await app.leave(orders: 1)
+        let (tenure, _, download) = try await app.downloadAndLeave()
         if reason == "refund" {
             let date = InventedApp.now.addingTimeInterval(-60)
             app.testBed.device.store.change {
@@ -317,7 +316,9 @@ import Testing
         #expect(app.system.canceled.count == 1)
     }
 
-    @Test func `leave out what is paused, and use an expensive network only with consent`() async throws {
+    @Test func `background downloads leave out paused packs, and use expensive networks only with consent`()
+        async throws
+    {
         let app = try App()
         app.system.hold { _ in 0 }
         let tenure = app.start { $0.options.expensiveNetworkLimit = 1_000_000 }
@@ -342,18 +343,14 @@ import Testing
         for download in downloads { await download.value }
     }
 
-    @Test func `that arrive out of order are put together`() async throws {
+    @Test func `background downloads that arrive out of order are put together`() async throws {
         let app = try App()
         // 40 MB in one file: two ranges, the second of which is the first to arrive.
         let block = ContentTestBed.bytes(4_000_000)
         let large = (0..<10).reduce(into: Data()) { data, _ in data += block }
         try app.testBed.publish(["large.wav": large])
         app.system.hold { $0.headers["Range"]?.hasSuffix("-40000511") == true ? nil : 0 }
-        let tenure = app.start()
-        let piano = tenure.content["piano"]
-        let download = Task { try await piano.download() }
-        _ = await piano.reaches(bytes: 2_500_000)
-        try await app.leave(orders: 2)
+        let (tenure, piano, download) = try await app.downloadAndLeave(orders: 2)
         try await wait { app.system.unfinished == 1 }
         // What has arrived counts, although 32 MiB before it are missing.
         _ = await piano.reaches(bytes: 6_400_000)

@@ -30,7 +30,8 @@ import Testing
         while await !isTrue(tenure.content["drums"].library) { try await Task.sleep(nanoseconds: 5_000_000) }
     }
 
-    @Test func `is asked for on an expensive network, also if it changes midway`() async throws {
+    @Test func `the consent to downloads is asked for on an expensive network, also if it changes midway`() async throws
+    {
         let (conditions, network) = AsyncStream.makeStream(of: NetworkCondition.self)
         let testBed = try ContentTestBed(Self.files, faults: [.stall(after: 4_000_000)]) { setup in
             setup.stallTimeout = 60
@@ -49,7 +50,7 @@ import Testing
         #expect(testBed.server.starts.allSatisfy { $0 >= seen }, "\(testBed.server.ranges)")
     }
 
-    @Test func `is asked for in Low Data Mode, however small the download is`() async throws {
+    @Test func `the consent to downloads is asked for in Low Data Mode, however small the download is`() async throws {
         let (conditions, network) = AsyncStream.makeStream(of: NetworkCondition.self)
         network.yield(NetworkCondition(isExpensive: false, isConstrained: true))
         let testBed = try ContentTestBed(["index.json": Data("{}".utf8)]) { $0.network = { conditions } }
@@ -70,7 +71,9 @@ import Testing
     }
 
     @Test(arguments: ["canceled", "paused"])
-    func `depends on the missing bytes of all packs together that aren't paused`(end: String) async throws {
+    func `the consent to downloads depends on the missing bytes of all packs together that aren't paused`(end: String)
+        async throws
+    {
         let (conditions, network) = AsyncStream.makeStream(of: NetworkCondition.self)
         let testBed = try ContentTestBed(Self.files) { setup in
             setup.stallTimeout = 60
@@ -101,7 +104,7 @@ import Testing
         downloads[1].cancel()
     }
 
-    @Test func `doesn't depend on bytes that have arrived`() async throws {
+    @Test func `the consent to downloads doesn't depend on bytes that have arrived`() async throws {
         let (conditions, network) = AsyncStream.makeStream(of: NetworkCondition.self)
         let testBed = try drums { setup in
             setup.network = { conditions }
@@ -128,7 +131,7 @@ import Testing
         try await download.value
     }
 
-    @Test func `isn't needed anymore when the network is cheap again`() async throws {
+    @Test func `the consent to downloads isn't needed anymore when the network is cheap again`() async throws {
         let (conditions, network) = AsyncStream.makeStream(of: NetworkCondition.self)
         network.yield(NetworkCondition(isExpensive: true))
         let testBed = try drums { setup in
@@ -143,7 +146,7 @@ import Testing
         try await download.value
     }
 
-    @Test func `counts after a relaunch`() async throws {
+    @Test func `the consent to downloads counts after a relaunch`() async throws {
         let testBed = try drums { setup in
             setup.network = {
                 AsyncStream { $0.yield(NetworkCondition(isExpensive: true, isConstrained: true)) }
@@ -176,7 +179,7 @@ import Testing
     @Test(arguments: [
         (500_000, false, [false, false]), (5_000_000, false, [true, false]), (500_000, true, [true, true]),
     ])
-    func `tells the transport which networks may carry the bytes`(
+    func `the consent to downloads tells the transport which networks it may use`(
         limit: Int, hasConsent: Bool, allowed: [Bool]
     ) async throws {
         let transport = ArrangedTransport()

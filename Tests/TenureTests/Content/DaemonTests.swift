@@ -96,7 +96,9 @@ import Testing
         var total: Int { parts * part }
     }
 
-    @Test func `continue while the app isn't running, and a relaunch by the system installs them`() async throws {
+    @Test func `daemon downloads continue while the app isn't running, and a relaunch by the system installs them`()
+        async throws
+    {
         let scene = try await Scene()
         let app = try await scene.handOver()
         await app.kill()
@@ -114,7 +116,7 @@ import Testing
         try await relaunched.quit()
     }
 
-    @Test func `stay at the daemon if they have bytes when the app returns, and no range is fetched twice`()
+    @Test func `the daemon keeps downloads that have bytes when the app returns, and fetches no range twice`()
         async throws
     {
         let scene = try await Scene()
@@ -136,7 +138,7 @@ import Testing
         try await app.quit()
     }
 
-    @Test func `survive refusals, wrong ranges, closed connections and a lost network without the app's user`()
+    @Test func `daemon downloads survive refusals, wrong ranges and a lost network without the app's user`()
         async throws
     {
         let scene = try await Scene()
@@ -167,7 +169,7 @@ import Testing
         Issue.record("not installed after four relaunches")
     }
 
-    @Test func `aren't handed over again to a server that has sent a whole file, and end when the user opens the app`()
+    @Test func `daemon downloads of whole files aren't handed over again, and end when the user opens the app`()
         async throws
     {
         let scene = try await Scene()
@@ -187,7 +189,7 @@ import Testing
         try await opened.quit()
     }
 
-    @Test func `that a force quit has canceled continue when the user opens the app`() async throws {
+    @Test func `daemon downloads that a force quit has canceled continue when the user opens the app`() async throws {
         let scene = try await Scene()
         let app = try await scene.handOver()
         await app.kill()

@@ -15,7 +15,7 @@ import Testing
     ]
     private static let size = files.values.reduce(0) { $0 + $1.count }
 
-    @Test func `are installed, open and equal to what was published`() async throws {
+    @Test func `downloads of asset packs are installed, open and equal to what was published`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
@@ -28,7 +28,7 @@ import Testing
         #expect((listing.first?.bytesOnDisk ?? 0) >= Int64(Self.size))
     }
 
-    @Test func `continue after a relaunch from what is on the disk`() async throws {
+    @Test func `downloads of asset packs continue after a relaunch from what is on the disk`() async throws {
         let testBed = try ContentTestBed(Self.files, faults: [.stall(after: 4_000_000)]) { $0.stallTimeout = 60 }
         var first: Tenure? = testBed.device.start()
         let piano = try #require(first).content["piano"]
@@ -46,7 +46,10 @@ import Testing
         #expect(testBed.server.starts.allSatisfy { $0 >= seen }, "\(testBed.server.ranges)")
     }
 
-    @Test func `that were paused stay paused after a relaunch, and resume fetches nothing again`() async throws {
+    @Test
+    func `downloads of asset packs that were paused stay paused after a relaunch, and resume fetches nothing again`()
+        async throws
+    {
         let testBed = try ContentTestBed(Self.files, faults: [.stall(after: 4_000_000)]) { $0.stallTimeout = 60 }
         var first: Tenure? = testBed.device.start()
         let piano = try #require(first).content["piano"]
@@ -67,7 +70,7 @@ import Testing
         #expect(testBed.server.starts.allSatisfy { $0 >= seen }, "\(testBed.server.ranges)")
     }
 
-    @Test func `fetch only the changed files of an update, whatever the others are called`() async throws {
+    @Test func `downloads fetch only the changed files of an update, whatever the others are called`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
@@ -87,7 +90,7 @@ import Testing
         #expect(try Data(contentsOf: old) == Self.files["samples/a.wav"])
     }
 
-    @Test func `free the space of an old version that no process uses`() async throws {
+    @Test func `updates free the space of an old version that no process uses`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
@@ -109,30 +112,26 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == changed)
     }
 
-    @Test func `fetch only a lost file`() async throws {
-        let testBed = try ContentTestBed(Self.files)
-        let tenure = testBed.device.start()
-        let piano = tenure.content["piano"]
-        try await piano.download()
-        try FileManager.default.removeItem(at: try await piano.url(for: "samples/b.wav"))
-        #expect(await !piano.verify())
-        #expect(piano.state == .available(size: 5_000_000))
-        testBed.server.resetCount()
-        try await piano.download()
-        #expect(testBed.server.sent < 5_010_000)
-        #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
+    @Test func `downloads of asset packs fetch only a lost file`() async throws {
+        try await fetchesOneFile { try FileManager.default.removeItem(at: $0) }
     }
 
-    @Test func `fetch only a file that verify finds damaged`() async throws {
+    @Test func `downloads of asset packs fetch only a file that verify finds damaged`() async throws {
+        try await fetchesOneFile { file in
+            var bytes = try Data(contentsOf: file)
+            bytes[4_999_999] ^= 1
+            try bytes.write(to: file)
+        }
+    }
+
+    /// Expects that a download after a change to one of the installed files fetches only that file.
+    private func fetchesOneFile(after change: (URL) throws -> Void) async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
         try await piano.download()
         #expect(await piano.verify())
-        let file = try await piano.url(for: "samples/b.wav")
-        var bytes = try Data(contentsOf: file)
-        bytes[4_999_999] ^= 1
-        try bytes.write(to: file)
+        try change(try await piano.url(for: "samples/b.wav"))
         #expect(await !piano.verify())
         #expect(piano.state == .available(size: 5_000_000))
         testBed.server.resetCount()
@@ -141,7 +140,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `are requested in ranges of at most 32 MiB`() async throws {
+    @Test func `downloads of asset packs are requested in ranges of at most 32 MiB`() async throws {
         let block = ContentTestBed.bytes(4_000_000)
         let files = ["large.wav": (0..<10).reduce(into: Data()) { data, _ in data += block }]
         let testBed = try ContentTestBed(files)
@@ -151,7 +150,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == files)
     }
 
-    @Test func `leave nothing behind that makes others wait`() async throws {
+    @Test func `downloads of asset packs leave nothing behind that makes others wait`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
@@ -159,7 +158,7 @@ import Testing
         #expect(names.sorted() == ["catalogs", "packs", "packs.lock", "requests.json"])
     }
 
-    @Test func `need the right, and follow a purchase of a product`() async throws {
+    @Test func `downloads of asset packs need the right, and follow a purchase of a product`() async throws {
         let testBed = try ContentTestBed(
             Self.files, unlock: .product("com.example.loops"), store: FakeStore { $0.app = InventedApp.newcomer() })
         let tenure = testBed.device.start()
@@ -173,7 +172,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `wait for space, and continue once there is some`() async throws {
+    @Test func `downloads of asset packs wait for space, and continue once there is some`() async throws {
         let free = Locked<Int64>(1_000)
         let testBed = try ContentTestBed(Self.files) { $0.freeSpace = { _ in free.withLock { $0 } } }
         let tenure = testBed.device.start()
@@ -186,7 +185,7 @@ import Testing
         #expect(testBed.server.sent < Self.size + 10_000)
     }
 
-    @Test func `never change a file that an installed version shares`() async throws {
+    @Test func `downloads of asset packs never change a file that an installed version shares`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
@@ -213,7 +212,7 @@ import Testing
         #expect(try Data(contentsOf: old).count == 1_000)
     }
 
-    @Test func `need an app that is new enough, and a catalog that names the pack`() async throws {
+    @Test func `downloads of asset packs need a new enough app, and a catalog that names the pack`() async throws {
         let testBed = try ContentTestBed(Self.files, minimumAppVersion: "3.2") { $0.appVersion = AppVersion("3.1") }
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
@@ -224,7 +223,7 @@ import Testing
         }
     }
 
-    @Test func `open offline once installed, and can be removed`() async throws {
+    @Test func `asset packs open offline once installed, and can be removed`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let first = testBed.device.start()
         try await first.content["piano"].download()

@@ -66,7 +66,7 @@ import Testing
         return testBed.device.store.now.finished.isEmpty
     }
 
-    @Test func `happens once the pack is installed`() async throws {
+    @Test func `a purchase is finished once its pack is installed`() async throws {
         let store = FakeStore { $0.app = InventedApp.newcomer() }
         let testBed = try ContentTestBed(Self.files, unlock: .product(Self.loops), store: store) {
             $0.options.finishing = .afterContent(of: [Self.loops])
@@ -82,7 +82,7 @@ import Testing
         #expect(store.now.finished == ["410000000000001"])
     }
 
-    @Test func `happens at once if the packs were installed before`() async throws {
+    @Test func `a purchase is finished at once if its packs were installed before`() async throws {
         // The pack is installed through the entitlement, which an owner has. Then they buy the product too.
         let store = FakeStore { $0.app = InventedApp.owner() }
         let testBed = try ContentTestBed(Self.files, store: store) {
@@ -98,7 +98,7 @@ import Testing
     // MARK: Several packs
 
     @Test(arguments: [["loops", "piano"], ["piano", "loops"]])
-    func `happens when every pack that the product unlocks is installed`(order: [String]) async throws {
+    func `a purchase is finished when every pack that the product unlocks is installed`(order: [String]) async throws {
         let testBed = try Self.testBed(["loops", "piano", "strings"])
         Self.buy(testBed)
         let tenure = testBed.device.start()
@@ -109,7 +109,7 @@ import Testing
         #expect(tenure.content["strings"].state == .notEntitled, "another product unlocks it")
     }
 
-    @Test func `waits across a relaunch between two packs`() async throws {
+    @Test func `finishing a purchase waits across a relaunch between two packs`() async throws {
         let testBed = try Self.testBed()
         Self.buy(testBed)
         var first: Tenure? = testBed.device.start()
@@ -121,8 +121,7 @@ import Testing
         try await Self.finished(testBed)
     }
 
-    @Test func `happens at the next start, without a network, if the app ended right after its last pack`() async throws
-    {
+    @Test func `a purchase is finished at the next start if the app ended right after its last pack`() async throws {
         let testBed = try Self.testBed()
         // As if it had ended: it doesn't finish anything.
         Self.buy(testBed)
@@ -135,7 +134,7 @@ import Testing
         #expect(tenure.content["piano"].state != .unknown)
     }
 
-    @Test func `doesn't wait for a pack that the catalog has dropped`() async throws {
+    @Test func `finishing a purchase doesn't wait for a pack that the catalog has dropped`() async throws {
         let testBed = try Self.testBed()
         Self.buy(testBed)
         let tenure = testBed.device.start()
@@ -146,7 +145,7 @@ import Testing
         try await Self.finished(testBed)
     }
 
-    @Test func `happens although the catalog has dropped the packs since they were installed`() async throws {
+    @Test func `a purchase is finished although the catalog has dropped its installed packs`() async throws {
         let testBed = try Self.testBed()
         Self.buy(testBed)
         let first = testBed.device.start { $0.options.finishing = .never }
@@ -157,7 +156,7 @@ import Testing
         try await Self.finished(testBed)
     }
 
-    @Test func `waits for a pack that needs a newer version of the app`() async throws {
+    @Test func `finishing a purchase waits for a pack that needs a newer version of the app`() async throws {
         let testBed = try Self.testBed(minimumAppVersion: "3.2")
         Self.buy(testBed)
         var old: Tenure? = testBed.device.start()
@@ -174,7 +173,9 @@ import Testing
         try await Self.finished(testBed)
     }
 
-    @Test func `waits for a pack that a newer catalog adds before the others are installed`() async throws {
+    @Test func `finishing a purchase waits for a pack that a newer catalog adds before the others are installed`()
+        async throws
+    {
         let testBed = try Self.testBed(["piano"])
         let tenure = testBed.device.start()
         _ = await tenure.content["piano"].reaches { $0 == .notEntitled }
@@ -187,7 +188,7 @@ import Testing
         try await Self.finished(testBed)
     }
 
-    @Test func `waits for a source that hasn't said yet which packs it has`() async throws {
+    @Test func `finishing a purchase waits for a source that hasn't said yet which packs it has`() async throws {
         let (testBed, other) = (try Self.testBed(["loops"]), try Self.testBed(["piano"]))
         let source = LateSource(other.published)
         let (url, keys, otherKeys) = (testBed.server.url, testBed.keys, other.keys)
@@ -205,7 +206,7 @@ import Testing
         withExtendedLifetime(other) {}
     }
 
-    @Test func `doesn't wait for a service that delivers no content`() async throws {
+    @Test func `finishing a purchase doesn't wait for a service that delivers no content`() async throws {
         let testBed = try Self.testBed()
         let (url, keys, location) = (testBed.server.url, testBed.keys, testBed.location)
         try await RealService.run { service in
@@ -226,8 +227,7 @@ import Testing
         withExtendedLifetime(testBed) {}
     }
 
-    @Test func `doesn't wait for a web server without a catalog, and waits for its packs once it has one`() async throws
-    {
+    @Test func `finishing a purchase waits for a web server's packs only once it has a catalog`() async throws {
         let (testBed, other) = (try Self.testBed(["loops"]), try Self.testBed(["piano"]))
         let (url, keys, otherURL, otherKeys) = (testBed.server.url, testBed.keys, other.server.url, other.keys)
         let (catalog, aside) = (other.published + "/catalog.jws", other.published + "/aside.jws")
@@ -245,7 +245,8 @@ import Testing
         #expect(await Self.isUnfinished(testBed, tenure))
     }
 
-    @Test func `waits until the service has said which entitlements the product grants`() async throws {
+    @Test func `finishing a purchase waits until the service says which entitlements the product grants`() async throws
+    {
         try await ServedContent.run(unlock: .product(Self.sold)) { served in
             try served.testBed.publish([
                 served.testBed.pack(Self.files, unlock: .product(Self.sold)),
@@ -269,7 +270,7 @@ import Testing
         }
     }
 
-    @Test func `happens after another process has installed the last pack`() async throws {
+    @Test func `a purchase is finished after another process has installed its last pack`() async throws {
         let testBed = try Self.testBed()
         Self.buy(testBed)
         let tenure = testBed.device.start()

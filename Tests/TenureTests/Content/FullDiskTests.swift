@@ -35,7 +35,7 @@ struct `Downloads on a full disk` {
         return try published.publish()
     }
 
-    @Test func `wait for as many bytes as are missing, and continue by themselves once they are free`() async throws {
+    @Test func `downloads on a full disk wait for as many bytes as are missing, and then continue`() async throws {
         let published = try await PublishedFolder()
         let size = try publish(published)
         // The most that a download may need.
@@ -54,7 +54,9 @@ struct `Downloads on a full disk` {
         try await client.quit()
     }
 
-    @Test(arguments: [2, 12]) func `wait when a write fails, and fetch nothing again`(megabytes: Int) async throws {
+    @Test(arguments: [2, 12]) func `downloads wait when a write fails on a full disk, and fetch nothing again`(
+        megabytes: Int
+    ) async throws {
         let published = try await PublishedFolder()
         let size = try publish(published)
         let line = try await HostileLine(to: published.serverPort)
@@ -74,7 +76,9 @@ struct `Downloads on a full disk` {
         try await client.quit()
     }
 
-    @Test func `wait on a disk without any space, and on one where an update doesn't fit`() async throws {
+    @Test func `downloads on a full disk wait on a disk without any space, and on one where an update doesn't fit`()
+        async throws
+    {
         let published = try await PublishedFolder()
         let size = try publish(published)
         let disk = size + Self.largest + Self.reserve

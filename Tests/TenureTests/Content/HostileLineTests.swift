@@ -71,7 +71,7 @@ import Testing
         return client
     }
 
-    @Test func `fetch at most a tenth again after kills, closed or stalled connections and corrupted bytes`()
+    @Test func `downloads fetch at most a tenth again after kills, lost connections and corrupted bytes`()
         async throws
     {
         let published = try await PublishedFolder()
@@ -103,7 +103,7 @@ import Testing
         try await client.quit()
     }
 
-    @Test func `need less than 100 MB of memory, however slow the disk is`() async throws {
+    @Test func `downloads need less than 100 MB of memory, however slow the disk is`() async throws {
         let published = try await PublishedFolder()
         try published.write("large.wav", 64 << 20)
         try published.publish()
@@ -123,7 +123,7 @@ import Testing
         try await client.quit()
     }
 
-    @Test func `share one transfer between two processes, also when one of them is killed`() async throws {
+    @Test func `two processes share one transfer, also when one of them is killed`() async throws {
         let published = try await PublishedFolder()
         try published.write("large.wav", 48 << 20)
         let size = try published.publish()
@@ -146,7 +146,7 @@ import Testing
         try await waiting.quit()
     }
 
-    @Test func `don't depend on the clock`() async throws {
+    @Test func `downloads don't depend on the clock`() async throws {
         let published = try await PublishedFolder()
         try published.write("large.wav", 24 << 20)
         let size = try published.publish()

@@ -121,7 +121,7 @@ import Testing
         ]
     }
 
-    @Test func `fail the download, crash nothing and write nothing outside of the pack's folder`() async throws {
+    @Test func `hostile manifests fail the download, and write nothing outside of the pack's folder`() async throws {
         let testBed = try ContentTestBed(["a.txt": Data("abc".utf8)])
         let good = try #require(
             try testBed.publish(["a.txt": Data("abc".utf8)]).packs.first?.manifest.json)
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test(arguments: ["a\u{202E}txt.exe", "\u{200F}a", "name\u{2066}", "💥"])
-    func `unusual but valid names stay in the pack's folder`(name: String) async throws {
+    func `files with unusual but valid names stay in the pack's folder`(name: String) async throws {
         let testBed = try ContentTestBed([name: Data("abc".utf8)])
         let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test(arguments: ["../../catalogs", "..", "/etc", "a.txt/..", "./a.txt", "a.txt/", "a\0.txt"])
-    func `paths from the app open only files of the pack`(path: String) async throws {
+    func `paths that the app passes open only files of the pack`(path: String) async throws {
         let testBed = try ContentTestBed(["a.txt": Data("abc".utf8)])
         let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
@@ -238,7 +238,7 @@ import Testing
         return catalogs.filter { (try? SignedCatalog.Contents(payload: Data($0.utf8))) == nil }
     }
 
-    @Test func `in catalogs change no stored state, crash nothing and write nothing`() async throws {
+    @Test func `hostile catalogs change no stored state, crash nothing and write nothing`() async throws {
         let testBed = try ContentTestBed(["a.txt": Data("abc".utf8)])
         let file = testBed.folder.url("public/catalog.jws")
         let parts = try String(contentsOf: file, encoding: .utf8).split(separator: ".")

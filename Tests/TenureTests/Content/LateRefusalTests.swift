@@ -59,7 +59,9 @@ import Testing
         }
     }
 
-    @Test(arguments: Stop.allCases) func `is no failure`(stop: Stop) async throws {
+    @Test(arguments: Stop.allCases) func `a refusal that comes after the download was stopped is no failure`(stop: Stop)
+        async throws
+    {
         let scene = try await Scene(stop)
         let piano = scene.piano
         if stop == .refunded { await scene.stopping.value }
@@ -84,7 +86,8 @@ import Testing
         #expect(try await ContentTestBed.contents(of: scene.tenure) == Self.files)
     }
 
-    @Test(arguments: Stop.allCases) func `doesn't end a newer download`(stop: Stop) async throws {
+    @Test(arguments: Stop.allCases)
+    func `a refusal that comes after the download was stopped doesn't end a newer download`(stop: Stop) async throws {
         let scene = try await Scene(stop)
         let piano = scene.piano
         if stop == .refunded { await scene.stopping.value }

@@ -16,7 +16,7 @@ import Testing
         if case .installed = state { true } else { false }
     }
 
-    @Test func `counts for an installed pack after its catalog was lost`() async throws {
+    @Test func `the right to an asset pack counts for an installed pack after its catalog was lost`() async throws {
         let testBed = try ContentTestBed(
             Self.files, unlock: .product(Self.loops),
             store: FakeStore {
@@ -42,7 +42,7 @@ import Testing
         #expect(await refunded.content.packs.first?.bytesOnDisk ?? 0 > 0, "the files are kept")
     }
 
-    @Test func `counts for an installed pack that the catalog has dropped`() async throws {
+    @Test func `the right to an asset pack counts for an installed pack that the catalog has dropped`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
@@ -55,7 +55,9 @@ import Testing
         _ = try await tenure.content["piano"].url(for: "a.txt")
     }
 
-    @Test func `has the policy's grace period while purchases of a product aren't known`() async throws {
+    @Test func `the right to an asset pack has the policy's grace period while purchases of a product aren't known`()
+        async throws
+    {
         let store = FakeStore {
             $0.app = InventedApp.newcomer()
             $0.transactionsMood = .throwsAnError
@@ -86,7 +88,7 @@ import Testing
         #expect(testBed.server.ranges.isEmpty)
     }
 
-    @Test func `has no grace period once the purchases are known`() async throws {
+    @Test func `the right to an asset pack has no grace period once the purchases are known`() async throws {
         let store = FakeStore { $0.app = InventedApp.newcomer() }
         let testBed = try ContentTestBed(Self.files, unlock: .product(Self.loops), store: store)
         let first = testBed.device.start()
@@ -101,7 +103,7 @@ import Testing
     }
 
     @Test(arguments: ["entitlement", "product"])
-    func `ends with a subscription, without a refresh`(kind: String) async throws {
+    func `the right to an asset pack ends with a subscription, without a refresh`(kind: String) async throws {
         let end = InventedApp.now.addingTimeInterval(3600)
         let testBed = try ContentTestBed(
             Self.files, unlock: kind == "product" ? .product(InventedApp.yearly) : .entitlement("cloud"),
@@ -138,7 +140,7 @@ import Testing
         #expect(await piano.reaches { $0 == .notEntitled } == .notEntitled)
     }
 
-    @Test func `ends with the length that the policy gives a product`() async throws {
+    @Test func `the right to an asset pack ends with the length that the policy gives a product`() async throws {
         let season = "com.example.calculator.season"
         let policy = try Policy(
             app: InventedApp.policy().app, eras: InventedApp.policy().eras, buildNumbers: .increasing,
@@ -162,7 +164,7 @@ import Testing
         #expect(await piano.reaches { $0 == .notEntitled } == .notEntitled)
     }
 
-    @Test func `follows the newest catalog, also for an installed pack`() async throws {
+    @Test func `the right to an asset pack follows the newest catalog, also for an installed pack`() async throws {
         let testBed = try ContentTestBed(
             Self.files, unlock: .product(Self.loops),
             store: FakeStore {
@@ -178,7 +180,9 @@ import Testing
     }
 
     @Test(arguments: ["entitlement", "product"])
-    func `goes on with a renewed subscription, and so does a download`(kind: String) async throws {
+    func `the right to an asset pack goes on with a renewed subscription, and so does a download`(kind: String)
+        async throws
+    {
         let end = InventedApp.now.addingTimeInterval(3600)
         let files = ["a.bin": ContentTestBed.bytes(3_000_000)]
         let testBed = try ContentTestBed(
@@ -203,7 +207,9 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == files)
     }
 
-    @Test func `waits for a newer app while the pack needs one, and not after its update`() async throws {
+    @Test func `the right to an asset pack waits for a newer app while the pack needs one, and not after its update`()
+        async throws
+    {
         let testBed = try ContentTestBed(Self.files, minimumAppVersion: "3.2")
         let old = testBed.device.start { $0.appVersion = AppVersion("3.1") }
         #expect(await old.content["piano"].reaches { $0 != .unknown } == .needsAppUpdate)
@@ -215,7 +221,7 @@ import Testing
 
     // MARK: Purgeable packs
 
-    @Test func `makes a pack available again that the system has deleted`() async throws {
+    @Test func `a pack that the system has deleted becomes available again`() async throws {
         let testBed = try ContentTestBed(Self.files)
         try testBed.publish(Self.files, isPurgeable: true)
         let tenure = testBed.device.start()

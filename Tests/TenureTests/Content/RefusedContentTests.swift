@@ -17,7 +17,7 @@ import Testing
         device.store.change { $0.transactions = [refunded] }
     }
 
-    @Test func `stops after a refund and keeps its bytes, and is available again after another purchase`()
+    @Test func `a download stops after a refund, keeps its bytes, and continues after another purchase`()
         async throws
     {
         try await ServedContent.run { served in
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `isn't downloaded after a refund between a new link and its use`() async throws {
+    @Test func `refused content isn't downloaded after a refund between a new link and its use`() async throws {
         try await ServedContent.run(lifetime: 600) { served in
             let device = served.device(try ServedContent.buyer())
             let tenure = device.start()
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `waits while the service doesn't answer whether the right has ended`() async throws {
+    @Test func `refused content waits while the service doesn't answer whether the right has ended`() async throws {
         try await ServedContent.run { served in
             let device = served.device(try ServedContent.buyer())
             let tenure = device.start()
@@ -91,7 +91,9 @@ import Testing
         }
     }
 
-    @Test func `is available after a refund and another purchase, also if the download had failed`() async throws {
+    @Test func `content is available after a refund and another purchase, also if its download had failed`()
+        async throws
+    {
         try await ServedContent.run { served in
             let device = served.device(try ServedContent.buyer())
             let tenure = device.start()
@@ -111,7 +113,7 @@ import Testing
     }
 
     @Test
-    func `fails, and can be retried, if the service gives no link although the app considers the customer entitled`()
+    func `a download fails, and can be retried, if the service gives an entitled customer no link`()
         async throws
     {
         try await ServedContent.run { served in

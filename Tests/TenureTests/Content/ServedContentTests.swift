@@ -13,7 +13,7 @@ import Testing
 @testable import TenureServer
 
 @Suite(.timeLimit(.minutes(5))) struct `Content from the service` {
-    @Test func `is downloaded by links that are relative to the service`() async throws {
+    @Test func `content from the service is downloaded by links that are relative to the service`() async throws {
         try await ServedContent.run { served in
             let tenure = served.device(try .owner()).start()
             let piano = tenure.content["piano"]
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `is downloaded below the path of one of several apps`() async throws {
+    @Test func `content from the service is downloaded below the path of one of several apps`() async throws {
         let testBed = try ContentTestBed(ServedContent.files)
         let folder = try Folder()
         var configuration = ServiceConfiguration(
@@ -69,7 +69,9 @@ import Testing
         }
     }
 
-    @Test func `continues with a new link after one has expired, and keeps its bytes`() async throws {
+    @Test func `content from the service continues with a new link after one has expired, and keeps its bytes`()
+        async throws
+    {
         try await ServedContent.run(lifetime: 600) { served in
             served.transport.cut(after: 1_000_000)
             served.transport.before(1) { served.time.withLock { $0 += 601 } }
@@ -81,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `requests a new access token if the service reports the old one as expired`() async throws {
+    @Test func `a client requests a new access token if the service reports the old one as expired`() async throws {
         try await ServedContent.run(lifetime: 600) { served in
             served.transport.cut(after: 1_000_000)
             // Only the service's clock moves.
@@ -93,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `ends with the version with which it began, also after a relaunch`() async throws {
+    @Test func `a download ends with the version with which it began, also after a relaunch`() async throws {
         try await ServedContent.run { served in
             served.transport.cut(after: 1_000_000)
             var changed = ServedContent.files
@@ -124,7 +126,9 @@ import Testing
         }
     }
 
-    @Test func `ends with the version with which it began, by the links that a killed app has left`() async throws {
+    @Test func `a download ends with the version with which it began, by the links that a killed app has left`()
+        async throws
+    {
         try await ServedContent.run { served in
             served.transport.cut(after: 1_000_000)
             var changed = ServedContent.files
@@ -156,7 +160,8 @@ import Testing
         }
     }
 
-    @Test func `continues with the newest version if the service no longer has the one that was begun`() async throws {
+    @Test func `a download continues with the newest version if the service lacks the one that was begun`() async throws
+    {
         try await ServedContent.run(lifetime: 600) { served in
             served.transport.cut(after: 2_999_000)
             var changed = ServedContent.files
@@ -174,7 +179,7 @@ import Testing
         }
     }
 
-    @Test func `is downloaded from the absolute links of a bucket`() async throws {
+    @Test func `content from the service is downloaded from the absolute links of a bucket`() async throws {
         try await ServedContent.run { served in
             let bucket = served.testBed.server.url.absoluteString
             served.service.line.condition = .replaced { response in
@@ -191,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func `that a purchase unlocks needs no restart`() async throws {
+    @Test func `content that a purchase unlocks needs no restart`() async throws {
         try await ServedContent.run(unlock: .product(ServedContent.loops)) { served in
             let app = try InventedApp.signed(InventedApp.newcomer())
             let device = served.device(FakeStore { $0.app = app })

@@ -14,7 +14,7 @@ import Testing
     ]
     private static let size = files.values.reduce(0) { $0 + $1.count }
 
-    @Test func `survive an unreliable connection without fetching much again`() async throws {
+    @Test func `downloads survive an unreliable connection without fetching much again`() async throws {
         let testBed = try ContentTestBed(
             Self.files,
             faults: [
@@ -43,7 +43,7 @@ import Testing
         #expect(testBed.server.sent <= Int(1.1 * Double(Self.size)) + (4 << 20) + buffers)
     }
 
-    @Test func `wait until the date that the server names, counted by the server's clock`() async throws {
+    @Test func `downloads wait until the date that the server names, counted by the server's clock`() async throws {
         // The server's clock is years behind.
         let fields = ["Date: Sun, 06 Nov 1994 08:49:37 GMT", "Retry-After: Sun, 06 Nov 1994 08:49:40 GMT"]
         let testBed = try ContentTestBed(Self.files, faults: [.status(503, headers: fields)])
@@ -54,7 +54,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `are retried soon if the date is in the past or can't be read`() async throws {
+    @Test func `downloads are retried soon if the date is in the past or can't be read`() async throws {
         let over = ["Date: Sun, 06 Nov 1994 08:49:37 GMT", "Retry-After: Sun, 06 Nov 1994 08:00:00 GMT"]
         let faults: [ContentServer.Fault] = [
             .status(503, headers: over), .status(503, headers: ["Retry-After: tomorrow"]),
@@ -80,7 +80,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `continue at once after each of many lost connections that have carried bytes`() async throws {
+    @Test func `downloads continue at once after each of many lost connections that have carried bytes`() async throws {
         let testBed = try ContentTestBed(
             Self.files, faults: [ContentServer.Fault](repeating: .cut(after: 300_000), count: 8)
         ) { $0.chance = { 0 } }
@@ -92,7 +92,7 @@ import Testing
         #expect(ContinuousClock.now - started < .seconds(50))
     }
 
-    @Test func `fail after a chunk has arrived with wrong bytes five times`() async throws {
+    @Test func `downloads fail after a chunk has arrived with wrong bytes five times`() async throws {
         let flips = [ContentServer.Fault](repeating: .flip(at: 0), count: 20)
         let testBed = try ContentTestBed(Self.files, faults: flips)
         let tenure = testBed.device.start()
@@ -100,7 +100,7 @@ import Testing
         #expect(testBed.server.faultsLeft >= 10)
     }
 
-    @Test func `take no bytes from a response with another range`() async throws {
+    @Test func `downloads take no bytes from a response with another range`() async throws {
         let testBed = try ContentTestBed(Self.files, faults: [.shiftedRange])
         let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
@@ -114,7 +114,7 @@ import Testing
         (ContentServer.Fault.ignoreRange, "byte ranges"),
         (.status(302, headers: ["Location: /elsewhere"]), "redirects"),
     ])
-    func `name a server in the log that has no ranges, or redirects, once`(
+    func `a server without ranges, or with redirects, is logged once`(
         fault: ContentServer.Fault, reason: String
     ) async throws {
         let lines = Locked<[String]>([])
@@ -127,7 +127,8 @@ import Testing
         #expect(lines.withLock { $0.count { $0.contains(address) && $0.contains(reason) } } == 1)
     }
 
-    @Test func `fail the download, and install nothing, if a manifest isn't what its name says`() async throws {
+    @Test func `downloads fail the download, and install nothing, if a manifest isn't what its name says`() async throws
+    {
         let testBed = try ContentTestBed(Self.files)
         let publication = try testBed.publish(Self.files)
         let version = try #require(publication.packs.first?.version.manifest)
@@ -143,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func `fail after the server has refused two links, and can be tried again`() async throws {
+    @Test func `downloads fail after the server has refused two links, and can be tried again`() async throws {
         let testBed = try ContentTestBed(Self.files, faults: [.status(403), .status(403)])
         let tenure = testBed.device.start()
         await #expect(throws: Tenure.AssetPackError.refused("piano")) { try await tenure.content["piano"].download() }

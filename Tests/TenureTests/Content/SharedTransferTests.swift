@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `fetch nothing twice when both download at once`() async throws {
+    @Test func `an app and its extension fetch nothing twice when both download at once`() async throws {
         let pair = try Pair()
         pair.testBed.server.hold(after: 2_000_000)
         let processes = [try pair.start(waiting: true), try pair.start(waiting: true)]
@@ -69,7 +69,7 @@ import Testing
         #expect(pair.testBed.server.sent < Self.size + 100_000)
     }
 
-    @Test func `continue each other's download when one is suspended, which notices that before it writes again`()
+    @Test func `an app and its extension continue each other's download when one is suspended`()
         async throws
     {
         let (pair, first, second) = try await Pair.midway()
@@ -89,7 +89,7 @@ import Testing
         #expect(requested < Self.size - 1_500_000, "\(pair.testBed.server.ranges)")
     }
 
-    @Test func `continue each other's download when one is killed`() async throws {
+    @Test func `an app and its extension continue each other's download when one is killed`() async throws {
         let (pair, first, second) = try await Pair.midway()
         #expect(await first.end(by: SIGKILL) == SIGKILL)
         pair.testBed.server.hold(after: nil)
@@ -98,7 +98,10 @@ import Testing
         #expect(pair.testBed.server.sent < Self.size + 3_000_000)
     }
 
-    @Test func `keep the list of installed packs valid, however often both start and are killed`() async throws {
+    @Test
+    func `an app and its extension keep the list of installed packs valid, however often both start and are killed`()
+        async throws
+    {
         let pair = try Pair()
         pair.testBed.server.slowDown(2000)
         for round in 0..<6 {
@@ -114,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `see at once what the other has installed`() async throws {
+    @Test func `an app and its extension see at once what the other has installed`() async throws {
         let pair = try Pair()
         let waiting = try pair.start(waiting: true)
         #expect(try await waiting.writes("ready"))

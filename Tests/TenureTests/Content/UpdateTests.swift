@@ -21,7 +21,7 @@ import Testing
         try FileManager.default.attributesOfItem(atPath: file.path)[.systemFileNumber] as? Int
     }
 
-    @Test func `fetch changed files that lie close to each other in one range, and link the others`() async throws {
+    @Test func `updates fetch changed files that lie close together in one range, and link the others`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
@@ -58,7 +58,7 @@ import Testing
         #expect(after >= before + 300_000 && after < before + 320_000, "\(before), then \(after)")
     }
 
-    @Test func `fetch a file again that is damaged in the installed version`() async throws {
+    @Test func `updates fetch a file again that is damaged in the installed version`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
@@ -75,7 +75,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == changed)
     }
 
-    @Test func `count a pack as installed only if its manifest is the one that the catalog names`() async throws {
+    @Test func `a pack counts as installed only if its manifest is the one that the catalog names`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let first = testBed.device.start()
         try await first.content["piano"].download()
@@ -108,7 +108,7 @@ import Testing
         try Data(signed.text.utf8).write(to: testBed.folder.url("public/catalog.jws"))
     }
 
-    @Test func `ignore another catalog with the same counter`() async throws {
+    @Test func `updates of asset packs ignore another catalog with the same counter`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let publication = try testBed.publish(Self.files)
         let tenure = testBed.device.start()
@@ -169,7 +169,7 @@ import Testing
         #expect(testBed.server.ranges.isEmpty)
     }
 
-    @Test func `ignore the catalog of another app, although the key signed it`() async throws {
+    @Test func `updates of asset packs ignore the catalog of another app, although the key signed it`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let publication = try testBed.publish(Self.files)
         try offer(publication, bundleID: "com.example.notes", in: testBed)

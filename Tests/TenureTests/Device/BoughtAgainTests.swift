@@ -39,7 +39,7 @@ import Testing
         signed(["2015-01-05", "2015-02-05"]) + [refund]
         + signed(["2015-05-20", "2015-05-21", "2015-07-11", "2015-07-20", "2015-07-21", "2015-07-22"])
 
-    @Test func `restores the right that comes with its date, however often the app transaction is signed later`()
+    @Test func `buying the app again restores the right of its date, however often it is signed later`()
         async throws
     {
         let device = Device(FakeStore(), policy: try Self.policy())
@@ -54,7 +54,7 @@ import Testing
         #expect(await device.start().settled().has("everything"))
     }
 
-    @Test func `restores the right in any order in which the processes of the device read the artifacts`() throws {
+    @Test func `buying the app again restores the right in any order in which processes read artifacts`() throws {
         let expected = acquisitions(in: Self.signings.map(\.proof))
         for seed in 0..<100 {
             var generator = SeededGenerator(seed: UInt64(seed))
@@ -72,7 +72,9 @@ import Testing
 
     // Two days apart, everything that matters is kept. Over forty years, only the latest.
     @Test(arguments: [(2, 64, Decision.Outcome.granted), (25, 5, .undetermined)])
-    func `is remembered in limited space`(days: Int, revoked: Int, expected: Decision.Outcome) throws {
+    func `another purchase of the app is remembered in limited space`(
+        days: Int, revoked: Int, expected: Decision.Outcome
+    ) throws {
         var account = Account()
         let first = InventedApp.date("2015-01-05")
         func instant(_ number: Int) -> Date { first.addingTimeInterval(Double(number * days) * InventedApp.day) }

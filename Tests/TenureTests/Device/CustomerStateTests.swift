@@ -40,7 +40,7 @@ import Testing
         #expect(state.allows("pro"))
     }
 
-    @Test func `gives an ended right no grace period, even if it becomes undetermined`() {
+    @Test func `an ended right gets no grace period, even if it becomes undetermined`() {
         let state = state(snapshot(granted))
         turn(to: 100)
         #expect(!state.allows("pro"))

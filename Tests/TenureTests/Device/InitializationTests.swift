@@ -5,8 +5,7 @@ import Testing
 @testable import Tenure
 
 @Suite struct `Creating a client` {
-    @Test func `reads neither the app's files nor the device nor the stored state on the caller's thread`() async throws
-    {
+    @Test func `creating a client reads no files, device data or stored state on the caller's thread`() async throws {
         let store = FakeStore { $0.app = InventedApp.owner() }
         let storage = MemoryStateStorage()
         let setup = Setup(access: store, storage: storage, policy: .policy(InventedApp.policy()))

@@ -12,7 +12,9 @@ import Testing
             bought: InventedApp.now.addingTimeInterval(Double(index - 5000) * 60 - 3600))
     }
 
-    @Test func `don't prevent the next purchase, also after a relaunch offline`() async throws {
+    @Test func `more purchases than a device stores don't prevent the next one, also after a relaunch offline`()
+        async throws
+    {
         let device = Device(
             FakeStore {
                 $0.app = InventedApp.newcomer()
@@ -29,7 +31,7 @@ import Testing
         #expect(await device.start().settled().has("everything"))
     }
 
-    @Test func `drop the oldest consumables first, in any order of arrival`() {
+    @Test func `more purchases than a device stores drop the oldest consumables first, in any order`() {
         var account = Account()
         account.add([InventedApp.purchase(id: "1", bought: InventedApp.date("2015-01-01"))])
         account.add(Self.coins)

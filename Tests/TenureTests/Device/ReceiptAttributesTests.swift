@@ -28,7 +28,9 @@ enum DeviceReceipts {
 
 @Suite struct `The attributes of a receipt` {
     @Test(arguments: [AppStoreEnvironment.production, .sandbox, .xcode])
-    func `are read from the receipts of each environment`(environment: AppStoreEnvironment) throws {
+    func `the attributes of a receipt are read from the receipts of each environment`(environment: AppStoreEnvironment)
+        throws
+    {
         let receipt = Data(try DeviceReceipts.minter(environment).mint())
         let attributes = try #require(ReceiptAttributes(receipt))
         let expected: [AppStoreEnvironment: ReceiptType] = [
@@ -53,7 +55,10 @@ enum DeviceReceipts {
         #expect(!attributes.hasDeviceHash)
     }
 
-    @Test func `of a changed receipt never trap, and agree with those that the service reads`() throws {
+    @Test
+    func `the attributes of a receipt of a changed receipt never trap, and agree with those that the service reads`()
+        throws
+    {
         let minter = try DeviceReceipts.minter()
         for style in [ReceiptStyle(), ReceiptStyle(form: .ber)] {
             let receipt = try minter.mint(minter.draft, style: style)

@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `alone is enough for an owner, as after a reinstallation`() async {
+    @Test func `the local state alone is enough for an owner, as after a reinstallation`() async {
         let device = await kept()
         silence(device)
         let tenure = device.start()
@@ -160,7 +160,7 @@ import Testing
             })
     }
 
-    @Test func `extends nothing when the clock is turned back while the app runs`() async {
+    @Test func `the local state extends nothing when the clock is turned back while the app runs`() async {
         let end = InventedApp.now.addingTimeInterval(InventedApp.day)
         let device = subscriber(until: end)
         let tenure = device.start()
@@ -199,7 +199,7 @@ import Testing
         #expect(await tenure.allows("cloud"))
     }
 
-    @Test func `remembers a refund at the next start offline`() async {
+    @Test func `the local state remembers a refund at the next start offline`() async {
         let device = Device(
             FakeStore {
                 $0.app = InventedApp.newcomer()
@@ -212,7 +212,7 @@ import Testing
         #expect(await !tenure.allows("everything"))
     }
 
-    @Test func `of one account's ended right doesn't shorten the grace period of the next account`() async {
+    @Test func `one account's ended right doesn't shorten the grace period of the next account`() async {
         let end = InventedApp.now.addingTimeInterval(3600)
         let device = subscriber(until: end)
         let tenure = device.start()

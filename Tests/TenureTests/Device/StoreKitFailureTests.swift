@@ -8,7 +8,9 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
 
 @Suite struct `A StoreKit that fails` {
     @Test(arguments: moods)
-    func `leads to undetermined decisions with a reason, not to denials`(_ mood: FakeStore.Mood) async {
+    func `a StoreKit that fails leads to undetermined decisions with a reason, not to denials`(_ mood: FakeStore.Mood)
+        async
+    {
         let store = FakeStore {
             $0.app = InventedApp.owner()
             $0.appMood = mood
@@ -56,7 +58,9 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
     }
 
     @Test(arguments: moods)
-    func `doesn't deny a subscription in its grace period if its status cannot be read`(_ mood: FakeStore.Mood) async {
+    func `a StoreKit that fails doesn't deny a subscription in its grace period if its status cannot be read`(
+        _ mood: FakeStore.Mood
+    ) async {
         let store = FakeStore {
             $0.app = InventedApp.newcomer()
             $0.transactions = [InventedApp.subscription(until: InventedApp.now.addingTimeInterval(-InventedApp.day))]
@@ -100,7 +104,9 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
         #expect(device.store.now.prompts == 0)
     }
 
-    @Test func `has a grace period that counts from the first start and survives a reinstallation`() async {
+    @Test func `the grace period while StoreKit fails counts from the first start, and survives a reinstallation`()
+        async
+    {
         let device = Device(FakeStore { $0.appMood = .throwsAnError })
         #expect(await device.start().allows("everything"))
         device.time.now += 71 * 3600

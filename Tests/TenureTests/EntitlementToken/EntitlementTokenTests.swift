@@ -93,7 +93,7 @@ private func refusal(
 }
 
 @Suite struct `Entitlement tokens` {
-    @Test func `count where a pinned key signed them for this device, account, app and environment`() throws {
+    @Test func `entitlement tokens count if a pinned key signed them for this device, account and app`() throws {
         let signer = Signer()
         let keys = [try signer.pinned()]
         #expect(refusal(try signer.entitlementToken(), keys) == nil)
@@ -106,7 +106,7 @@ private func refusal(
         #expect(refusal(try Signer().entitlementToken(), keys) == .notSigned)
     }
 
-    @Test func `of the sandbox, of personas and of test authorities don't count in production`() throws {
+    @Test func `entitlement tokens of the sandbox, personas and test authorities don't count in production`() throws {
         let signer = Signer()
         let keys = [try signer.pinned()]
         #expect(refusal(try signer.entitlementToken(["environment": "\"Sandbox\""]), keys) == .anotherEnvironment)
@@ -116,14 +116,14 @@ private func refusal(
         #expect(refusal(try signer.entitlementToken(["test": "true"]), keys, isRehearsal: true) == nil)
     }
 
-    @Test func `with a date in the future are rejected`() throws {
+    @Test func `entitlement tokens with a date in the future are rejected`() throws {
         let signer = Signer()
         let later = Int(InventedApp.now.timeIntervalSince1970) + 3 * 86_400
         #expect(
             refusal(try signer.entitlementToken(["iat": "\(later)"]), [try signer.pinned()]) == .fromTheFuture)
     }
 
-    @Test func `with a changed byte are rejected`() throws {
+    @Test func `entitlement tokens with a changed byte are rejected`() throws {
         let signer = Signer()
         let keys = [try signer.pinned()]
         let sound = Array(try signer.entitlementToken().utf8)
@@ -137,7 +137,7 @@ private func refusal(
         }
     }
 
-    @Test func `of another signed type are rejected`() throws {
+    @Test func `entitlement tokens of another signed type are rejected`() throws {
         let signer = Signer()
         let payload = String(decoding: Data(#"{"iss":"tenure"}"#.utf8), as: UTF8.self)
         #expect(refusal(try signer.sign(payload, type: "tenure-key+jwt"), [try signer.pinned()]) == .notSigned)
@@ -152,7 +152,7 @@ private func refusal(
         #"{"alg":"ES256","kid":"KEY","typ":"tenure-entitlement+jwt","jwk":{}}"#,
         #"{"alg":"ES256","kid":"KEY","typ":"JWT"}"#, "{}",
     ])
-    func `other than the one that services write makes the token invalid`(_ header: String) throws {
+    func `a header that services don't write makes an entitlement token invalid`(_ header: String) throws {
         let signer = Signer()
         let keys = [try signer.pinned()]
         let header = header.replacingOccurrences(of: "KEY", with: keys[0].id)
@@ -161,7 +161,7 @@ private func refusal(
 }
 
 @Suite struct `A token without a nonce` {
-    @Test func `ends all rights at its own end, also permanent ones`() throws {
+    @Test func `a token without a nonce ends all rights at its own end, also permanent ones`() throws {
         let signer = Signer()
         let (exp, later) = (InventedApp.now.addingTimeInterval(3600), InventedApp.now.addingTimeInterval(86_400))
         var change = [
@@ -182,7 +182,7 @@ private func refusal(
 }
 
 @Suite struct `A new key of the service` {
-    @Test func `is trusted if the pinned key vouches for it, over fifteen rotations`() throws {
+    @Test func `a new key of the service is trusted if the pinned key vouches for it, over fifteen rotations`() throws {
         let signers = (0..<16).map { _ in Signer() }
         let chain = try zip(signers, signers.dropFirst()).map { try $0.vouch(for: $1) }
         let token = try signers[15].entitlementToken()
@@ -197,7 +197,9 @@ private func refusal(
         #expect(refusal(token, [try signers[0].pinned()], with: chain.reversed()) == .notSigned)
     }
 
-    @Test func `is trusted at the end of a second chain, which another pinned key begins`() throws {
+    @Test func `a new key of the service is trusted at the end of a second chain, which another pinned key begins`()
+        throws
+    {
         let (first, second, third, fourth) = (Signer(), Signer(), Signer(), Signer())
         // The statement of the second key about the third one is missing.
         let chains = [try first.vouch(for: second), try third.vouch(for: fourth)]
@@ -208,14 +210,14 @@ private func refusal(
         #expect(refusal(token, [try first.pinned()], with: chains) == .notSigned)
     }
 
-    @Test func `is not trusted at the end of a longer chain than services make`() throws {
+    @Test func `a new key of the service is not trusted at the end of a longer chain than services make`() throws {
         let signers = (0..<18).map { _ in Signer() }
         let chain = try zip(signers, signers.dropFirst()).map { try $0.vouch(for: $1) }
         #expect(chain.count == 17)
         #expect(refusal(try signers[17].entitlementToken(), [try signers[0].pinned()], with: chain) == .notSigned)
     }
 
-    @Test func `isn't trusted because it vouches for itself`() throws {
+    @Test func `a new key of the service isn't trusted because it vouches for itself`() throws {
         let (pinned, stranger) = (Signer(), Signer())
         let keys = [try pinned.pinned()]
         let token = try stranger.entitlementToken()
@@ -236,7 +238,7 @@ private func refusal(
     private let online = Signer()
     private let end = InventedApp.now.addingTimeInterval(90 * InventedApp.day)
 
-    @Test func `is trusted through the keys that it signed, within their period`() throws {
+    @Test func `an offline root is trusted through the keys that it signed, within their period`() throws {
         let statements = [try root.vouch(for: online, until: end)]
         let token = try online.entitlementToken()
         #expect(try refusal(token, root: root, with: statements) == nil)
@@ -253,7 +255,7 @@ private func refusal(
         #expect(try refusal(try online.entitlementToken(["nonce": "null"]), root: root, with: statements) == .replayed)
     }
 
-    @Test func `is trusted for tokens that were accepted within the period after its end`() throws {
+    @Test func `an offline root is trusted for tokens that were accepted within the period after its end`() throws {
         let reader = EntitlementTokenReader(keys: KeyRing([], root: try root.pinned()), isRehearsal: false)
         let token = EntitlementTokenReader.Token(
             text: try online.entitlementToken(), statements: [try root.vouch(for: online, until: end)])
@@ -261,7 +263,7 @@ private func refusal(
         #expect(try reader.read(stored: token, for: holder, at: later).rights["everything"] != nil)
     }
 
-    @Test func `signs no token itself, and a key that it signed vouches for no other`() throws {
+    @Test func `an offline root signs no token itself, and a key that it signed vouches for no other`() throws {
         #expect(try refusal(try root.entitlementToken(), root: root, with: []) == .notSigned)
         let thief = Signer()
         let statements = [
@@ -272,7 +274,7 @@ private func refusal(
         #expect(try refusal(try online.entitlementToken(), root: root, with: statements) == nil)
     }
 
-    @Test func `ends the tokens of a key that it revoked, also the stored ones`() throws {
+    @Test func `an offline root ends the tokens of a key that it revoked, also the stored ones`() throws {
         let statements = [try root.vouch(for: online, until: end)]
         let token = try online.entitlementToken()
         let list = try root.revoke([online], counter: 1)
@@ -290,7 +292,7 @@ private func refusal(
         }
     }
 
-    @Test func `has its newest list of revoked keys stored, in any order of arrival`() throws {
+    @Test func `an offline root has its newest list of revoked keys stored, in any order of arrival`() throws {
         let ring = KeyRing([], root: try root.pinned())
         let older = try #require(ring.revocations(in: try root.revoke([online], counter: 1)))
         let newer = try #require(ring.revocations(in: try root.revoke([], counter: 2)))
@@ -306,7 +308,7 @@ private func refusal(
 }
 
 @Suite struct `A pinned key` {
-    @Test func `is read as a JSON Web Key, as the service prints it, and in PEM`() throws {
+    @Test func `a pinned key is read as a JSON Web Key, as the service prints it, and in PEM`() throws {
         let key = P256.Signing.PrivateKey().publicKey
         let (x, y) = (key.rawRepresentation.prefix(32), key.rawRepresentation.suffix(32))
         let jwk = #"{"kty":"EC","crv":"P-256","x":"\#(Base64.urlSafe.text(x))","y":"\#(Base64.urlSafe.text(y))"}"#
@@ -320,7 +322,7 @@ private func refusal(
         #"{"kty":"EC","crv":"P-256","x":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","y":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}"#,
         "-----BEGIN PUBLIC KEY-----\nMA==\n-----END PUBLIC KEY-----",
     ])
-    func `that isn't a key is refused with advice`(_ text: String) {
+    func `a pinned text that isn't a key is refused with advice`(_ text: String) {
         #expect(throws: Tenure.Error.self) { try Tenure.ServiceKey(text) }
     }
 }

@@ -74,7 +74,7 @@ private final class FakeWeb: PolicyFetcher {
         #expect(offline.asked == ["\"two\""])
     }
 
-    @Test func `without the web server the bundled policy applies`() async throws {
+    @Test func `the bundled policy applies while the web server of a signed policy is down`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let tenure = try device(FakeWeb(.failure(.status(404)))).start()
         #expect(await !tenure.allows("everything"))
@@ -102,7 +102,7 @@ private final class FakeWeb: PolicyFetcher {
         #expect(await tenure.settled().steps.contains { $0.description.contains("none of the pinned keys") })
     }
 
-    @Test func `another app's policy under the same key is refused, and its counter isn't kept`() async throws {
+    @Test func `another app's signed policy is refused, and its counter isn't kept`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let other = try signer.sign(policy(build: "120", bundleID: "com.example.planner"), counter: 9)
         let web = FakeWeb(other)

@@ -44,7 +44,8 @@ private func file(_ text: Data, tag: String) -> @Sendable (Request) -> Response 
             cache: PolicyCache(url: folder.appendingPathComponent("policy.json")))
     }
 
-    @Test func `fetches once, sends the ETag afterward, and starts with the cached policy`() async throws {
+    @Test func `a policy feed fetches once, sends the ETag afterward, and starts with the cached policy`() async throws
+    {
         defer { try? FileManager.default.removeItem(at: folder) }
         let text = Data(try signer.sign(PolicySigner.policy(build: "120"), counter: 5).text.utf8)
         try await withWebServer(file(text, tag: "\"one\"")) { url in

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `makes the initializer throw if it is missing, empty or not compiled`() throws {
+    @Test func `the client's initializer throws if the policy is missing, empty or not compiled`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         #expect(problem(.file(try file("none.json", nil))) == .missing(name: "none.json"))
         #expect(problem(.bundled("none.json")) == .missing(name: "none.json"))
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `makes the initializer throw if it is another app's`() async throws {
+    @Test func `the client's initializer throws if the policy is another app's`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Ada") { _ in
                 let other = try Policy(
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `lets an app start: a stored grant counts, and all else is undetermined and not allowed`() async throws {
+    @Test func `an app with an unusable policy starts, and only a stored grant counts`() async throws {
         try await ServedStore.run { served in
             let missing = Tenure.PolicySource.file(served.folder.appendingPathComponent("none.json"))
             try await served.device(of: "Ada") { _ in
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `leaves a stored grant only until its end`() async {
+    @Test func `a policy that can't be used leaves a stored grant only until its end`() async {
         let end = InventedApp.now.addingTimeInterval(10 * InventedApp.day)
         let device = Device(
             FakeStore {
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `has an error with a problem and a recovery suggestion, in every case`() {
+    @Test func `every error about a policy has a problem and a recovery suggestion`() {
         let errors: [Tenure.Error] = [
             .unverified("x"), .service("x"), .notStored("x"), .key("x"), .noTrial(entitlement: "x"),
             .trialOver(entitlement: "x"), .policy(.missing(name: "x")), .policy(.empty(name: "x")),
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `lets an app start, and so do options that can't be used, which the customer has as an error`()
+    @Test func `an app with unusable options starts, and the customer has the error`()
         async throws
     {
         try await ServedStore.run { served in

@@ -46,7 +46,9 @@ import Testing
         }
     }
 
-    @Test func `is requested again by refresh, over HTTP, and not by other searches`() async throws {
+    @Test func `the catalog of a service is requested again by refresh, over HTTP, and not by other searches`()
+        async throws
+    {
         try await ServedApp.run(policy: nil) { app in
             let tenure = app.start()
             _ = await tenure.settled()
@@ -61,7 +63,8 @@ import Testing
         }
     }
 
-    @Test func `overrides the bundled policy, which the client uses until then`() async throws {
+    @Test func `the catalog of a service overrides the bundled policy, which the client uses until then`() async throws
+    {
         try await RealService.run { service in
             let old = try Policy(
                 app: Policy.App(bundleID: InventedApp.bundleID, appleID: 828_838_134),

@@ -8,7 +8,7 @@ import Testing
 @testable import Tenure
 
 @Suite(.timeLimit(.minutes(2))) struct `A customer and the client` {
-    @Test func `give the same answers at an owner's first start offline, and deny nothing`() async throws {
+    @Test func `a customer and the client give the same answers at an owner's first start offline`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Ada") { device in
                 device.behavior.isOffline = true
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `give the same answers in a trial session, and updates report when it begins and ends`() async throws {
+    @Test func `a customer and the client give the same answers in a trial session`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { _ in
                 let tenure = try served.start()
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `change together when a grace period, a session or a term ends, without another search`() async throws {
+    @Test func `a customer and the client change together when a grace period, session or term ends`() async throws {
         let end = InventedApp.now.addingTimeInterval(10 * InventedApp.day)
         let device = Device(
             FakeStore {
@@ -73,7 +73,7 @@ import Testing
         #expect(await !waiting.allows("everything"))
     }
 
-    @Test func `stop resolving after a while even if StoreKit never answers`() async throws {
+    @Test func `a customer and the client stop resolving after a while even if StoreKit never answers`() async throws {
         let device = Device(
             FakeStore {
                 $0.appMood = .hangs
@@ -113,7 +113,8 @@ import Testing
         #expect(await !tenure.allows("everything"))
     }
 
-    @Test func `is checked again when the app becomes active or the network returns, once in ten seconds`() async throws
+    @Test func `a denial is checked again when the app becomes active or the network returns, at most every 10 s`()
+        async throws
     {
         for event in [DeviceEvent.appBecameActive, .networkReturned] {
             let (events, occur) = AsyncStream.makeStream(of: DeviceEvent.self)
@@ -163,7 +164,7 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(2))) struct `Restoring over HTTP` {
-    @Test func `A known denial reads StoreKit even if the sign-in is canceled`() async throws {
+    @Test func `restoring over HTTP reads StoreKit even if the sign-in is canceled`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { device in
                 let tenure = try served.start()
@@ -180,7 +181,7 @@ import Testing
         }
     }
 
-    @Test func `A known denial stops waiting after its timeout, and a late sign-in still counts`() async throws {
+    @Test func `restoring over HTTP stops waiting after its timeout, and a late sign-in still counts`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Ada") { device in
                 device.behavior.appTransaction = .fails(.unknown)

@@ -7,7 +7,7 @@ import Testing
 @testable import Tenure
 
 @Suite(.timeLimit(.minutes(2))) struct `A purchase` {
-    @Test func `counts at once and at the next start, and is finished`() async throws {
+    @Test func `a purchase counts at once and at the next start, and is finished`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { device in
                 let tenure = try served.start()
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `is delivered to updates while the app runs`() async throws {
+    @Test func `a purchase is delivered to updates while the app runs`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { _ in
                 let tenure = try served.start()
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `made by the app itself counts once it is processed, in every form in which StoreKit returns it`()
+    @Test func `a purchase that the app made counts once it is processed, in every form of StoreKit's result`()
         async throws
     {
         let forms: [@Sendable (Tenure, Product.PurchaseResult) async throws -> Tenure.PurchaseResult] = [
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `that StoreKit cannot verify throws, grants nothing and stays unfinished`() async throws {
+    @Test func `a purchase that StoreKit cannot verify throws, grants nothing and stays unfinished`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { device in
                 let tenure = try served.start()
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `that is canceled or waits for a parent is no purchase yet`() async throws {
+    @Test func `a purchase that is canceled or waits for a parent is no purchase yet`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { device in
                 let tenure = try served.start()
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `carries the app's account token and no other`() async throws {
+    @Test func `a purchase carries the app's account token and no other`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { _ in
                 let tenure = try served.start()
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func `throws StoreKit's own errors`() async throws {
+    @Test func `a purchase throws StoreKit's own errors`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { device in
                 let tenure = try served.start()
@@ -147,7 +147,7 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(2))) struct `Finishing` {
-    @Test func `leaves products that the policy doesn't name to the app`() async throws {
+    @Test func `finishing leaves products that the policy doesn't name to the app`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { _ in
                 let tenure = try served.start()
@@ -160,7 +160,9 @@ import Testing
         }
     }
 
-    @Test func `leaves products to the app that arrive as updates, or were bought before this start`() async throws {
+    @Test func `finishing leaves purchases to the app that arrive as updates or were bought before this start`()
+        async throws
+    {
         try await ServedStore.run { served in
             for item in [ServedStore.theme, ServedStore.coins, InventedApp.everything] {
                 try await served.store.perform(AppStoreOperation(.buy, [.customer: "Dana", .product: item]))
@@ -174,7 +176,8 @@ import Testing
         }
     }
 
-    @Test func `finishes a consumable only when the app says that it delivered this very transaction`() async throws {
+    @Test func `a consumable is finished only when the app says that it delivered this very transaction`() async throws
+    {
         let policy = try Policy(
             app: Policy.App(bundleID: InventedApp.bundleID), eras: [Era(name: "always", model: .free)],
             entitlements: [Entitlement(name: "everything", products: [.init(id: ServedStore.coins)])])
@@ -194,8 +197,7 @@ import Testing
         }
     }
 
-    @Test func `waits for the content where the app says so, and not for a purchase that comes after it`() async throws
-    {
+    @Test func `finishing waits for the content where the app says so, and not for a later purchase`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { device in
                 let tenure = try served.start { $0.finishing = .afterContent(of: [InventedApp.yearly]) }
@@ -211,7 +213,7 @@ import Testing
         }
     }
 
-    @Test func `finishes nothing where the policy can't be read`() async throws {
+    @Test func `nothing is finished where the policy can't be read`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { _ in
                 let missing = served.folder.appendingPathComponent("tenure.json")

@@ -61,7 +61,7 @@ private struct AccessWithoutUpdates: AppStoreAccess {
     }
 
     @Test(arguments: [1.0, -1.0])
-    func `is checked again when the app asks a minute later or with a clock set back as much, and not before`(
+    func `a known denial over HTTP is checked again a minute later or with a clock set back as much, and not before`(
         _ direction: Double
     ) async throws {
         try await withApp { _, time, _, tenure in
@@ -73,7 +73,7 @@ private struct AccessWithoutUpdates: AppStoreAccess {
     }
 
     @Test(arguments: [DeviceEvent.appBecameActive, .networkReturned])
-    func `is checked again when the app becomes active or the network returns, after ten seconds`(
+    func `a denial over HTTP is checked again when the app becomes active or the network returns`(
         _ event: DeviceEvent
     ) async throws {
         try await withApp { _, time, occur, tenure in
@@ -84,14 +84,16 @@ private struct AccessWithoutUpdates: AppStoreAccess {
         }
     }
 
-    @Test func `is checked again at once by refresh`() async throws {
+    @Test func `a known denial over HTTP is checked again at once by refresh`() async throws {
         try await withApp { _, _, _, tenure in
             #expect(await !tenure.allows("everything"))
             #expect(await tenure.refresh().allows("everything"))
         }
     }
 
-    @Test func `is checked again by refresh of a client made with the public initializer`() async throws {
+    @Test func `a known denial over HTTP is checked again by refresh of a client made with the public initializer`()
+        async throws
+    {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { device in
                 let tenure = try served.start()

@@ -9,7 +9,7 @@ private let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().appendingPathComponent("../../..").standardizedFileURL
 
 @Suite(.timeLimit(.minutes(2))) struct `The README's app` {
-    @Test func `is identical to the code that these tests run`() throws {
+    @Test func `the README's app is identical to the code that these tests run`() throws {
         let app = try String(
             contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
                 .appendingPathComponent("ReadmeApp.swift"), encoding: .utf8)
@@ -29,7 +29,7 @@ private let root = URL(fileURLWithPath: #filePath)
         }
     }
 
-    @Test @MainActor func `gates, shows a trial, sells and restores`() async throws {
+    @Test @MainActor func `the README's app gates, shows a trial, sells and restores`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { device in try await use(served, device) }
         }
@@ -51,7 +51,7 @@ private let root = URL(fileURLWithPath: #filePath)
         #expect(device.signInRequests == 1)
     }
 
-    @Test @MainActor func `unlocks for an owner at the first start after the update`() async throws {
+    @Test @MainActor func `the README's app unlocks for an owner at the first start after the update`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Ada") { device in
                 let app = await ReadmeApp(try served.start())

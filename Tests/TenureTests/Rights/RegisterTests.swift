@@ -30,14 +30,14 @@ import Testing
         #expect(await !newcomer.allows("themes"))
     }
 
-    @Test func `Lists of versions in the client without an app transaction a list denies nothing`() async throws {
+    @Test func `a list of versions denies nothing without an app transaction`() async throws {
         let tenure = Device(FakeStore { $0.appMood = .throwsAnError }).start()
         try await tenure.register(entitlement: "themes", versions: ["37"])
         #expect(await tenure.decision(for: "themes").outcome == .undetermined)
         #expect(await tenure.allows("themes"))
     }
 
-    @Test func `lists are ignored in Sandbox, where every list would match`() async throws {
+    @Test func `lists of versions are ignored in Sandbox, where every list would match`() async throws {
         let tenure = Device(FakeStore { $0.app = InventedApp.owner(environment: .sandbox) }).start()
         try await tenure.register(entitlement: "themes", versions: ["37"])
         #expect(await !tenure.allows("themes"))

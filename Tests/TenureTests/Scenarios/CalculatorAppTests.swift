@@ -15,7 +15,7 @@ private let keptByApps: URL = {
 }()
 
 @Suite(.serialized, .timeLimit(.minutes(2))) struct `The example app` {
-    @Test func `brings the policy as it compiles now`() throws {
+    @Test func `the example app brings the policy as it compiles now`() throws {
         let yaml = root.appendingPathComponent("Examples/calculator/policy.yaml")
         let list = root.appendingPathComponent("Examples/calculator/releases.csv")
         let policy = try PolicyFile.read(Array(Data(contentsOf: yaml)), named: "policy.yaml") { _ in
@@ -46,7 +46,7 @@ private let keptByApps: URL = {
         return try await device.run { try await body(try await CalculatorModel(), device) }
     }
 
-    @Test func `gives a paying customer everything at the first launch after the update, without a sign-in`()
+    @Test func `the example app gives a paying customer everything at the first launch, without a sign-in`()
         async throws
     {
         let store = try await testBed()
@@ -75,7 +75,7 @@ private let keptByApps: URL = {
         }
     }
 
-    @Test func `gives an owner everything at the first start without network, and keeps it once the network returns`()
+    @Test func `the example app gives an owner everything offline, and keeps it once the network returns`()
         async throws
     {
         try await onServedDevice(of: "Ada", offline: true) { model, device, _ in
@@ -93,7 +93,7 @@ private let keptByApps: URL = {
         }
     }
 
-    @Test func `sells its scientific keys, and shows why a purchase failed`() async throws {
+    @Test func `the example app sells its scientific keys, and shows why a purchase failed`() async throws {
         try await onServedDevice(of: "Dana") { model, device, served in
             await model.open()
             #expect(!model.isResolving)
@@ -114,7 +114,7 @@ private let keptByApps: URL = {
         }
     }
 
-    @Test func `calculates with the keys that its customer has`() async throws {
+    @Test func `the example app calculates with the keys that its customer has`() async throws {
         let store = try await testBed()
         let displays = try await ["Ada", "Dana"].asyncMap { customer in
             try await onDevice(of: customer, in: store) { model, _ in
@@ -126,7 +126,7 @@ private let keptByApps: URL = {
         #expect(displays == ["145", "13"])
     }
 
-    @Test func `gets its scientific keys when they are bought, while it runs`() async throws {
+    @Test func `the example app gets its scientific keys when they are bought, while it runs`() async throws {
         let store = try await testBed()
         try await onDevice(of: "Dana", in: store) { model, _ in
             await model.open()

@@ -43,7 +43,9 @@ import Testing
         return result.withLock { $0 }
     }
 
-    @Test func `catches a policy that is right in TestFlight and wrong in production`() async throws {
+    @Test func `a persona on the device catches a policy that is right in TestFlight and wrong in production`()
+        async throws
+    {
         // The mistake: "2.0" is the marketing version of build 120.
         #expect(try await allows("Ada", in: .sandbox, boundary: "2.0").0, "right in TestFlight")
         #expect(try await !allows("Ada", in: .production, boundary: "2.0").0, "wrong in production")
@@ -55,13 +57,13 @@ import Testing
         #expect(try await allows("Ada", in: .production, boundary: "120").0)
     }
 
-    @Test func `is ignored with production evidence`() async throws {
+    @Test func `a persona on the device is ignored with production evidence`() async throws {
         let result = try await allows("Dana", in: .production, boundary: "120", persona: Self.earlyBuyer)
         #expect(!result.0)
         #expect(result.reasons.contains("personaRefused"))
     }
 
-    @Test func `is ignored in every copy from the App Store`() async {
+    @Test func `a persona on the device is ignored in every copy from the App Store`() async {
         let device = Device(
             FakeStore {
                 $0.app = InventedApp.newcomer(environment: .sandbox)
@@ -70,7 +72,7 @@ import Testing
         #expect(await !device.start { $0.options.persona = Self.earlyBuyer }.allows("everything"))
     }
 
-    @Test func `leaves no grant for a release that can't read its policy`() async {
+    @Test func `a persona on the device leaves no grant for a release that can't read its policy`() async {
         let device = Device(
             FakeStore {
                 $0.distribution = .testFlight
@@ -88,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `makes a development build read its app transaction, which no other call does`() async {
+    @Test func `a persona makes a development build read its app transaction, which no other call does`() async {
         let store = FakeStore {
             $0.distribution = .development
             $0.app = InventedApp.newcomer(environment: .xcode)
@@ -100,7 +102,7 @@ import Testing
         #expect(store.now.appCalls == 1)
     }
 
-    @Test func `of the wrong kind is an error`() throws {
+    @Test func `a persona of the wrong kind is an error`() throws {
         var options = Tenure.Options()
         options.persona = .token("of a service")
         #expect(throws: Tenure.Error.self) { try Tenure(policy: .policy(InventedApp.policy()), options: options) }

@@ -123,11 +123,15 @@ private func expectNothingWrong(_ played: ScenarioPlayer.Played) {
 }
 
 @Suite struct `Every scenario of the local App Store` {
-    @Test(arguments: names) func `gives the expected decisions on the device`(_ name: String) async throws {
+    @Test(arguments: names) func `every scenario of the local App Store gives the expected decisions on the device`(
+        _ name: String
+    ) async throws {
         expectAll(try await playOnDevice(name))
     }
 
-    @Test(arguments: names) func `gives the expected decisions with the service`(_ name: String) async throws {
+    @Test(arguments: names) func `every scenario of the local App Store gives the expected decisions with the service`(
+        _ name: String
+    ) async throws {
         expectAll(try await playWithService(name))
     }
 
@@ -136,7 +140,7 @@ private func expectNothingWrong(_ played: ScenarioPlayer.Played) {
     }
 
     @Test(arguments: names)
-    func `gives no wrong answer if customers have only the artifacts that the scenario shows`(
+    func `every scenario gives no wrong answer if customers have only the artifacts that it shows`(
         _ name: String
     ) async throws {
         expectNothingWrong(try await playOnDevice(name, showsNoMore: true))
@@ -144,16 +148,20 @@ private func expectNothingWrong(_ played: ScenarioPlayer.Played) {
     }
 
     @Test(arguments: names, Fault.allCases)
-    fileprivate func `gives no wrong answer on the device, however StoreKit fails`(
-        _ name: String, _ fault: Fault
-    ) async throws {
+    fileprivate func
+        `every scenario of the local App Store gives no wrong answer on the device, however StoreKit fails`(
+            _ name: String, _ fault: Fault
+        ) async throws
+    {
         expectNothingWrong(try await playOnDevice(name, fault.behavior))
     }
 
     @Test(arguments: names, Fault.allCases)
-    fileprivate func `gives no wrong answer with the service, however StoreKit fails`(
-        _ name: String, _ fault: Fault
-    ) async throws {
+    fileprivate func
+        `every scenario of the local App Store gives no wrong answer with the service, however StoreKit fails`(
+            _ name: String, _ fault: Fault
+        ) async throws
+    {
         expectNothingWrong(try await playWithService(name, fault.behavior))
     }
 }

@@ -39,7 +39,8 @@ private let examples = URL(fileURLWithPath: #filePath)
         }
     }
 
-    @Test func `has their own purchases, and none of the first customer's`() async throws {
+    @Test func `another customer on the device has their own purchases, and none of the first customer's`() async throws
+    {
         try await onAdasDevice { device, start in
             #expect(await start().allows("everything"))
             // StoreKit still shows Ada's app transaction; Emre's purchases are there at once.
@@ -74,7 +75,9 @@ private let examples = URL(fileURLWithPath: #filePath)
         }
     }
 
-    @Test func `who has bought nothing keeps the owner's right until StoreKit shows another account`() async throws {
+    @Test func `a second customer without purchases keeps the owner's right until StoreKit shows their account`()
+        async throws
+    {
         try await onAdasDevice { device, start in
             #expect(await start().allows("everything"))
             device.signIn(as: "Dana")
@@ -86,7 +89,7 @@ private let examples = URL(fileURLWithPath: #filePath)
         }
     }
 
-    @Test func `leaves everything to the owner who gets the device back, without a sign-in`()
+    @Test func `an owner who gets the device back has everything again, without a sign-in`()
         async throws
     {
         try await onAdasDevice { device, start in
@@ -101,7 +104,7 @@ private let examples = URL(fileURLWithPath: #filePath)
         }
     }
 
-    @Test func `who doesn't complete the sign-in changes nothing`() async throws {
+    @Test func `another customer who doesn't complete the sign-in changes nothing`() async throws {
         try await onAdasDevice { device, start in
             let tenure = start()
             #expect(await tenure.allows("everything"))

@@ -8,7 +8,7 @@ import Testing
 @testable import Tenure
 
 @Suite struct `An attacker in place of the service` {
-    @Test func `with another signing key changes nothing`() async throws {
+    @Test func `an attacker in place of the service with another signing key changes nothing`() async throws {
         try await RealService.run { service in
             // Another service with another key and a policy that gives everything to everyone.
             let generous = try Policy(
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `that denies everything takes nothing from an owner`() async throws {
+    @Test func `an attacker in place of the service that denies everything takes nothing from an owner`() async throws {
         try await RealService.run { service in
             let storage = MemoryStateStorage()
             _ = await service.device(try .owner(), storage: storage).start().settled()
@@ -54,7 +54,9 @@ import Testing
         }
     }
 
-    @Test func `that removes the entitlement token grants and denies nothing`() async throws {
+    @Test func `an attacker in place of the service that removes the entitlement token grants and denies nothing`()
+        async throws
+    {
         try await RealService.run { service in
             service.line.condition = .replaced { response in
                 let text = String(decoding: response.body, as: UTF8.self)
@@ -72,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `that sends garbage denies nothing`() async throws {
+    @Test func `an attacker in place of the service that sends garbage denies nothing`() async throws {
         try await RealService.run { service in
             let device = service.device(try .owner())
             _ = await device.start().settled()
@@ -117,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `at an address without TLS gets no signed artifacts`() async throws {
+    @Test func `an attacker in place of the service at an address without TLS gets no signed artifacts`() async throws {
         let line = Line()
         let store = try FakeStore.owner()
         let device = Device(store, policy: nil) { setup in

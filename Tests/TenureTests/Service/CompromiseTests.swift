@@ -132,7 +132,9 @@ extension Tenure {
 }
 
 @Suite struct `A stolen signing key, under a root that the app pinned` {
-    @Test func `proves nothing to a client that has received the revocation, online and offline`() async throws {
+    @Test func `a stolen signing key proves nothing to a client that has the revocation, online and offline`()
+        async throws
+    {
         try await Compromise.run { compromise, thief, _ in
             let (storage, store) = (MemoryStateStorage(), try FakeStore.newcomer())
             let fooled = compromise.device(store, at: thief, storage: storage)
@@ -155,7 +157,7 @@ extension Tenure {
         }
     }
 
-    @Test func `takes an owner's rights only until the service's next response`() async throws {
+    @Test func `a stolen signing key takes an owner's rights only until the service's next response`() async throws {
         try await Compromise.run { compromise, _, _ in
             let storage = MemoryStateStorage()
             let owner = compromise.device(try .owner(), at: compromise.service, storage: storage)
@@ -172,7 +174,8 @@ extension Tenure {
         }
     }
 
-    @Test func `proves nothing once the client gets the revocation from any sender`() async throws {
+    @Test func `a stolen signing key proves nothing once the client gets the revocation from any sender`() async throws
+    {
         try await Compromise.run { compromise, thief, _ in
             let (storage, store) = (MemoryStateStorage(), try FakeStore.newcomer())
             #expect(await compromise.device(store, at: thief, storage: storage).start().allows("everything"))
@@ -184,7 +187,7 @@ extension Tenure {
         }
     }
 
-    @Test func `denies an owner nothing more once anyone passes the revocation on`() async throws {
+    @Test func `a stolen signing key denies an owner nothing more once anyone passes the revocation on`() async throws {
         try await Compromise.run(policy: try harshPolicy()) { compromise, thief, _ in
             let storage = MemoryStateStorage()
             #expect(try await compromise.owner(at: thief, storage).settled().isDenied)
@@ -199,7 +202,9 @@ extension Tenure {
         }
     }
 
-    @Test func `denies an owner nothing more once another process has received the revocation`() async throws {
+    @Test func `a stolen signing key denies an owner nothing more once another process has the revocation`()
+        async throws
+    {
         try await Compromise.run(policy: try harshPolicy()) { compromise, thief, _ in
             let (storage, other) = (MemoryStateStorage(), MemoryStateStorage())
             let tenure = try compromise.owner(at: thief, storage)
@@ -221,7 +226,7 @@ extension Tenure {
         }
     }
 
-    @Test func `isn't stored anymore once a process knows the revocation, even if another one stores it again`()
+    @Test func `a stolen signing key isn't stored once a process knows the revocation`()
         async throws
     {
         try await Compromise.run(policy: try harshPolicy()) { compromise, thief, _ in
@@ -246,7 +251,7 @@ extension Tenure {
         }
     }
 
-    @Test func `takes no purchase that only the thief confirmed`() async throws {
+    @Test func `a stolen signing key takes no purchase that only the thief confirmed`() async throws {
         try await Compromise.run(policy: try harshPolicy()) { compromise, thief, _ in
             let storage = MemoryStateStorage()
             let purchase = try InventedApp.signed(InventedApp.purchase(), of: "704000000000000002")
@@ -268,7 +273,9 @@ extension Tenure {
         }
     }
 
-    @Test func `is trusted by a client that the thief cut off, until the period ends`() async throws {
+    @Test func `a stolen signing key is trusted by a client that the thief cut off, until the period ends`()
+        async throws
+    {
         try await Compromise.run { compromise, thief, thiefClock in
             try compromise.recover()
             let store = try FakeStore.newcomer()
@@ -291,7 +298,7 @@ extension Tenure {
         }
     }
 
-    @Test func `proves nothing after its signing period, also if the device's clock is turned back`() async throws {
+    @Test func `a stolen signing key proves nothing after its period, also if the clock is turned back`() async throws {
         try await Compromise.run { compromise, thief, thiefClock in
             let (storage, store) = (MemoryStateStorage(), try FakeStore.newcomer())
             let end = InventedApp.now.addingTimeInterval(Compromise.period)
@@ -312,7 +319,7 @@ extension Tenure {
         }
     }
 
-    @Test func `can't vouch for another key or replay an old token`() async throws {
+    @Test func `a stolen signing key can't vouch for another key or replay an old token`() async throws {
         try await Compromise.run { compromise, thief, thiefClock in
             let (storage, store) = (MemoryStateStorage(), try FakeStore.newcomer())
             let device = compromise.device(store, at: thief, storage: storage)
@@ -326,7 +333,7 @@ extension Tenure {
         }
     }
 
-    @Test func `doesn't end an owner's stored token when the period ends`() async throws {
+    @Test func `the end of a stolen key's period doesn't end an owner's stored token`() async throws {
         try await Compromise.run { compromise, _, _ in
             let owner = compromise.device(try .owner(), at: compromise.service)
             #expect(await owner.start().allows("everything"))

@@ -44,16 +44,16 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
         }
     }
 
-    @Test func `knows which answers came from a persona after another account signed in`() {
+    @Test func `a build under test knows which answers came from a persona after another account signed in`() {
         var memory = StoredState(clock: InventedApp.now)
-        memory.stand(in: "token")
+        memory.setPersona("token")
         memory.discardAccount()
         memory.account.entitlementToken = "of the persona"
-        memory.stand(in: nil)
+        memory.setPersona(nil)
         #expect(memory.account.entitlementToken == nil)
     }
 
-    @Test func `gets the persona's decisions, online and offline`() async throws {
+    @Test func `a build under test gets the persona's decisions, online and offline`() async throws {
         try await withPersona { service, token in
             let device = Device(try comer(.sandbox), policy: nil) { setup in
                 service.connect(&setup)
@@ -79,7 +79,9 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
         }
     }
 
-    @Test func `sends it in TestFlight, and a copy from the App Store never does`() async throws {
+    @Test func `a build under test sends the persona in TestFlight, and a copy from the App Store never does`()
+        async throws
+    {
         try await withPersona { service, token in
             for (distribution, environment, isSent) in [
                 (Tenure.Distribution.testFlight, AppStoreEnvironment.sandbox, true), (.testFlight, .production, false),

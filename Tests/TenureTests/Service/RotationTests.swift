@@ -19,7 +19,7 @@ final class KeysFolder: Sendable {
 }
 
 @Suite struct `An app that pinned the first signing key` {
-    @Test func `keeps working after two rotations of a running service, also offline`() async throws {
+    @Test func `an app that pinned the first key keeps working after two rotations, also offline`() async throws {
         let folder = try KeysFolder()
         try await RealService.run(authority: RealService.authority, { $0.keysFolder = folder.path }) { service in
             let first = service.key
@@ -43,7 +43,8 @@ final class KeysFolder: Sendable {
         }
     }
 
-    @Test func `does not trust a service that replaced the key and can't show the statement`() async throws {
+    @Test func `an app doesn't trust a service that replaced the pinned key and can't show the statement`() async throws
+    {
         let folder = try KeysFolder()
         try await RealService.run(authority: RealService.authority, { $0.keysFolder = folder.path }) { service in
             let first = service.key
@@ -60,7 +61,9 @@ final class KeysFolder: Sendable {
         }
     }
 
-    @Test func `does not trust a key that took the place of a revoked one`() async throws {
+    @Test func `an app that pinned the first key does not trust a key that took the place of a revoked one`()
+        async throws
+    {
         let folder = try KeysFolder()
         try await RealService.run(authority: RealService.authority, { $0.keysFolder = folder.path }) { service in
             let first = service.key

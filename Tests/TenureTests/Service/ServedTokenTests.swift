@@ -6,7 +6,7 @@ import Testing
 @testable import Tenure
 
 @Suite struct `An entitlement token` {
-    @Test func `of a service with a fast clock doesn't prevent later correct ones`() async throws {
+    @Test func `an entitlement token of a service with a fast clock doesn't prevent later correct ones`() async throws {
         let clock = TestTime(InventedApp.now)
         try await RealService.run(now: { clock.now }) { service in
             let store = try FakeStore.newcomer()
@@ -34,7 +34,9 @@ import Testing
         }
     }
 
-    @Test func `with another request's nonce is rejected as a replay, however new it is`() async throws {
+    @Test func `an entitlement token with another request's nonce is rejected as a replay, however new it is`()
+        async throws
+    {
         let clock = TestTime(InventedApp.now)
         try await RealService.run(now: { clock.now }) { service in
             let device = service.device(try .owner())
@@ -53,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `without the nonce that was sent is refused, and changes nothing`() async throws {
+    @Test func `an entitlement token without the nonce that was sent is refused, and changes nothing`() async throws {
         let clock = TestTime(InventedApp.now)
         try await RealService.run(now: { clock.now }) { service in
             let transport = EditingTransport(next: service.line) { request in

@@ -10,12 +10,24 @@ import Testing
 /// Holds each sync until the test lets it pass.
 private struct HeldTransport: Transport {
     let next: any Transport
-    let hold: @Sendable () async -> Void
+    private let syncs = AsyncStream.makeStream(of: Void.self)
+    private let passes = AsyncStream.makeStream(of: Void.self)
+
+    init(next: any Transport) { self.next = next }
 
     func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
-        if request.url.path.hasSuffix("/v1/sync") { await hold() }
+        if request.url.path.hasSuffix("/v1/sync") {
+            syncs.continuation.yield()
+            for await _ in passes.stream { break }
+        }
         return try await next.send(request)
     }
+
+    func waitForSync() async { for await _ in syncs.stream { break } }
+
+    func pass() { passes.continuation.yield() }
+
+    func passAll() { passes.continuation.finish() }
 }
 
 @Suite(.timeLimit(.minutes(2))) struct `A response of the service` {
@@ -156,12 +168,7 @@ private struct HeldTransport: Transport {
 
     @Test func `a refund that came during its request is sent at the next start`() async throws {
         try await RealService.run { service in
-            let (requests, request) = AsyncStream.makeStream(of: Void.self)
-            let (passes, pass) = AsyncStream.makeStream(of: Void.self)
-            let transport = HeldTransport(next: service.line) {
-                request.yield()
-                for await _ in passes { break }
-            }
+            let transport = HeldTransport(next: service.line)
             let account = "704000000000000002"
             let store = try FakeStore.newcomer()
             let bought = try InventedApp.signed(InventedApp.purchase(), of: account)
@@ -171,9 +178,8 @@ private struct HeldTransport: Transport {
                 setup.keys = [service.key]
                 setup.options.whileUndetermined = .deny
             }
-            var syncs = requests.makeAsyncIterator()
             let tenure = device.start()
-            _ = await syncs.next()
+            await transport.waitForSync()
             // The App Store refunds the purchase that the request contains.
             let refund = InventedApp.now.addingTimeInterval(-60)
             let refunded = try InventedApp.signed(
@@ -181,11 +187,11 @@ private struct HeldTransport: Transport {
             store.change { $0.transactions = [] }
             store.deliverUpdate(refunded)
             for await customer in tenure.updates where !customer.has("everything") { break }
-            pass.yield()
+            transport.pass()
             // The next request has the refund, and fails.
-            _ = await syncs.next()
+            await transport.waitForSync()
             service.line.condition = .down
-            pass.finish()
+            transport.passAll()
             await tenure.engine.searchIsOver()
             let sent = service.line.syncs
             service.line.condition = .up
@@ -199,12 +205,7 @@ private struct HeldTransport: Transport {
     @Test(arguments: [FakeStore.Mood.answers, .throwsAnError])
     func `a response about another account than the signed-in one is ignored`(_ appMood: FakeStore.Mood) async throws {
         try await RealService.run { service in
-            let (requests, request) = AsyncStream.makeStream(of: Void.self)
-            let (passes, pass) = AsyncStream.makeStream(of: Void.self)
-            let transport = HeldTransport(next: service.line) {
-                request.yield()
-                for await _ in passes { break }
-            }
+            let transport = HeldTransport(next: service.line)
             let store = try FakeStore.owner()
             let bought = try InventedApp.signed(
                 InventedApp.purchase(InventedApp.yearly, id: "410000000000009", type: .nonConsumable),
@@ -220,23 +221,22 @@ private struct HeldTransport: Transport {
                 setup.keys = [service.key]
             }
             let tenure = device.start()
-            var syncs = requests.makeAsyncIterator()
-            _ = await syncs.next()
+            await transport.waitForSync()
             // During the request another account signs in, which has fewer purchases.
             let purchase = try InventedApp.signed(InventedApp.purchase(), of: "704000000000000003")
             store.change { $0.transactions = [] }
             store.deliverUpdate(purchase)
             for await customer in tenure.updates where customer.has("everything") && !customer.has("cloud") { break }
-            pass.yield()
+            transport.pass()
             // The request for the new account has been sent, and has no response yet.
-            _ = await syncs.next()
+            await transport.waitForSync()
             let customer = tenure.customer
             #expect(
                 customer.steps.first { $0.name == .service }?.outcome
                     == .failed("another account was signed in meanwhile"))
             #expect(customer.has("everything"))
             #expect(customer.answers["cloud"] == nil)
-            pass.finish()
+            transport.passAll()
             await tenure.refresh()
         }
     }

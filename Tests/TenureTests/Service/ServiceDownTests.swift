@@ -56,7 +56,8 @@ private struct HangingTransport: Transport {
         }
     }
 
-    @Test func `takes nothing from a customer who buys a product that is newer than the bundled policy`() async throws {
+    @Test func `an outage takes nothing from a customer who buys a product newer than the bundled policy`() async throws
+    {
         let old = try Policy(
             app: Policy.App(bundleID: InventedApp.bundleID, appleID: 828_838_134),
             eras: [Era(name: "paid", model: .paid)],
@@ -76,7 +77,7 @@ private struct HangingTransport: Transport {
     }
 
     @Test(arguments: [(bundled: 1, served: 3), (bundled: 3, served: 1)])
-    func `gives a purchase the longer of its lengths in the bundled policy and the stored catalog`(
+    func `a purchase during an outage gets the longer length of the bundled policy and the stored catalog`(
         _ months: (bundled: Int, served: Int)
     ) async throws {
         let season = "com.example.calculator.season"
@@ -122,7 +123,7 @@ private struct HangingTransport: Transport {
     }
 
     @Test(arguments: [true, false])
-    func `takes nothing from a subscriber in Apple's billing grace period`(
+    func `an outage of the service takes nothing from a subscriber in Apple's billing grace period`(
         _ hasPolicy: Bool
     ) async throws {
         try await RealService.run { service in
@@ -153,7 +154,7 @@ private struct HangingTransport: Transport {
         }
     }
 
-    @Test func `finishes a delivered consumable once it answers, also after a relaunch`() async throws {
+    @Test func `a delivered consumable is finished once the service answers, also after a relaunch`() async throws {
         try await withApp(policy: InventedApp.policy(whileUndetermined: .deny)) { service, _, start in
             let tenure = start()
             _ = await tenure.settled()
@@ -170,7 +171,9 @@ private struct HangingTransport: Transport {
         }
     }
 
-    @Test func `finishes a delivered consumable even if StoreKit didn't answer meanwhile`() async throws {
+    @Test func `a delivered consumable is finished after an outage even if StoreKit didn't answer meanwhile`()
+        async throws
+    {
         try await ServedApp.run(policy: InventedApp.policy(whileUndetermined: .deny)) { app in
             let tenure = app.start { $0.purchaseTimeout = 0.2 }
             _ = await tenure.settled()
@@ -192,7 +195,7 @@ private struct HangingTransport: Transport {
         }
     }
 
-    @Test func `finishes delivered content once it answers, also after a relaunch`() async throws {
+    @Test func `delivered content is finished once the service answers, also after a relaunch`() async throws {
         try await ServedApp.run(policy: InventedApp.policy(whileUndetermined: .deny)) { app in
             let start: @Sendable () -> Tenure = {
                 app.start {
@@ -212,7 +215,7 @@ private struct HangingTransport: Transport {
         }
     }
 
-    @Test func `delays no transaction that arrives while it hangs`() async throws {
+    @Test func `a hanging service delays no transaction that arrives`() async throws {
         try await RealService.run { service in
             let store = try FakeStore.newcomer()
             let device = Device(store, policy: InventedApp.policy(whileUndetermined: .deny)) { setup in
@@ -229,7 +232,7 @@ private struct HangingTransport: Transport {
         }
     }
 
-    @Test func `takes nothing from a denied customer who then buys a product that the device doesn't know`()
+    @Test func `an outage takes nothing from a denied customer who then buys an unknown product`()
         async throws
     {
         try await RealService.run { service in

@@ -6,7 +6,7 @@ import Testing
 @testable import Tenure
 
 @Suite(.timeLimit(.minutes(2))) struct `A busy service` {
-    @Test func `gets no rechecks of a denial before the time in Retry-After`() async throws {
+    @Test func `a busy service gets no rechecks of a denial before the time in Retry-After`() async throws {
         try await ServedApp.run(policy: nil) { app in
             let problem = Data(#"{"code": "busy", "detail": "the database is being backed up"}"#.utf8)
             app.service.line.condition = .replaced {
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `gets a purchase at once`() async throws {
+    @Test func `a busy service gets a purchase at once`() async throws {
         try await ServedApp.run(policy: nil) { app in
             app.service.line.condition = .replaced {
                 $0 = TransportResponse(status: 503, headers: ["Retry-After": "1800"], body: Data())
@@ -52,7 +52,7 @@ import Testing
 }
 
 @Suite struct `The client without its service` {
-    @Test func `keeps a lifetime entitlement offline for 400 days`() async throws {
+    @Test func `a client without its service keeps a lifetime entitlement offline for 400 days`() async throws {
         try await RealService.run { service in
             let device = service.device(try .owner())
             #expect(await device.start().allows("everything"))
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `ends a subscription at the end in its entitlement token, also offline`() async throws {
+    @Test func `a client ends a subscription at the end in its entitlement token, also offline`() async throws {
         try await RealService.run { service in
             let end = InventedApp.now.addingTimeInterval(20 * InventedApp.day)
             let store = try FakeStore.newcomer()
@@ -86,7 +86,9 @@ import Testing
         }
     }
 
-    @Test func `keeps everything after a reinstallation that leaves only the keychain`() async throws {
+    @Test func `a client without its service keeps everything after a reinstallation that leaves only the keychain`()
+        async throws
+    {
         try await RealService.run { service in
             let first = service.device(try .owner())
             _ = await first.start().settled()
@@ -96,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `rejects the entitlement token of another device`() async throws {
+    @Test func `a client without its service rejects the entitlement token of another device`() async throws {
         try await RealService.run { service in
             let first = service.device(try .owner())
             _ = await first.start().settled()
@@ -113,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `decides the first launch offline with the bundled policy`() async throws {
+    @Test func `a client without its service decides the first launch offline with the bundled policy`() async throws {
         try await RealService.run { service in
             service.line.condition = .down
             let device = service.device(try .owner()) {
@@ -126,7 +128,7 @@ import Testing
     }
 
     @Test(arguments: [("1800", 1800.0), ("86400", 3600.0)])
-    func `asks a busy service again no sooner than it requests, and after an hour at most`(
+    func `a client asks a busy service again no sooner than requested, and after an hour at most`(
         _ retryAfter: String, _ wait: Double
     ) async throws {
         try await RealService.run { service in

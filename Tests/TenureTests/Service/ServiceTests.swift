@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `it is asked once a day while everything is granted, and once an hour otherwise`()
+    @Test func `the service is asked once a day while everything is granted, and once an hour otherwise`()
         async throws
     {
         try await RealService.run(policy: Policy.ofOwners) { service in
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `listening reports, and neither gates nor finishes anything`() async throws {
+    @Test func `a listening client reports purchases, and neither gates nor finishes anything`() async throws {
         try await RealService.run { service in
             let store = try FakeStore.newcomer()
             let purchase = try InventedApp.signed(InventedApp.purchase(), of: "704000000000000002")
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `it is asked again once a clock that ran ahead was corrected`() async throws {
+    @Test func `the service is asked again once a clock that ran ahead was corrected`() async throws {
         try await RealService.run(policy: Policy.ofOwners) { service in
             let device = service.device(try .owner(), at: InventedApp.now + 400 * InventedApp.day)
             _ = await device.start().settled()
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `it is asked at once whether a subscription that has ended was renewed`() async throws {
+    @Test func `the service is asked at once whether a subscription that has ended was renewed`() async throws {
         try await RealService.run { service in
             let store = try FakeStore.newcomer()
             let end = InventedApp.now.addingTimeInterval(600)
@@ -142,12 +142,12 @@ import Testing
         }
     }
 
-    @Test func `it gets one-time purchases before old periods of subscriptions`() {
+    @Test func `the service gets one-time purchases before old periods of subscriptions`() {
         let bought = InventedApp.purchase(id: "1", bought: InventedApp.now - 3000 * InventedApp.day)
         let periods = (0..<2000).map { day in
             InventedApp.subscription(until: InventedApp.now - Double(day) * InventedApp.day, id: "\(1000 + day)")
         }
-        let sent = SyncRequest.mostTelling(periods + [bought]).map(\.purchase.transactionID)
+        let sent = SyncRequest.mostRelevant(periods + [bought]).map(\.purchase.transactionID)
         #expect(sent.count == 2000)
         #expect(sent.contains("1"))
         #expect(sent.contains("1000") && !sent.contains("2999"))

@@ -9,7 +9,8 @@ import Testing
 /// The service signs entitlements for a device only if it gets the app transaction.
 @Suite(.timeLimit(.minutes(2))) struct `A purchase without an app transaction` {
     @Test(arguments: [true, false])
-    func `counts when the service confirms it, after a refresh, a relaunch and offline`(_ hasPolicy: Bool) async throws
+    func `a purchase without an app transaction counts when the service confirms it, also offline`(_ hasPolicy: Bool)
+        async throws
     {
         try await ServedApp.run(policy: hasPolicy ? InventedApp.policy(whileUndetermined: .deny) : nil) { app in
             app.device.behavior.appTransaction = .fails(.unknown)
@@ -32,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `stops counting when it is refunded, while the app runs and after a relaunch`(_ hasPolicy: Bool) async throws {
+    func `a purchase without an app transaction stops counting when it is refunded`(_ hasPolicy: Bool) async throws {
         try await ServedApp.run(policy: hasPolicy ? InventedApp.policy(whileUndetermined: .deny) : nil) { app in
             app.device.behavior.appTransaction = .fails(.unknown)
             let tenure = app.start()
@@ -45,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `counts in a development build, which never asks for the app transaction`() async throws {
+    @Test func `a purchase counts in a development build, which never asks for the app transaction`() async throws {
         try await RealService.run { service in
             let store = FakeStore { $0.distribution = .development }
             let purchase = try InventedApp.signed(
@@ -58,7 +59,9 @@ import Testing
         }
     }
 
-    @Test func `isn't extended by another one that the service refuses`() async throws {
+    @Test func `a purchase without an app transaction isn't extended by another one that the service refuses`()
+        async throws
+    {
         try await RealService.run { service in
             let end = InventedApp.now.addingTimeInterval(10 * InventedApp.day)
             let yearly = InventedApp.purchase(

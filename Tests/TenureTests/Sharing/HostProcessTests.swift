@@ -17,12 +17,12 @@ import Testing
     @Test(arguments: [
         (app, HostProcess.Kind.app), (widget, .appExtension), (clip, .appClip), (watch, .watchApp),
     ])
-    func `is recognized by its bundle`(_ bundle: BundleDescription, _ kind: HostProcess.Kind) {
+    func `the kind of a process is recognized by its bundle`(_ bundle: BundleDescription, _ kind: HostProcess.Kind) {
         #expect(HostProcess(bundle).kind == kind)
     }
 
     @Test(arguments: [widget, clip, watch])
-    func `accepts the containing app's bundle ID unless it is the app`(_ bundle: BundleDescription) {
+    func `an extension accepts the containing app's bundle ID, and the app doesn't`(_ bundle: BundleDescription) {
         let host = HostProcess(bundle)
         #expect(host.accepts(bundleID: "com.example.app"))
         #expect(host.accepts(bundleID: bundle.bundleID ?? ""))
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `accepts in an extension only its containing app's bundle ID, and in a watch app its companion's`() {
+    @Test func `an extension accepts only its containing app's bundle ID, and a watch app its companion's`() {
         let proWidget = HostProcess(
             BundleDescription(
                 path: "/Apps/Pro.app/PlugIns/Widget.appex", bundleID: "com.example.app.pro.widget",
@@ -62,7 +62,7 @@ import Testing
             HostProcess(Self.app).identified(as: "com.example.calculator").accepts(bundleID: "com.example.calculator"))
     }
 
-    @Test func `asks for no app transaction for a persona in an extension, which may not prompt`() async {
+    @Test func `an extension asks for no app transaction for a persona, because it may not prompt`() async {
         for (kind, calls) in [(HostProcess.Kind.appExtension, 0), (.app, 1)] {
             let device = Device(FakeStore { $0.distribution = .development }) {
                 $0.host = HostProcess(kind, bundleID: InventedApp.bundleID)
@@ -73,14 +73,14 @@ import Testing
         }
     }
 
-    @Test func `does not accept another app's bundle ID that its bundle ID extends`() {
+    @Test func `an app doesn't accept another app's bundle ID that its own extends`() {
         let pro = HostProcess(BundleDescription(path: "/Apps/Pro.app", bundleID: "com.example.app.pro"))
         #expect(!pro.accepts(bundleID: "com.example.app"))
         #expect(pro.accepts(bundleID: "com.example.app.pro"))
         #expect(!HostProcess(Self.app).accepts(bundleID: "com.example.app.widget"))
     }
 
-    @Test func `finishes, prompts and buys only if it is the app`() {
+    @Test func `only the app finishes, prompts and buys`() {
         for bundle in [Self.app, Self.widget, Self.clip, Self.watch] {
             let host = HostProcess(bundle)
             let isApp = host.kind == .app
@@ -124,7 +124,7 @@ import Testing
         ) { $0.host = HostProcess(kind, bundleID: bundleID) }
     }
 
-    @Test func `reads the app's purchases in an extension, and finishes and restores nothing there`() async throws {
+    @Test func `an extension reads the app's purchases, and finishes and restores nothing`() async throws {
         let device = device(.appExtension, bundleID: InventedApp.bundleID + ".widget")
         let tenure = device.start()
         #expect(await tenure.allows("everything"))

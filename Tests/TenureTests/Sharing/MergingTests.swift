@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `ask the service again about facts that only one of them saw`() {
+    @Test func `merged states ask the service again about facts that only one of them saw`() {
         let base = state()
         var (told, bought) = (base, base)
         told.account.entitlementToken = "without the purchase"
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test func `don't extend the grace period when only one of them saw the clock turned back`() {
+    @Test func `merged states don't extend the grace period when only one saw the clock turned back`() {
         let base = state()
         var seen = base
         let earlier = InventedApp.now.addingTimeInterval(-InventedApp.day)
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func `keep that StoreKit still shows another account's app transaction`() {
+    @Test func `merged states remember that StoreKit still shows another account's app transaction`() {
         let base = state()
         var (noticed, bought) = (base, base)
         noticed.account.stale = "704000000000000009"

@@ -27,7 +27,7 @@ private let scenario = URL(fileURLWithPath: #filePath).deletingLastPathComponent
         process.output.split(separator: "\n").count { $0.hasPrefix("began") }
     }
 
-    @Test func `begin only three trial sessions, however many processes try at once`() async throws {
+    @Test func `only three trial sessions begin, however many processes try at once`() async throws {
         for _ in 0..<3 {
             let folder = try Folder()
             let signal = folder.url("go").path
@@ -69,7 +69,7 @@ private let scenario = URL(fileURLWithPath: #filePath).deletingLastPathComponent
         #expect(Set(state.account.purchases.map(\.productID)) == [everything, yearly])
     }
 
-    @Test func `continue when one is killed while it writes, and nothing is corrupted`() async throws {
+    @Test func `processes that share a state continue when one is killed while it writes`() async throws {
         let folder = try Folder()
         let survivor = try start("try", folder.path, "1000000")
         var counted = 0
@@ -89,7 +89,8 @@ private let scenario = URL(fileURLWithPath: #filePath).deletingLastPathComponent
         #expect((counted...counted + 6).contains(try sessions(in: folder)))
     }
 
-    @Test func `wait at most 2 seconds for a process that holds the lock, and continue once it is killed`() async throws
+    @Test func `processes wait at most 2 seconds for one that holds the lock, and continue once it is killed`()
+        async throws
     {
         let folder = try Folder()
         let holder = try start("hold", folder.path)

@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `has three trial sessions for both processes together`() async throws {
+    @Test func `a shared state has three trial sessions for both processes together`() async throws {
         let (first, second) = pair()
         let (app, appExtension) = (first.start(), second.start())
         for tenure in [app, appExtension] { _ = await tenure.settled() }
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `has one trial of days, which begins with the first process`() async throws {
+    @Test func `a shared state has one trial of days, which begins with the first process`() async throws {
         let (first, second) = pair(trial: .days(7))
         let (app, appExtension) = (first.start(), second.start())
         for tenure in [app, appExtension] { _ = await tenure.settled() }
@@ -48,7 +48,7 @@ import Testing
         #expect(try await appExtension.trial("everything").begin().ends == begun.ends)
     }
 
-    @Test func `shows an extension what the app wrote, at its next search`() async {
+    @Test func `a shared state shows an extension what the app wrote, at its next search`() async {
         let (first, second) = pair()
         silence(second)
         let appExtension = second.start { $0.options.whileUndetermined = .deny }
@@ -62,7 +62,7 @@ import Testing
         #expect(await appExtension.allows("everything"))
     }
 
-    @Test func `loses no purchase that another process wrote meanwhile`() async {
+    @Test func `a shared state loses no purchase that another process wrote meanwhile`() async {
         let (first, second) = pair()
         let (app, appExtension) = (first.start(), second.start())
         for tenure in [app, appExtension] { _ = await tenure.settled() }
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: Tenure.Distribution.allCases)
-    func `survives an extension that cannot tell how the app was installed`(
+    func `a shared state survives an extension that cannot tell how the app was installed`(
         _ assumed: Tenure.Distribution
     ) async {
         let (first, second) = pair(InventedApp.owner())
@@ -98,7 +98,7 @@ import Testing
         #expect(await first.start().settled().has("everything"))
     }
 
-    @Test func `of another account replaces the one that an idle process knows`() async {
+    @Test func `another account's shared state replaces the one that an idle process knows`() async {
         let (first, second) = pair(InventedApp.owner())
         let appExtension = second.start()
         #expect(await appExtension.allows("everything"))
@@ -139,7 +139,7 @@ extension Engine {
         #expect(await device.start(share).allows("everything"))
     }
 
-    @Test func `of a tester grants nothing to the copy from the App Store that shares its state`() async {
+    @Test func `a tester's private state grants nothing to the App Store copy that shares its state`() async {
         let device = device {
             $0.distribution = .testFlight
             $0.app = InventedApp.newcomer(environment: .sandbox)
@@ -159,7 +159,10 @@ extension Engine {
         #expect(tenure.customer.environment == nil)
     }
 
-    @Test func `is added to the shared one, with its trial sessions, and only once`() async throws {
+    @Test
+    func `a private state that becomes shared is added to the shared one, with its trial sessions, and only once`()
+        async throws
+    {
         let device = device()
         for _ in 0..<2 { _ = try await device.start().trial("everything").begin() }
         let kept = `private`.contents
@@ -172,7 +175,7 @@ extension Engine {
         #expect(`private`.contents == nil)
     }
 
-    @Test func `counts while the group's storage cannot be written, and is moved later`() async {
+    @Test func `a private state counts while the group's storage cannot be written, and is moved later`() async {
         let device = device { $0.app = InventedApp.owner() }
         _ = await device.start().settled()
         device.store.change { $0.appMood = .throwsAnError }
@@ -208,7 +211,7 @@ extension Engine {
         return device
     }
 
-    @Test func `denies nothing, and allows no longer than the policy's grace period, however often the app starts`()
+    @Test func `a locked keychain denies nothing, and allows no longer than the policy's grace period`()
         async
     {
         let device = await lockedDevice()
@@ -224,7 +227,7 @@ extension Engine {
         #expect(await !device.start().allows("everything"))
     }
 
-    @Test func `is read again once the device is unlocked, and ends the grace period`() async throws {
+    @Test func `a keychain is read again once the device is unlocked, and ends the grace period`() async throws {
         let device = await lockedDevice()
         let (events, occur) = AsyncStream.makeStream(of: DeviceEvent.self)
         let tenure = device.start {

@@ -131,7 +131,7 @@ struct PackStore: Sendable {
                     if !manifests.contains(String(name.dropLast(5))) { Disk.remove(folder + "/" + name) }
                 }
             }
-            removeWhatIsSetAside(in: folder)
+            removeSetAsideFolders(in: folder)
         }
     }
 
@@ -142,7 +142,7 @@ struct PackStore: Sendable {
         try Disk.rename(path, to: "\(folder)/\(Self.removedPrefix)\(UInt64.random(in: .min ... .max))")
     }
 
-    private func removeWhatIsSetAside(in folder: String) {
+    private func removeSetAsideFolders(in folder: String) {
         for name in Disk.names(in: folder) where name.hasPrefix(Self.removedPrefix) {
             Disk.remove(folder + "/" + name)
         }

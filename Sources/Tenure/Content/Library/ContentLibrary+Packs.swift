@@ -12,8 +12,10 @@ extension ContentLibrary {
     }
 
     private var names: Set<String> {
-        Set(catalogs.packs.map(\.name)).union(catalogs.embedded.keys).union(installed.keys).union(rests.keys)
-            .union(plans.keys).union(requests.map(\.pack))
+        Set(catalogs.packs.map(\.name)).union(catalogs.embedded.keys).union(installed.keys).union(
+            missingBytesByPack.keys
+        )
+        .union(plans.keys).union(requests.map(\.pack))
     }
 
     func state(of name: String) -> State {
@@ -26,10 +28,11 @@ extension ContentLibrary {
             }
             return .installed(
                 version: here.version.description,
-                update: transferState(of: name) ?? .available(size: rests[name] ?? target.version.archiveSize))
+                update: transferState(of: name)
+                    ?? .available(size: missingBytesByPack[name] ?? target.version.archiveSize))
         }
         guard let target else { return catalogs.pack(name) == nil ? .unknown : .needsAppUpdate }
-        return transferState(of: name) ?? .available(size: rests[name] ?? target.version.archiveSize)
+        return transferState(of: name) ?? .available(size: missingBytesByPack[name] ?? target.version.archiveSize)
     }
 
     /// The state of a download that was asked for. Nil if none was.

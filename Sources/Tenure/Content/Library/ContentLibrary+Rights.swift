@@ -47,7 +47,7 @@ extension ContentLibrary {
                 dropRequestWithoutRight(name)
             }
         }
-        setAlarm()
+        scheduleTimer()
     }
 
     private func dropRequestWithoutRight(_ name: String) {
@@ -60,24 +60,24 @@ extension ContentLibrary {
     }
 
     /// The rights of products end without a change of the customer.
-    private func setAlarm() {
+    private func scheduleTimer() {
         let next = engine.customerState.nextEnd
-        guard next != alarm?.at else { return }
-        alarm?.task.cancel()
-        alarm = next.map { next in
+        guard next != timer?.at else { return }
+        timer?.task.cancel()
+        timer = next.map { next in
             let waitUntil = setup.waitUntil
             return (
                 next,
                 Task { [weak self] in
                     guard (try? await waitUntil(next)) != nil else { return }
-                    await self?.ring(next)
+                    await self?.timerFired(next)
                 }
             )
         }
     }
 
-    private func ring(_ date: Date) {
-        if alarm?.at == date { alarm = nil }
+    private func timerFired(_ date: Date) {
+        if timer?.at == date { timer = nil }
         schedule()
     }
 

@@ -19,7 +19,7 @@ extension ContentLibrary {
 
     private func missingBytes(of request: PackRequest) -> Int64 {
         guard let (_, version) = target(of: request.pack) else { return 0 }
-        return rests[request.pack] ?? version.archiveSize
+        return missingBytesByPack[request.pack] ?? version.archiveSize
     }
 
     var isAboveLimit: Bool {
@@ -67,7 +67,7 @@ extension ContentLibrary {
         }
         guard
             let request = requests.first(where: {
-                (isInForeground || delivered.contains($0.pack)) && !isWithSystem($0.pack) && isReady($0)
+                (isInForeground || delivered.contains($0.pack)) && !isHandedOver($0.pack) && isReady($0)
             }), let (pack, version) = target(of: request.pack),
             let source = catalogs.source(of: pack.name, begunWith: plans[pack.name]?.description.source)
         else { return }
@@ -100,7 +100,7 @@ extension ContentLibrary {
     }
 
     /// Whether the app has handed the pack over to the system, and this process isn't the app.
-    private func isWithSystem(_ pack: String) -> Bool {
+    private func isHandedOver(_ pack: String) -> Bool {
         background == nil && BackgroundTransfers.packs(in: store).contains(pack)
     }
 

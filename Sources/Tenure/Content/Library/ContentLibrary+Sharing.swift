@@ -13,11 +13,11 @@ extension ContentLibrary {
         while !Task.isCancelled {
             let isBusy = !requests.isEmpty
             guard (try? await Task.sleep(nanoseconds: isBusy ? 500_000_000 : 2_000_000_000)) != nil else { return }
-            await lookAtOthers()
+            await checkOtherProcesses()
         }
     }
 
-    private func lookAtOthers() async {
+    private func checkOtherProcesses() async {
         let contents = shared.read()
         if contents.revision != revision {
             take(contents)
@@ -44,7 +44,7 @@ extension ContentLibrary {
 
     private func endWaitForOther() async {
         isWatchingOther = false
-        await lookAtOthers()
+        await checkOtherProcesses()
     }
 
     /// The state of a pack that another process downloads.

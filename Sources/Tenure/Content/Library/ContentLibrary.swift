@@ -29,7 +29,7 @@ actor ContentLibrary {
     /// Downloads that were begun.
     var plans: [String: PartialPack.Plan] = [:]
     /// Bytes that a pack has to fetch which has a part of its files.
-    var rests: [String: Int64] = [:]
+    var missingBytesByPack: [String: Int64] = [:]
 
     /// Products about which the engine decides: before it does, nothing is known about their packs.
     var followed: Set<String> = []
@@ -52,7 +52,7 @@ actor ContentLibrary {
     /// Packs that the customer was entitled to since the start.
     var wasAllowed: Set<String> = []
     /// The next end of a right that an entitlement alone doesn't tell.
-    var alarm: (at: Date, task: Task<Void, Never>)?
+    var timer: (at: Date, task: Task<Void, Never>)?
     var isInForeground = true
     /// Whether the system has started the app to report downloads.
     var isHandlingEvents = false
@@ -101,7 +101,7 @@ actor ContentLibrary {
             group.addTask { await self.followOtherProcesses() }
             group.addTask { await self.followDevice() }
         }
-        alarm?.task.cancel()
+        timer?.task.cancel()
         running?.task.cancel()
     }
 
@@ -212,13 +212,13 @@ actor ContentLibrary {
         let pack = store.installed(name)
         let missing = pack?.lostFiles ?? []
         installed[name] = missing.isEmpty ? pack : nil
-        rests[name] = missing.isEmpty ? nil : missing.reduce(0) { $0 + $1.size }
+        missingBytesByPack[name] = missing.isEmpty ? nil : missing.reduce(0) { $0 + $1.size }
         plans[name] = PartialPack.plan(in: folder)
         guard let plan = plans[name], let version = plan.description.version,
             let manifest = store.manifest(version.manifest, inFolder: folder),
             let partial = PartialPack(version.manifest, manifest, in: folder)
         else { return }
-        rests[name] = partial.missingBytes
+        missingBytesByPack[name] = partial.missingBytes
     }
 
     /// Changes the list of downloads for all processes.

@@ -1,0 +1,134 @@
+import Foundation
+import TenureAPI
+import TenurePolicyLint
+import TenureStore
+
+/// Checks what a request to publish a policy allows, and refuses what it doesn't allow.
+struct PublicationCheck: Sendable {
+    let store: Store
+    let candidate: PolicyPublisher.Candidate
+    let request: PublishRequest
+    let actor: String
+
+    /// The reason for refusing a publication. The names are part of the API.
+    enum Refusal: String {
+        /// The policy is already in effect.
+        case alreadyCurrent
+        /// It takes something from customers, and the request doesn't allow that.
+        case takesRights
+        /// It takes something from more customers than the request allows.
+        case takesMore
+        /// It gives something to customers, and the request doesn't allow that.
+        case givesRights
+        /// It gives something to more customers than the request allows.
+        case givesMore
+        /// The linter finds errors that the policy doesn't acknowledge.
+        case policyErrors
+        /// The rehearsal found more customers than the request allows.
+        case otherNumber
+        /// The request names a rehearsal that doesn't exist.
+        case unknownRehearsal
+        /// The rehearsal was for another policy, or against another one.
+        case otherRehearsal
+        /// Another policy was published in the meantime.
+        case overtaken
+    }
+
+    var keepsPromises: Bool { request.keepPromises ?? false }
+
+    /// How many customers may gain something; nil for any number. The purpose of a rollback is to give back what a
+    /// publication took.
+    var gainAllowance: Int? { candidate.action == .rollback ? nil : request.giveTo ?? 0 }
+
+    /// Throws a problem if the request's numbers are smaller than those in its rehearsal, or if that rehearsed another
+    /// policy.
+    func checkRehearsal(of sha256: [UInt8], against present: ActivePolicy.Present) async throws {
+        let numbers = [request.takeFrom, request.giveTo].compactMap(\.self)
+        guard !numbers.isEmpty || request.rehearsal != nil else { return }
+        guard !numbers.isEmpty, let id = request.rehearsal, numbers.allSatisfy({ $0 >= 0 }) else {
+            throw Problem(
+                .malformedRequest,
+                """
+                `takeFrom` and `giveTo` need `rehearsal`, the ID of the rehearsal that counted these customers, and \
+                `rehearsal` needs one of them
+                """)
+        }
+        guard let rehearsal = try await store.read({ try $0.rehearsal(id) }) else {
+            throw Problem(
+                .conflict, "there is no rehearsal `\(id.prefix(64))`; rehearse the policy, and send the new ID",
+                reason: Refusal.unknownRehearsal.rawValue)
+        }
+        guard rehearsal.sha256 == sha256, rehearsal.base == present.publication else {
+            throw Problem(
+                .conflict,
+                """
+                `\(rehearsal.id)` is a rehearsal of another policy, or against one that is no longer in effect; rehearse \
+                again
+                """,
+                reason: Refusal.otherRehearsal.rawValue)
+        }
+        let losing = keepsPromises ? rehearsal.losingWithPromises : rehearsal.losing
+        for (number, found, verb) in [(request.takeFrom, losing, "lose"), (request.giveTo, rehearsal.gaining, "gain")] {
+            guard let number, number < found else { continue }
+            throw Problem(
+                .conflict,
+                """
+                the rehearsal `\(rehearsal.id)` found \(found) customers who \(verb) something, more than \(number); \
+                to allow that, send \(found)
+                """,
+                reason: Refusal.otherNumber.rawValue)
+        }
+    }
+
+    /// Nil if no more customers lose or gain something than the request allows.
+    func refusal(losing: Int, gaining: Int) -> Refusal? {
+        if losing > request.takeFrom ?? 0 { return request.takeFrom == nil ? .takesRights : .takesMore }
+        guard let gainAllowance, gaining > gainAllowance else { return nil }
+        return request.giveTo == nil ? .givesRights : .givesMore
+    }
+
+    /// Throws a problem if there are errors, and writes the refusal to the audit trail.
+    func refuse(_ errors: [LintFinding], at now: Date) async throws {
+        guard let first = errors.first else { return }
+        try await audit(
+            .policyErrors, ["codes": Set(errors.map(\.code)).sorted().joined(separator: " ")], at: now)
+        let others = errors.count > 1 ? ", and \(errors.count - 1) more" : ""
+        throw Problem(
+            .conflict,
+            """
+            the policy has errors: \(first.message) [\(first.code)]\(others); `tenure policy check --against` shows them all. \
+            Correct the policy, or add them to its `acknowledge` with a reason
+            """,
+            reason: Refusal.policyErrors.rawValue)
+    }
+
+    /// Writes the refusal to the audit trail and returns it as a problem.
+    func refused(_ refusal: Refusal, by rehearsal: RehearsalAnswer, at now: Date) async throws -> Problem {
+        var detail = [
+            "rehearsal": rehearsal.id, "losing": String(rehearsal.losing),
+            "losingWithPromises": String(rehearsal.losingWithPromises), "gaining": String(rehearsal.gaining),
+        ]
+        detail["author"] = request.author
+        try await audit(refusal, detail, at: now)
+        let held = rehearsal.losing - rehearsal.losingWithPromises
+        let gives = refusal == .givesRights || refusal == .givesMore
+        return Problem(
+            .conflict,
+            gives
+                ? """
+                \(rehearsal.gaining) of \(rehearsal.customers) customers would gain something; to allow it, send their \
+                number as `giveTo` and `\(rehearsal.id)` as `rehearsal`
+                """
+                : """
+                \(rehearsal.losing) of \(rehearsal.customers) customers would lose something, \(held) of whom have a \
+                promise; keep promises, or to allow it, send their number as `takeFrom` and `\(rehearsal.id)` as \
+                `rehearsal`
+                """, reason: refusal.rawValue, rehearsal: rehearsal.id)
+    }
+
+    private func audit(_ refusal: Refusal, _ detail: [String: String], at now: Date) async throws {
+        let detail = detail.merging(["refused": refusal.rawValue, "reason": request.reason]) { $1 }
+        let entry = AuditEntry(at: now, actor: actor, action: candidate.action.rawValue, detail: detail)
+        try await store.write { try $0.audit(entry) }
+    }
+}
