@@ -260,6 +260,16 @@ extension StoreClause {
             survey.set(PublicationVerdict(loses: true, ending: ["everything"]), of: customer.id)
             let outcome = try await store.attempt([2], after: start, survey: survey, allowance: 1, endsPromises: true)
             guard case .published(let taken) = outcome else { throw BrokenClause(description: "\(outcome)") }
+            do {
+                // Decided before the publication, and written after it.
+                _ = try await store.update {
+                    $0.promise(Sample.promise(policy: 1))
+                    $0.policyVersion = taken.version
+                }
+                throw BrokenClause(description: "an ended promise was written again")
+            } catch StoreError.policyChanged {
+                try expect(try await store.promises(of: customer.id).isEmpty, "it remains ended")
+            }
             _ = try await store.publish([1], after: taken)
             let later = Sample.now.addingTimeInterval(60)
             let repeated = StoredPromise(
