@@ -38,7 +38,11 @@ final class LocalStoreFolder: Sendable {
         }
     }
 
-    deinit { _ = Foundation.close(lock) }
+    deinit {
+        // Closing isn't enough if this process starts another one now, which has a copy of the descriptor for a moment.
+        flock(lock, LOCK_UN)
+        _ = Foundation.close(lock)
+    }
 
     /// The store as the folder has it, or as it is after the scenario.
     func open(scenario file: String?) async throws -> (store: LocalAppStore, key: ServerAPIKey) {

@@ -16,6 +16,8 @@ enum FolderLock {
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw errno == EWOULDBLOCK ? .locked(folder: folder) : .writing(path)
         }
+        // Closing isn't enough if this process starts another one now, which has a copy of the descriptor for a moment.
+        defer { flock(descriptor, LOCK_UN) }
         return try work()
     }
 }
