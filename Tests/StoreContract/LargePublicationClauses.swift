@@ -97,6 +97,16 @@ extension StoreClause {
             }
             for customer in customers { try await store.expect(promises: 0, purchases: 0, of: customer) }
             try expect(try await kinds(of: customers[0]).isEmpty, "nothing is written yet")
+            let rows = try unwrap(try await store.read { try $0.rows(of: customers[0].id) }, "the rows")
+            try expect(rows.customer.facts.promises == rows.promises, "a check finds facts and rows that agree")
+            var refusal: StoreError?
+            do throws(StoreError) {
+                let again = try await store.survey(taking: "everything", from: customers[0])
+                _ = try await store.markPromises(of: again, at: Sample.now)
+            } catch {
+                refusal = error
+            }
+            try expect(refusal == .busy, "another publication leaves the marks: \(String(describing: refusal))")
             let synced = try await store.update("0") { $0.add([], purchases: [Sample.purchase("1")]) }
             try expect(synced.facts.promises.isEmpty, "\(synced.facts.promises)")
             try expect(try await kinds(of: customers[0]) == [.promisesEnded], "a sync is its turn")
@@ -117,6 +127,20 @@ extension StoreClause {
             for customer in customers {
                 try expect(try await kinds(of: customer) == [.promisesEnded, .promisesRestored], "once each")
             }
+        },
+        StoreClause("support can act on a large customer with a promise that a publication still has to end") { store in
+            let start = try await store.write(at: Sample.now, locking: [.policies]) {
+                try $0.start(with: [1], sha256: [1])
+            }
+            let owner = try await store.showPromised("owner")
+            let outcome = try await store.publish(
+                .taking([2], after: start), after: try await store.survey(taking: "everything", from: owner),
+                evaluating: { _ throws(StoreError) in PublicationVerdict() })
+            guard case .published = outcome else { throw BrokenClause(description: "\(outcome)") }
+            _ = try await store.record(SupportGrant(.grant, of: "cloud", date: Sample.now), for: owner.id)
+            try await store.expect(promises: 0, purchases: 2000, of: owner)
+            try await store.finishPublication(at: Sample.now)
+            try await store.expect(promises: 0, purchases: 2000, of: owner)
         },
         StoreClause("promises that were marked for a publication count until it takes effect") { store in
             let start = try await store.write(at: Sample.now, locking: [.policies]) {
@@ -304,7 +328,9 @@ extension Store {
     }
 
     /// A survey after which one customer loses the promises of an entitlement.
-    fileprivate func survey(taking entitlement: String, from customer: Customer) async throws -> PublicationSurvey {
+    fileprivate func survey(
+        taking entitlement: String, from customer: Customer
+    ) async throws(StoreError) -> PublicationSurvey {
         var survey = PublicationSurvey(at: try await write { try $0.position() })
         survey.set(PublicationVerdict(loses: true, ending: [entitlement]), of: customer.id)
         return survey

@@ -19,7 +19,7 @@ struct LeftoverRemoval: Service {
                 try await store.removeOldDepartures(at: now())
                 try await store.removeOldMarks(at: now())
             } catch {
-                logger.error("can't remove rows of erased customers; trying again", metadata: ["detail": "\(error)"])
+                logger.error("can't remove rows that aren't needed; trying again", metadata: ["detail": "\(error)"])
             }
             do {
                 // It takes minutes for hundreds of thousands of promises. The next process continues it.

@@ -203,7 +203,7 @@ extension Migration {
             coalesce(original_purchase_date, 0), coalesce(until, 0)
         );
         CREATE INDEX promises_by_end ON promises (ended_by) WHERE ended_by IS NOT NULL;
-        CREATE INDEX promises_by_ending ON promises (ending) WHERE ending IS NOT NULL;
+        CREATE INDEX promises_by_ending ON promises (ending, customer) WHERE ending IS NOT NULL;
 
         -- `kind` is `grant` or `revocation`.
         CREATE TABLE support_grants (

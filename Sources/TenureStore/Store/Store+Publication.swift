@@ -75,7 +75,10 @@ extension Store {
 
     /// Removes the marks of publications that didn't take effect.
     package func removeOldMarks(at now: Date) async throws(StoreError) {
-        while try await write(at: now, locking: [.policies], { try $0.removeOldMarks(limit: 500) }) > 0 {}
+        // A service without work writes nothing.
+        while try await !read(at: now, { try $0.oldMarks(limit: 1) }).isEmpty {
+            try await write(at: now, locking: [.policies]) { try $0.removeMarks(of: try $0.oldMarks(limit: 500)) }
+        }
     }
 
     /// The most passes over all customers. Usually, the first leaves nothing to do. Customers that change meanwhile can

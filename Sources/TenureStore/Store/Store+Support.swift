@@ -53,7 +53,11 @@ extension DatabaseTransaction {
         guard let prepared, prepared.customer == large else { return false }
         let row = try session.row(
             "SELECT facts FROM customers WHERE id = $1", [.integer(large)])
-        guard let row, prepared.former.hasSameBytes(as: try row.bytes(0)) else { return false }
+        guard let row, prepared.former.hasSameBytes(as: try row.bytes(0)) else {
+            // A publication may still have to change the stored facts, and not the prepared ones.
+            if try unfinishedPublication() != nil { _ = try customer(large, forUpdate: true) }
+            return false
+        }
         remembered[large] = prepared.former
         self.prepared = prepared.next
         return true

@@ -3,7 +3,12 @@ import TenureCore
 
 extension DatabaseTransaction {
     /// Returns the customer with this number, or the one into which it was merged; nil if the customer doesn't exist.
-    package func customer(_ id: Int64, forUpdate: Bool = false) throws(StoreError) -> Customer? {
+    ///
+    /// - Parameter asStored: whether to return the stored facts, which agree with the stored rows, even if a publication
+    ///   still has to change both.
+    package func customer(
+        _ id: Int64, forUpdate: Bool = false, asStored: Bool = false
+    ) throws(StoreError) -> Customer? {
         var id = id
         // Follows the chain of merges. The limit ends a damaged chain that runs in a circle.
         for _ in 0...Self.mostMembers {
@@ -16,7 +21,7 @@ extension DatabaseTransaction {
             guard let next = try row.integerIfPresent(5) else {
                 let known = try largeFacts?.decoded(try row.bytes(4))
                 let customer = try Customer(row, remembering: known ?? remembered[id])
-                guard let note = try row.textIfPresent(7) else { return customer }
+                guard !asStored, let note = try row.textIfPresent(7) else { return customer }
                 return try settled(customer, after: try UnfinishedPublication(note), isLocked: forUpdate)
             }
             // Erased.

@@ -3,7 +3,7 @@ import TenureCore
 
 extension DatabaseTransaction {
     package func rows(of id: Int64) throws(StoreError) -> CustomerRows? {
-        try customer(id).map { customer throws(StoreError) in try rows(of: customer) }
+        try customer(id, asStored: true).map { customer throws(StoreError) in try rows(of: customer) }
     }
 
     func rows(of customer: Customer) throws(StoreError) -> CustomerRows {

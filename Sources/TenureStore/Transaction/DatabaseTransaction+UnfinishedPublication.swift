@@ -116,8 +116,11 @@ extension DatabaseTransaction {
     /// The name under `progress` of the publication that marks promises. If another one begins to, the first is refused.
     private static let draftName = "publicationDraft"
 
-    /// Begins to mark promises for a publication.
-    func beginMarking(_ draft: Int64) throws(StoreError) { try setProgress(Self.draftName, to: String(draft)) }
+    /// Begins to mark promises for a publication. Throws `busy` while an earlier one still needs its marks.
+    func beginMarking(_ draft: Int64) throws(StoreError) {
+        guard try unfinishedPublication() == nil else { throw .busy }
+        try setProgress(Self.draftName, to: String(draft))
+    }
 
     /// Marks the promises of these customers that a publication ends, and no others of theirs.
     func mark(_ customers: [Int64], by survey: PublicationSurvey) throws(StoreError) {
@@ -145,18 +148,21 @@ extension DatabaseTransaction {
             about: customers)
     }
 
-    /// Ends marking. What a publication marked that didn't take effect stays, until `removeOldMarks`.
+    /// Ends marking. The marks of a publication that was refused stay until another one takes effect; then
+    /// `removeOldMarks` removes them.
     func endMarking() throws(StoreError) { try setProgress(Self.draftName, to: nil) }
 
-    /// Removes some marks of publications that didn't take effect. Returns how many.
-    func removeOldMarks(limit: Int) throws(StoreError) -> Int {
-        let current = [try progress(Self.draftName), try unfinishedPublication().map { String($0.draft) }]
-        let kept = current.compactMap { $0.flatMap { Int64($0) } } + [0, 0]
-        return try session.execute(
-            """
-            UPDATE promises SET ending = NULL WHERE id IN (
-                SELECT id FROM promises WHERE ending IS NOT NULL AND ending <> $1 AND ending <> $2 LIMIT $3
-            )
-            """, [.integer(kept[0]), .integer(kept[1]), SQLValue(limit)])
+    /// Returns some promises with marks of publications that didn't take effect.
+    func oldMarks(limit: Int) throws(StoreError) -> [Int64] {
+        try session.allowLongStatements()
+        let current = try progress(Self.draftName).flatMap { Int64($0) } ?? 0
+        return try session.rows(
+            "SELECT id FROM promises WHERE ending IS NOT NULL AND ending <> $1 AND ending <> $2 LIMIT $3",
+            [.integer(current), .integer(try unfinishedPublication()?.draft ?? 0), SQLValue(limit)]
+        ).map { row throws(StoreError) in try row.integer(0) }
+    }
+
+    func removeMarks(of promises: [Int64]) throws(StoreError) {
+        try execute("UPDATE promises SET ending = NULL WHERE id IN \(DatabaseTable.batchPlaces)", about: promises)
     }
 }

@@ -63,7 +63,7 @@ package struct CustomerUpdate: Sendable {
         deviceUse = device
     }
 
-    /// Adds what support did.
+    /// Adds grants and revocations by support.
     mutating func keep(_ support: [SupportGrant]) {
         for grant in support { facts.add(grant) }
     }
