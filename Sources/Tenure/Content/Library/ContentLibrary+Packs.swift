@@ -189,7 +189,7 @@ extension ContentLibrary {
 
     func url(for path: String, in name: String) async throws -> URL {
         load()
-        if packInUse(name) != nil, !isAllowed(name) { await waitForRight(to: name) }
+        if packInUse(name) != nil, !isAllowed(name) { try await waitForRight(to: name) }
         // As the files are named, however the app spells it.
         let path = path.precomposedStringWithCanonicalMapping
         // Another process may have replaced or removed the version that this one knows.
@@ -211,11 +211,12 @@ extension ContentLibrary {
     }
 
     /// Right after the start, rights aren't known yet.
-    private func waitForRight(to name: String) async {
+    private func waitForRight(to name: String) async throws {
         await engine.load()
         await followProducts()
         guard !isAllowed(name) else { return }
         for await customer in engine.customerState.watch() where !customer.isResolving || isAllowed(name) { break }
+        try Task.checkCancellation()
     }
 }
 
