@@ -49,7 +49,7 @@ import Testing
         #expect(!broken.contains { $0.message.contains("remove this acknowledgment") })
     }
 
-    @Test func `an acknowledged error isn't an unacknowledged one`() throws {
+    @Test func `acknowledged errors aren't counted as unacknowledged ones`() throws {
         let list = "iOS,110,2015-02-16,paid\niOS,120,2015-06-10T18:00:00Z,free\niOS,90,2015-08-01,free\n"
         #expect(
             try findings(Self.policy, list: list).unacknowledgedErrors.map(\.code) == [

@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `notifications of the sandbox are a customer of the sandbox`() async throws {
+    @Test func `notifications of the sandbox create a customer only in the sandbox`() async throws {
         try await withServiceTestBed { testBed in
             let minter = Calculator.minter(.sandbox)
             // As the sandbox sends a test: without the app's id.

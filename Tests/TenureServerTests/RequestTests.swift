@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `requests of garbage never fail the service`() async throws {
+    @Test func `requests with corrupted artifacts never get a 5xx status`() async throws {
         try await withService { client in
             var random = SystemRandomNumberGenerator()
             let sound = Array(try Calculator.minter().text(.appTransaction).utf8)

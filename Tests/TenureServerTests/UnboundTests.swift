@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `an old receipt does not revive a purchase of it that was refunded`() async throws {
+    @Test func `an old receipt doesn't restore a purchase that was refunded since`() async throws {
         try await withService { client in
             func receipt(daysAgo: Double, refunded: Bool) throws -> SyncRequest {
                 let receipts = Calculator.receipts(signed: Calculator.now.addingTimeInterval(-daysAgo * Self.day))

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// `{n}` is replaced with a number, `{price}` with a price, `{length}` with a number of days, weeks, months or years.
 struct Wording: Sendable {
-    /// The same four for each kind of text about a length.
+    /// One text for each unit of length.
     struct Units: Sendable {
         let day: String
         let week: String
@@ -61,7 +61,7 @@ extension Wording {
         self = Self.languages[Self.key(locale)] ?? .english
     }
 
-    /// By the code of the language; of Chinese there are two.
+    /// The wordings by language code. Chinese has one for each script.
     static let languages: [String: Wording] = [
         "en": .english, "de": .german, "nl": .dutch, "sv": .swedish, "da": .danish, "nb": .norwegian, "no": .norwegian,
         "nn": .norwegian, "fr": .french, "es": .spanish, "it": .italian, "pt": .portuguese, "pl": .polish,

@@ -34,7 +34,10 @@ struct SigningKeyListCommand: AsyncParsableCommand {
         switch summary.period {
         case .unlimited: break
         case .until(let end): output.write("the key in use may sign until \(end.rfc3339)")
-        case .notSigned: output.write("the offline root hasn't signed the key in use: no tokens are issued")
+        case .notSigned:
+            output.write(
+                "no entitlement tokens are issued: the offline root hasn't signed the key in use; "
+                    + "sign it with `tenure signing-key root sign`, and install the statement")
         }
         output.write(summary.root == nil ? "pin the key in use:" : "pin the offline root:")
         output.write(summary.root ?? summary.inUse)

@@ -10,10 +10,12 @@ package struct UnverifiedCatalog: Sendable {
     package let issuedAt: Date
 
     package init(_ text: some Collection<UInt8>) throws(ContentError) {
-        guard text.count <= SignedCatalog.largestText else { throw .invalidCatalog("it has \(text.count) bytes") }
+        guard text.count <= SignedCatalog.largestText else {
+            throw .invalidCatalog("it has \(text.count) bytes; a catalog has at most \(SignedCatalog.largestText)")
+        }
         let parts = Array(text).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let payload = Base64.urlSafe.decode(parts[1]) else {
-            throw .invalidCatalog("it isn't a signed text of three parts")
+            throw .invalidCatalog("it isn't a compact JWS")
         }
         let contents = try SignedCatalog.Contents(payload: Data(payload))
         catalog = contents.catalog

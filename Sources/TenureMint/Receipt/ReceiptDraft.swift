@@ -26,7 +26,7 @@ package struct ReceiptDraft: Sendable, Hashable {
         }
     }
 
-    /// In this order in BER; DER sorts them.
+    /// The attributes, in the order in which BER encodes them. DER sorts them.
     package var attributes: [Attribute] = []
     /// The device for the hash, unless `sha1_hash` is set: the bytes of the `identifierForVendor`, or of a Mac's MAC
     /// address. Nil: no hash.

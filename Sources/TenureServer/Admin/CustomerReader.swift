@@ -14,7 +14,7 @@ struct CustomerReader: Sendable {
 
     /// The detail has no ID: it's logged, and the ID may be a user's name.
     private static let notFound = Problem(
-        .notFound, "there is no customer with this ID; find customers with `GET /v1/admin/customers/find`")
+        .notFound, "there is no customer with this ID; find customers with `POST /v1/admin/customers/find`")
 
     /// Returns what is stored about the customer with this public ID, as far as `parts` asks for it.
     func details(

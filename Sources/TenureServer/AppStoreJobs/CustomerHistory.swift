@@ -125,7 +125,9 @@ struct CustomerHistory: Sendable {
             return false
         }
         guard self.realm == nil || self.realm == realm else {
-            rejected.append(RejectedArtifact(path, .unrelated, "it has another signer than the rest of the history"))
+            rejected.append(
+                RejectedArtifact(
+                    path, .unrelated, "it is from another environment or authority than the rest of the history"))
             return false
         }
         self.realm = realm

@@ -11,7 +11,7 @@ extension ServiceConfiguration {
         do {
             bytes = try contents(of: path, most: PolicyFile.maximumSize)
         } catch {
-            throw .unreadablePolicy(path: path, detail: error.description)
+            throw .unreadablePolicy(path: path, detail: "\(error.description); check the path")
         }
         do {
             return try PolicyFile.read(bytes, named: path) { list in
@@ -35,10 +35,8 @@ extension ServiceConfiguration {
         } catch {
             throw Unreadable(description: error.reason)
         }
-        guard let contents else { throw Unreadable(description: "there is no such file; check the path") }
-        guard contents.bytes.count <= most else {
-            throw Unreadable(description: "it has more than \(most) bytes; check the path")
-        }
+        guard let contents else { throw Unreadable(description: "there is no such file") }
+        guard contents.bytes.count <= most else { throw Unreadable(description: "it has more than \(most) bytes") }
         return contents.bytes
     }
 }

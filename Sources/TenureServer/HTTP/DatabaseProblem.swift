@@ -13,7 +13,7 @@ extension Problem {
                 reason: "databaseReplaced", retryAfter: 60)
         case .otherApp, .otherDatabase:
             self.init(
-                .busy, "the service is connected to another database than its own; its log says more",
+                .busy, "the service is connected to the wrong database; its log says how to fix this",
                 reason: "wrongDatabase", retryAfter: 30)
         case .moved(_, let place):
             self.init(
@@ -25,7 +25,7 @@ extension Problem {
                 reason: "databaseNewer", retryAfter: 30)
         case .olderDatabase:
             self.init(
-                .busy, "the database is one of an earlier release; the service's log says more",
+                .busy, "an earlier release wrote the database; restart the service, which updates it",
                 reason: "databaseOlder", retryAfter: 30)
         default: return nil
         }

@@ -56,7 +56,7 @@ struct SigningKeySet: Sendable {
         let newest = JSONWebKey(key.publicKey)
         id = newest.id
         guard let last = file.keys.last, last.key == newest, last.revokedAt == nil else {
-            throw Mistake("its private key doesn't belong to the last public key")
+            throw Mistake("its private key doesn't match its last public key, or that key is revoked")
         }
         var publicKeys: [P256.Signing.PublicKey] = []
         for entry in file.keys {

@@ -61,7 +61,7 @@ struct RealReceiptTests {
         #expect(throws: Rejection.self) { try verifier.verifyReceipt(bytes, now: .now) }
     }
 
-    @Test func `what is no receipt is no receipt`() throws {
+    @Test func `a real file that isn't a receipt is refused`() throws {
         let bytes = try RealArtifact.noReceipt.bytes
         #expect(ReceiptEncoding(recognizing: bytes) == nil)
         #expect(throws: Rejection.self) { try receiptBytes(file: bytes) }

@@ -32,7 +32,7 @@ struct ReceiptDateTests {
         #expect(ReceiptDate.date(fromAnyText: text) == nil)
     }
 
-    @Test func `dates are written as they are read`() {
+    @Test func `dates that are written and read again stay the same`() {
         for seconds in stride(from: -62_135_596_800.0, through: 253_402_300_799, by: 86_400 * 97 + 12_345) {
             let date = Date(timeIntervalSince1970: seconds)
             #expect(ReceiptDate.date(fromAnyText: ReceiptDate.text(date)) == date)

@@ -42,7 +42,7 @@ struct ReceiptEncodingTests {
         }
     }
 
-    @Test func `what is no receipt is not taken for one`() throws {
+    @Test func `text that isn't a receipt isn't recognized as one`() throws {
         for text in [
             "", "NOT A RECEIPT\n", "{\"status\":0}", "eyJhbGciOiJFUzI1NiJ9.e30.AA", "MIIB", "0", "\u{30}\u{03}\u{01}",
         ] {

@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `catching up passes on forged notifications, which the receiver verifies`() async throws {
+    @Test func `catching up forwards notifications without verifying them, because the receiver does`() async throws {
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.notifications = [(1_795_175_000_000, "forged")] }
             let ingest = Ingest()

@@ -25,7 +25,7 @@ import Testing
         let runs = instructions.filter { $0.hasPrefix("RUN") }
         #expect(runs.contains("RUN Scripts/install-dependencies run"))
         for word in ["apt-get", "apt ", "curl ", "wget "] {
-            #expect(!runs.contains { $0.contains(word) }, "\(word) belongs into Scripts/install-dependencies")
+            #expect(!runs.contains { $0.contains(word) }, "\(word) belongs in Scripts/install-dependencies")
         }
         // As `make release` does.
         let make = try text("Makefile")
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-analyze")))
-    func `packaging of the unit is what systemd understands`() throws {
+    func `packaging of the systemd unit passes systemd-analyze`() throws {
         func verify(_ file: String) throws -> Command.Result {
             try Tool.run("/usr/bin/systemd-analyze", ["verify", "--man=no", file])
         }

@@ -1,6 +1,6 @@
-/// Divides what is missing into ranges for the system's downloads: few and large.
+/// Divides the missing bytes of packs into a few large ranges, one for each background download of the system.
 enum HandOver {
-    /// Of all packs together.
+    /// The maximum number of background downloads, for all packs together.
     static let mostDownloads = 64
 
     /// - Parameters:

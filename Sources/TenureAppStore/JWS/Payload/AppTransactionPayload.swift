@@ -69,6 +69,7 @@ extension AppTransactionPayload {
     public var signedDate: Date? { receiptCreationDate }
     var environmentName: String? { receiptType?.rawValue }
 
-    /// The variant of the App Store Server API. It is bound to no device, so it proves nothing about its sender.
+    /// Whether the payload is from the App Store Server API. Such a payload isn't bound to a device, so it proves
+    /// nothing about its sender.
     public var isServerVariant: Bool { deviceVerification == nil || deviceVerificationNonce == nil }
 }
