@@ -193,31 +193,6 @@ import Testing
         }
     }
 
-    @Test func `a grace period of Sandbox counts for nothing in Production`() async throws {
-        try await withService { client in
-            let id = "704000000000000002"
-            let expired = try Calculator.minter().transaction(
-                "20", of: id,
-                [
-                    "productId": .string(Calculator.yearly), "type": .string("Auto-Renewable Subscription"),
-                    "expiresDate": .instant(Calculator.now.addingTimeInterval(-86_400)),
-                ])
-            let renewal = try Calculator.minter(.sandbox).text(
-                .renewalInfo,
-                [
-                    "originalTransactionId": .string("20"), "appTransactionId": .string(id),
-                    "gracePeriodExpiresDate": .instant(Calculator.now.addingTimeInterval(86_400)),
-                    "isInBillingRetryPeriod": .boolean(true),
-                ])
-            let answer = try await client.sync(
-                SyncRequest(
-                    appTransaction: try Calculator.minter().newcomer(id), transactions: [expired],
-                    renewalInfos: [renewal]))
-            #expect(answer.entitlements["everything"]?.outcome == .denied)
-            #expect(answer.problems.map(\.code) == ["wrongEnvironment"])
-        }
-    }
-
     @Test func `renewal info of another acquisition doesn't count, although it names the subscription`() async throws {
         try await withService { client in
             let minter = Calculator.minter()

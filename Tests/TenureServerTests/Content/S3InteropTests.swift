@@ -18,7 +18,7 @@ import Testing
     .enabled(if: S3Interop.python != nil, "TENURE_INTEROP_PYTHON names no Python with botocore"),
     .timeLimit(.minutes(5))) struct `presigned URLs`
 {
-    @Test func `presigned URLs are those that botocore makes, for 500 objects`() throws {
+    @Test func `presigned URLs of 500 objects are equal to those of botocore`() throws {
         var random = SeededRandom(seed: 20)
         let (settings, folder) = try S3Interop.settings(50, &random)
         var ours: [String] = []

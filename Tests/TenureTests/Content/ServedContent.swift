@@ -19,6 +19,19 @@ struct ServedContent: Sendable {
     static let size = 3_000_002
     static let loops = "com.example.loops"
 
+    /// Cuts the next download after 1 MB. Before it continues, another version is published and the network fails.
+    /// Returns the files of that version.
+    func publishWhileDownloadIsCut() -> [String: Data] {
+        var changed = Self.files
+        changed["index.json"] = Data("{\"version\":2}".utf8)
+        transport.cut(after: 1_000_000)
+        transport.before(1) { [changed, testBed, transport] in
+            try testBed.publish(changed)
+            transport.isDown = true
+        }
+        return changed
+    }
+
     static func run(
         unlock: ContentCatalog.Unlock = .entitlement("everything"), lifetime: TimeInterval = 86_400,
         _ body: @escaping @Sendable (ServedContent) async throws -> Void

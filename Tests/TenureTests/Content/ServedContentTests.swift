@@ -97,14 +97,7 @@ import Testing
 
     @Test func `a download ends with the version with which it began, also after a relaunch`() async throws {
         try await ServedContent.run { served in
-            served.transport.cut(after: 1_000_000)
-            var changed = ServedContent.files
-            changed["index.json"] = Data("{\"version\":2}".utf8)
-            let (publish, testBed) = (changed, served.testBed)
-            served.transport.before(1) {
-                try testBed.publish(publish)
-                served.transport.isDown = true
-            }
+            let changed = served.publishWhileDownloadIsCut()
             let device = served.device(try .owner())
             var first: Tenure? = device.start()
             let piano = try #require(first).content["piano"]
@@ -130,14 +123,8 @@ import Testing
         async throws
     {
         try await ServedContent.run { served in
-            served.transport.cut(after: 1_000_000)
-            var changed = ServedContent.files
-            changed["index.json"] = Data("{\"version\":2}".utf8)
-            let (publish, testBed) = (changed, served.testBed)
-            served.transport.before(1) {
-                try testBed.publish(publish)
-                served.transport.isDown = true
-            }
+            _ = served.publishWhileDownloadIsCut()
+            let testBed = served.testBed
             let killed = served.device(try .owner()).start()
             let waiting = Task { try? await killed.content["piano"].download() }
             while !served.transport.isDown { try await Task.sleep(nanoseconds: 5_000_000) }

@@ -56,7 +56,7 @@ enum DeviceReceipts {
     }
 
     @Test
-    func `the attributes of a receipt of a changed receipt never trap, and agree with those that the service reads`()
+    func `reading the attributes of a changed receipt never traps, and agrees with the service`()
         throws
     {
         let minter = try DeviceReceipts.minter()

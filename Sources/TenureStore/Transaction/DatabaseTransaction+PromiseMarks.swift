@@ -1,0 +1,57 @@
+import TenureCore
+
+/// Before a publication, the promises that it ends are marked, so that its transaction is short.
+extension DatabaseTransaction {
+    /// The name under `progress` of the publication that marks promises. If another one begins to, the first is refused.
+    private static let draftName = "publicationDraft"
+
+    /// Begins to mark promises for a publication. Throws `busy` while an earlier one still needs its marks.
+    func beginMarking(_ draft: Int64) throws(StoreError) {
+        guard try unfinishedPublication() == nil else { throw .busy }
+        try setProgress(Self.draftName, to: String(draft))
+    }
+
+    /// Marks the promises of these customers that a publication ends, and no others of theirs.
+    func mark(_ customers: [Int64], by survey: PublicationSurvey) throws(StoreError) {
+        guard try progress(Self.draftName) == String(survey.draft) else { throw .busy }
+        let draft = SQLValue.integer(survey.draft)
+        try execute(
+            "UPDATE promises SET ending = NULL WHERE ending = \(survey.draft) AND customer IN \(DatabaseTable.batchPlaces)",
+            about: customers)
+        for id in customers {
+            let ending = survey.verdicts[id]?.ending ?? []
+            for member in ending.isEmpty ? [] : try group(of: id) {
+                for entitlement in ending.sorted() {
+                    try session.execute(
+                        "UPDATE promises SET ending = $1 WHERE customer = $2 AND entitlement = $3 AND ended_by IS NULL",
+                        [draft, .integer(member), .text(entitlement)])
+                }
+            }
+        }
+    }
+
+    /// Locks customers, so that no other transaction changes their promises first.
+    func lock(_ customers: [Int64]) throws(StoreError) {
+        _ = try rows(
+            "SELECT id FROM customers WHERE id IN \(DatabaseTable.batchPlaces) ORDER BY id\(session.dialect.forUpdate)",
+            about: customers)
+    }
+
+    /// Ends marking. The marks of a publication that was refused stay until another one takes effect; then
+    /// `removeOldMarks` removes them.
+    func endMarking() throws(StoreError) { try setProgress(Self.draftName, to: nil) }
+
+    /// Returns some promises with marks of publications that didn't take effect.
+    func oldMarks(limit: Int) throws(StoreError) -> [Int64] {
+        try session.allowLongStatements()
+        let current = try progress(Self.draftName).flatMap { Int64($0) } ?? 0
+        return try session.rows(
+            "SELECT id FROM promises WHERE ending IS NOT NULL AND ending <> $1 AND ending <> $2 LIMIT $3",
+            [.integer(current), .integer(try unfinishedPublication()?.draft ?? 0), SQLValue(limit)]
+        ).map { row throws(StoreError) in try row.integer(0) }
+    }
+
+    func removeMarks(of promises: [Int64]) throws(StoreError) {
+        try execute("UPDATE promises SET ending = NULL WHERE id IN \(DatabaseTable.batchPlaces)", about: promises)
+    }
+}
