@@ -3,7 +3,7 @@ import Foundation
 /// Rules B and C3: the eras that contain a purchase date, on one platform or on several.
 struct DateProof {
     private(set) var eras = EraSet()
-    /// Both eras of every change with a window that contains the date.
+    /// The eras before and after every change with a changeover window that contains the date.
     private(set) var windowEras = EraSet()
     /// Whether the date was compared with a boundary's instant on at least one platform.
     private(set) var wasCompared = false

@@ -1,19 +1,20 @@
 public import Foundation
 
-/// Decides what a customer may use: each entitlement of the policy, in its order, then each entitlement that only a promise
-/// still names.
+/// Decides what a customer may use. Returns a decision about each entitlement of the policy, in the policy's order,
+/// then about each entitlement that is no longer in the policy but in a promise.
 ///
-/// Pure and total: no clock, no error, and the same answer for the same facts in any order.
+/// The function is pure: it reads no clock, throws no error, and returns the same decisions for the same evidence in
+/// any order.
 public func decide(
     _ evidence: Evidence, promises: [Promise] = [], under policy: Policy, at now: Date
 ) -> [Decision] {
     let evaluator = Evaluator(evidence, promises: promises, policy: policy, now: now)
     var decisions: [Decision] = []
     decisions.reserveCapacity(policy.entitlements.count)
-    // By index: copying an entitlement changes a reference count that all cores share.
+    // Access by index, because copying an entitlement would change a reference count that all threads share.
     let entitlements = policy.entitlements
     for index in entitlements.indices { decisions.append(evaluator.decision(on: entitlements[index])) }
-    // Renaming or deleting an entitlement is a policy edit: a promise under the old name binds.
+    // If an entitlement was renamed or deleted in the policy, promises under its old name still hold.
     var orphans: Set<String> = []
     for promise in evaluator.promises where !entitlements.contains(where: { $0.name == promise.entitlement }) {
         orphans.insert(promise.entitlement)
@@ -117,11 +118,11 @@ private struct Evaluator {
 
     // MARK: The sources
 
-    /// What the customer's acquisitions give. Each is decided separately.
+    /// What the eras of the customer's acquisitions give. Each acquisition is decided separately.
     private struct EraAnswers {
-        /// Nil where eras are no source of the entitlement.
+        /// The best answer of all acquisitions. Nil if the entitlement doesn't depend on eras.
         var best: SourceAnswer?
-        /// What the proofs of the best acquisition say.
+        /// The findings about the version and the date of the best acquisition.
         var proofs: [Finding] = []
         var nextSteps: [NextStep] = []
         var rights: [EraRight] = []
@@ -135,7 +136,7 @@ private struct Evaluator {
             return
         }
         guard !eraSources.isEmpty else {
-            // Without honors, no acquisition can give it.
+            // If the entitlement honors no era, no acquisition can give it.
             answers.best = honors.isEmpty ? .nothing(.noHonors) : .undetermined(.noAcquisition)
             if !honors.isEmpty { answers.nextSteps = [.appTransaction, .refreshedReceipt] }
             return

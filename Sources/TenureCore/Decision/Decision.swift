@@ -26,13 +26,13 @@ public struct Decision: Sendable, Hashable {
     }
     /// The deciding reason alone.
     package var leadingReason: Reason? { findings.first.map { Reason(finding: $0, context: context) } }
-    /// What would resolve an undetermined answer.
+    /// The steps that can turn an undetermined decision into a granted or a denied one.
     public let nextSteps: [NextStep]
     /// The rights that eras give in production, which the service stores as promises.
     public let eraRights: [EraRight]
     /// Whether a promise holds at least as long as this right, so that a later version of the policy can't end it.
     private(set) var isPromised: Bool
-    /// What customers call the entitlement. Without one, sentences use its name.
+    /// The title that customers see. If it is nil, sentences use the entitlement's name.
     let title: Title?
 
     /// Whether the right ends by itself at `until`: it comes from a subscription or a purchase of limited length.
@@ -62,7 +62,7 @@ public struct Decision: Sendable, Hashable {
         self.isPromised = isPromised
     }
 
-    /// Notes that the service stored its era rights as promises.
+    /// Records that the service has stored the decision's era rights as promises.
     package mutating func recordPromises() {
         if outcome == .granted, eraRights.contains(where: { !until.outlasts($0.until) }) { isPromised = true }
     }

@@ -44,9 +44,9 @@ struct Endings {
         return possible.map { .possible(signed: $0) } ?? .none
     }
 
-    /// Returns when a right ends that begins with a purchase at this instant: `.some(nil)` if never.
+    /// Returns when the right of someone who buys the app at this time ends: `.some(nil)` if never.
     ///
-    /// Nil if such a purchase may lie in an era that isn't honored. In a changeover window, all of its eras count.
+    /// Nil if the purchase may be in an era that isn't honored. In a changeover window, both eras must be honored.
     private func end(ofBuyingAt date: Date, _ entitlement: Entitlement) -> Date?? {
         var end: Date??
         for timeline in timelines {
@@ -70,7 +70,8 @@ struct Endings {
                     guard honor.era == name, !honor.end(of: era, on: timeline, at: now).hasPassed(at: now) else {
                         return false
                     }
-                    // The sale includes its first instant, not its last. The time from refund to signing includes its last, not its first.
+                    // The era's sale includes its start, but not its end. The time from refund to signing includes its
+                    // end, but not its start.
                     let first = max(sale.begin, honor.boughtSince ?? .distantPast)
                     let last = min(sale.end, honor.boughtBefore ?? .distantFuture)
                     return first < last && first <= end && start < last && start < end

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Rule D: what the eras of one acquisition give of an entitlement.
+/// Rule D: whether the possible eras of one acquisition give an entitlement.
 ///
-/// A class, because the decisions on all entitlements share it.
+/// This is a class because the decisions on all entitlements share it.
 final class EraSource {
     let acquisition: Acquisition
     let policy: Policy
@@ -11,7 +11,8 @@ final class EraSource {
     let timelines: [Timeline]
     private let index: AcquisitionIndex
     let possible: PossibleEras
-    /// Rule C for each platform alone, in the order of `timelines`; empty if there is only one platform.
+    /// The possible eras by rule C on each platform separately, in the order of `timelines`. Empty if there is only one
+    /// platform.
     private let possibleOnPlatform: [PossibleEras]
 
     init(_ acquisition: Acquisition, index: AcquisitionIndex = 0, under policy: Policy, at now: Date) {
@@ -34,7 +35,7 @@ final class EraSource {
         self.possibleOnPlatform = possibleOnPlatform
     }
 
-    /// Returns what the eras give, endings included, and the findings of the proofs.
+    /// Returns what the eras give after refunds and ended licenses (rule E), and the findings about version and date.
     func answer(for entitlement: Entitlement) -> (answer: SourceAnswer, findings: [Finding]) {
         let yields = possible.isVersionAuthoritative && versionYields(in: possible, for: entitlement, on: nil)
         let eras = yields ? possible.erasOfBoth : possible.eras
@@ -77,8 +78,8 @@ final class EraSource {
             for: acquisition.originalPurchaseDate, inEra: era, on: timeline, under: policy, at: now)
     }
 
-    /// The platforms on which an era is evaluated (Rule D3): those on which rule C, read for each alone, leaves it
-    /// possible. If no platform does, all of them.
+    /// The platforms on which an era is evaluated (Rule D3): those on which the era is possible by rule C applied to
+    /// that platform alone. If the era is possible on no platform, all platforms.
     private func platforms(allowing era: Int, for entitlement: Entitlement) -> [Timeline] {
         guard timelines.count > 1 else { return timelines }
         let likely = timelines.indices.filter { place in
@@ -90,8 +91,8 @@ final class EraSource {
         return likely.isEmpty ? timelines : likely.map { timelines[$0] }
     }
 
-    /// Rule C1: under `favorCustomer` an authoritative version yields to the date if its eras give nothing and the date's
-    /// eras may give the entitlement.
+    /// Rule C1: under `favorCustomer` an authoritative version yields to the date if its eras give nothing and the
+    /// date's eras may give the entitlement.
     ///
     /// - Parameter timeline: the only platform to compare; nil for all.
     private func versionYields(
@@ -135,10 +136,10 @@ final class EraSource {
     }
 }
 
-/// What the possible eras give, collected over eras and platforms.
+/// Collects what each possible era gives on each platform.
 private struct HonorVerdict {
     var honored = EraSet()
-    /// The eras that don't honor the entitlement on some platform, or possibly don't.
+    /// The eras that don't honor the entitlement, or possibly don't, on at least one platform.
     var others = EraSet()
     var end: Date??
     var unclear: Finding?

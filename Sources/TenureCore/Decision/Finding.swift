@@ -1,14 +1,14 @@
 import Foundation
 
-/// A fact that made a decision, in the form that the rules use: numbers, indexes and dates only, so that comparing
-/// findings is cheap. `Reason` adds the names.
+/// A reason for a decision as the rules use it. It has only numbers, indexes and dates, so that comparing findings is
+/// fast. `Reason` adds the names.
 enum Finding: Sendable, Hashable {
     // The sources that grant the entitlement or don't.
     /// Every era in which the app can have been acquired honors the entitlement.
     case eraHonored(EraSet)
     /// No era in which the app can have been acquired honors the entitlement.
     case eraNotHonored(EraSet)
-    /// Some eras honor it and some don't, and `inDoubt` decided.
+    /// Some possible eras honor the entitlement and some don't, so the policy's `inDoubt` decided.
     case inDoubt(honored: EraSet, others: EraSet)
     /// The entitlement honors no era, so the app's acquisition can't grant it.
     case noHonors
@@ -20,7 +20,7 @@ enum Finding: Sendable, Hashable {
     case outsideWindow(era: Int)
     case windowNeedsDate(era: Int)
     case honorEnded(era: Int, at: Date)
-    /// The honor is for a length of time, and the era's end has no instant to count from.
+    /// The honor lasts for a length of time after the end of the era, and the policy has no date for that end.
     case endUnknown(era: Int)
     case appRefunded(at: Date)
     case boughtAgain(signed: Date)
@@ -57,11 +57,11 @@ enum Finding: Sendable, Hashable {
     case date(Date, eras: EraSet)
     case dateMissing
     case changeover(Date, eras: EraSet)
-    /// The proofs contradict (Rule C1): an early date implies an early acquisition.
+    /// Date and version prove different eras, and the date's are earlier. The date decides (Rule C1).
     case dateBeforeVersion
-    /// The proofs contradict, and the version overrides the date (Rule C2).
+    /// Date and version prove different eras, and the version decides (Rule C2).
     case versionAuthoritative
-    /// The proofs contradict, and neither overrides the other.
+    /// Date and version prove different eras, and neither decides.
     case contradiction
     case preorder(Date)
     case testEnvironment

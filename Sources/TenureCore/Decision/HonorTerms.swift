@@ -36,7 +36,7 @@ extension Honor {
         switch end {
         case .known(let date): return .known(min(date, until))
         case .never: return .known(until)
-        // It ends at `until` at the latest, and may have ended earlier.
+        // The honor ends at `until` at the latest. Its other end is unknown and may be earlier.
         case .unknown: return until <= now ? .known(until) : .unknown
         }
     }
@@ -45,7 +45,7 @@ extension Honor {
     func answer(for date: Date?, inEra era: Int, on timeline: Timeline, at now: Date) -> SourceAnswer {
         if let date, !covers(date) { return .nothing(.outsideWindow(era: era)) }
         let end = end(of: era, on: timeline, at: now)
-        // This precedes the check for a missing date: an honor that has ended gives nothing, whatever the date.
+        // Check this before a missing date: an honor that has ended gives nothing, whatever the purchase date is.
         if case .known(let date) = end, date <= now { return .nothing(.honorEnded(era: era, at: date)) }
         if date == nil, needsDate { return .undetermined(.windowNeedsDate(era: era)) }
         let eras = EraSet(from: era, to: era + 1)
@@ -58,8 +58,8 @@ extension Honor {
 }
 
 extension Entitlement {
-    /// Returns what an acquisition on that date in the era gives on a platform. The best honor of the era counts, and a
-    /// certain one before an unclear one.
+    /// Returns what an acquisition on that date in the era gives on a platform. If the era has several honors, the best
+    /// answer is used.
     func answer(for date: Date?, inEra era: Int, on timeline: Timeline, under policy: Policy, at now: Date)
         -> SourceAnswer
     {
@@ -76,7 +76,7 @@ extension Entitlement {
 }
 
 extension Policy {
-    /// Returns which of two ends counts, if eras or platforms give different ones (Rule D4).
+    /// Returns which of two different ends applies (Rule D4). Eras and platforms can give different ends.
     func favored(_ one: Date?, _ other: Date?) -> Date? {
         one.outlasts(other) == (inDoubt == .favorCustomer) ? one : other
     }

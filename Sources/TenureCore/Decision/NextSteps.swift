@@ -1,16 +1,17 @@
-/// What would resolve an undetermined decision.
+/// A step that can turn an undetermined decision into a granted or a denied one.
 public enum NextStep: String, Sendable, Hashable, CaseIterable {
     /// An app transaction of the customer (`AppTransaction.shared`).
     case appTransaction
-    /// A refreshed receipt, which has version and date. Refreshing needs a tap by the customer.
+    /// A refreshed receipt, which has version and date. Refresh it only after a tap by the customer, because that may
+    /// show a sign-in.
     case refreshedReceipt
     /// The complete list of purchases: StoreKit's enumeration, or a tap on Restore Purchases.
     case purchases
-    /// A support person, because no signed artifact can resolve it.
+    /// A grant or revocation by support, because no signed artifact can resolve the decision.
     case support
 }
 
-/// Next steps in order, each once.
+/// Next steps in their order, without duplicates.
 struct NextSteps {
     private(set) var list: [NextStep] = []
 
@@ -20,7 +21,7 @@ struct NextSteps {
 }
 
 extension EraSource {
-    /// Rule G2: what would resolve this acquisition's undetermined answer.
+    /// Rule G2: the steps that can resolve this acquisition's undetermined answer.
     func nextSteps(resolving finding: Finding) -> [NextStep] {
         if case .boughtAgainInDoubt = finding { return [.support] }
         if acquisition.version == nil || acquisition.originalPurchaseDate == nil {

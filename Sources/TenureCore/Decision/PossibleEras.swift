@@ -1,10 +1,11 @@
-/// Rule C: the eras that version and date together leave possible.
+/// Rule C: the eras that are possible by the version and the date together.
 struct PossibleEras {
     let version: VersionProof
     let date: DateProof
-    /// The possible eras, without the eras that rule C1 adds if the version yields to the date.
+    /// The possible eras. They don't include the eras that rule C1 adds if the date is preferred to the version.
     let eras: EraSet
-    /// How the proofs contradict each other; nil if they don't, or if a changeover window allows both.
+    /// How version and date contradict each other. Nil if they don't, or if a changeover window explains the
+    /// difference.
     let contradiction: Finding?
 
     init(version: VersionProof, date: DateProof) {
@@ -33,6 +34,6 @@ struct PossibleEras {
 
     /// Whether the version overrode a later date.
     var isVersionAuthoritative: Bool { contradiction == .versionAuthoritative }
-    /// The possible eras if an authoritative version yields to the date.
+    /// The possible eras if the date is preferred to an authoritative version.
     var erasOfBoth: EraSet { eras.union(date.eras) }
 }

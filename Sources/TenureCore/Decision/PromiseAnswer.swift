@@ -2,16 +2,16 @@ import Foundation
 
 /// Rule H3: when a promise ends.
 extension Promise {
-    /// Returns what the promise gives; nil if its own end has passed.
+    /// Returns what the promise gives. Nil if its own end has passed.
     ///
-    /// A refund or the end of a license ends it too, under the policy that made it. Evidence about when the app was
-    /// acquired doesn't matter, and neither do other acquisitions.
+    /// A refund or the end of a license ends the promise, too, by the policy under which it was made. The version and
+    /// the date of the acquisition don't matter anymore, and neither do other acquisitions.
     func answer(for acquisitions: [Acquisition], at now: Date) -> SourceAnswer? {
         guard until.holds(at: now) else { return nil }
         let promised = SourceAnswer.gives(until: until, .promise(until: until))
         let entitlement = policy.entitlement(named: entitlement) ?? Entitlement(name: entitlement)
         var best: SourceAnswer?
-        // Without IDs, several acquisitions can match by date. The best one counts.
+        // If the promise has no ID, several acquisitions can match by date. Use the best answer.
         for candidate in acquisitions where candidate.key.matches(acquisition) {
             let endings = Endings(
                 acquisition: candidate, timelines: policy.timelines.possible(for: candidate.originalPlatform),

@@ -22,7 +22,8 @@ extension Purchase {
         case .nonConsumable: return .gives(until: nil, .product(index, until: nil))
         case .autoRenewable: return subscription(at: index, now: now)
         case .nonRenewing: return nonRenewing(for: product.length, at: index, now: now)
-        // Old receipts don't name the type. A purchase that expires is a subscription; one with a length in the policy has it.
+        // Old receipts don't name the type. A purchase with an expiration date is a subscription. A product with a
+        // length in the policy is a non-renewing purchase.
         case nil:
             if expiresDate != nil { return subscription(at: index, now: now) }
             return product.length == nil

@@ -1,8 +1,6 @@
 public import Foundation
 
-/// A fact that made a decision: a stable code with what it is about.
-///
-/// `Decision.sentence` turns reasons into words; nothing else does.
+/// A reason for a decision: a stable code with its facts. `Decision.sentence` is the same as text.
 public struct Reason: Sendable {
     let finding: Finding
     let context: Context
@@ -12,7 +10,7 @@ public struct Reason: Sendable {
         let policy: Policy
         let environment: AppStoreEnvironment
         let purchases: [Purchase]
-        /// The acquisitions that were decided on: the customer's, or the persona's.
+        /// The acquisitions that the decision is about: the customer's, or the persona's.
         let acquisitions: [Acquisition]
         let personaName: String
 
@@ -25,7 +23,8 @@ public struct Reason: Sendable {
         }
     }
 
-    /// Whether it is the same finding of the same decision. Quicker than `==`, but sometimes false for equal reasons.
+    /// Whether both are the same finding of the same decision. This is faster than `==`, but it may be false for equal
+    /// reasons.
     package func isSame(as other: Reason) -> Bool { context === other.context && finding == other.finding }
 
     /// The codes of all reasons.
@@ -58,7 +57,7 @@ public struct Reason: Sendable {
         case names([String])
     }
 
-    /// The facts of each reason. Every output reads this table.
+    /// Passes each fact with its name to `body`. All outputs use this table.
     package func forEachFact(_ body: (_ name: String, _ fact: Fact) -> Void) {
         switch finding {
         case .eraHonored(let eras), .eraNotHonored(let eras): body("eras", names(eras))

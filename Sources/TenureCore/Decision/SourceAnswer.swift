@@ -13,20 +13,21 @@ enum SourceAnswer {
         }
     }
 
-    /// The answer that is better for the customer; the first if they are equally good.
+    /// Returns the answer that is better for the customer. If they are equally good, returns the first.
     static func best(_ first: SourceAnswer?, _ second: SourceAnswer?) -> SourceAnswer? {
         guard let second else { return first }
         guard let first else { return second }
         return second.isBetter(than: first) ? second : first
     }
 
-    /// The same answer, but with an end no later than this instant.
+    /// Returns this answer with an end no later than this time.
     func ending(at end: Date?) -> SourceAnswer {
         guard let end, case .gives(let until, let finding) = self, until.outlasts(end) else { return self }
         return .gives(until: end, finding)
     }
 
-    /// Whether both give nothing, but this one once did. Customers ask about the right that ended.
+    /// Whether both answers give nothing, but this one is about a right that has ended. The customer asks about that
+    /// one.
     func isMoreInformative(than other: SourceAnswer) -> Bool {
         guard case .nothing(let mine) = self, case .nothing(.eraNotHonored) = other else { return false }
         if case .eraNotHonored = mine { return false }
@@ -52,7 +53,7 @@ extension Date? {
         return self > other
     }
 
-    /// Whether a right with this end still holds. At the instant of its end it doesn't.
+    /// Whether a right with this end is still valid. At the time of its end, it isn't.
     func holds(at now: Date) -> Bool {
         self.map { now < $0 } ?? true
     }

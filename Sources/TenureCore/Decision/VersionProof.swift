@@ -11,7 +11,7 @@ struct VersionProof {
     init() {}
 
     init(of version: AppVersion?, on timeline: Timeline) {
-        // A version that is missing, malformed, not listed or not comparable proves nothing.
+        // A version proves nothing if it is missing, malformed, not in the release list, or not comparable.
         eras = timeline.eras
         isAuthoritative = false
         guard let version else { return }

@@ -8,9 +8,9 @@ public struct Entitlement: Sendable, Hashable {
         public let id: String
         /// A hash of the ID, which is compared first. Equal IDs have equal hashes.
         let fingerprint: Int
-        /// What customers call it. Without one, sentences say "your purchase" or "your subscription".
+        /// The product's title that customers see. If it is nil, sentences say "your purchase" or "your subscription".
         public let title: Title?
-        /// How long a non-renewing purchase of it lasts; nil for other types.
+        /// How long a non-renewing purchase of the product lasts. Nil for other types.
         public let length: CalendarPeriod?
 
         /// - Parameter length: how long a non-renewing purchase lasts. Without it, the end is unknown (Rule F3).
@@ -24,11 +24,11 @@ public struct Entitlement: Sendable, Hashable {
 
     /// The key in the policy, which apps pass to `allows`.
     public let name: String
-    /// What customers call it. Without one, sentences use the name.
+    /// The title that customers see. If it is nil, sentences use the name.
     public let title: Title?
     /// The products that grant it; empty if only eras do.
     public let products: [Product]
-    /// What customers get for having acquired the app in an era. Nil if no era gives this entitlement.
+    /// The eras that give the entitlement to their customers, with limits. Nil if no era gives it.
     public let honors: [Honor]?
     /// How customers without the entitlement may try it; nil if they can't.
     public let trial: Trial?
@@ -62,7 +62,7 @@ public struct Entitlement: Sendable, Hashable {
     }
 }
 
-/// The rule that customers who acquired the app in an era have the entitlement. Limits may apply.
+/// A rule that customers who acquired the app in an era have the entitlement, possibly with limits.
 public struct Honor: Sendable, Hashable {
     /// The name of the honored era.
     public let era: String
@@ -77,7 +77,7 @@ public struct Honor: Sendable, Hashable {
 
     /// - Parameters:
     ///   - era: the name of an era of the same policy.
-    ///   - length: with `until` too, the earlier end counts.
+    ///   - length: how long the right lasts. If `until` is also given, the earlier end applies.
     public init(
         era: String, boughtSince: Date? = nil, boughtBefore: Date? = nil, length: CalendarPeriod? = nil,
         until: Date? = nil

@@ -1,21 +1,22 @@
 public import Foundation
 
-/// One account getting the app, once: the facts of all artifacts that belong to it.
+/// One account's acquisition of the app: the facts from all artifacts that are about it.
 ///
-/// Each original field comes from the earliest-signed artifact in which it can be read. Each acquisition is decided
-/// separately and never completes another one's proofs.
+/// Each `original…` field comes from the earliest-signed artifact in which it is readable. Each acquisition is decided
+/// separately: the version of one is never combined with the date of another.
 public struct Acquisition: Sendable, Hashable {
     /// Identifies the acquisition, also in promises.
     public let key: AcquisitionKey
-    /// Nil if it is absent or unknown, or if the original purchase date contradicts it (Rule A9).
+    /// The platform of the acquisition. Nil if it is missing or unknown, or if the platform's App Store hadn't opened
+    /// on the original purchase date (Rule A9).
     public let originalPlatform: Platform?
     /// The version as signed: a marketing version on macOS, elsewhere a build (Rule A1).
     public let originalAppVersion: String?
     /// When the account first got the app; stable across reinstalls and devices.
     public let originalPurchaseDate: Date?
-    /// When the app was preordered. It proves nothing (Rule B2).
+    /// When the app was preordered. This date proves no era (Rule B2).
     public let preorderDate: Date?
-    /// The latest refund of the app that the App Store reported; nil if it never reported one.
+    /// The latest refund of the app that the App Store has reported. Nil without a refund.
     package let refund: Refund?
     /// When a volume-purchase license ends, according to the latest-signed receipt.
     public let expirationDate: Date?
@@ -28,7 +29,8 @@ public struct Acquisition: Sendable, Hashable {
         let revocationDate: Date
         /// When the latest revoked artifact was signed.
         let signedDate: Date
-        /// The signing instants of later artifacts without a revocation, of a kind that can carry one. Ascending.
+        /// The signing dates of later artifacts without a revocation, in ascending order. Only kinds of artifacts that
+        /// can contain a revocation are included.
         let restorations: [Date]
     }
 
@@ -55,19 +57,20 @@ public struct Acquisition: Sendable, Hashable {
             .expirationDate
     }
 
-    /// Rules E1 and E2: what can end and restore era rights. Receipts can't carry a revocation, so they restore nothing.
+    /// Rules E1 and E2: the latest refund, and the artifacts that may restore the right after it. A receipt can't
+    /// contain a revocation, so a receipt without one doesn't restore the right.
     private static func refund(in proofs: [AppProof]) -> Refund? {
         let revoked = proofs.filter { $0.revocationDate != nil }
         let last = revoked.max {
             ($0.signingOrder, $0.revocationDate ?? .distantPast) < ($1.signingOrder, $1.revocationDate ?? .distantPast)
         }
         guard let last, let revocationDate = last.revocationDate else { return nil }
-        // If an artifact of some kind was revoked, that kind can carry a revocation: its later artifacts count too.
+        // If one artifact of a kind contains a revocation, this kind can, so its later artifacts are included.
         let revoking = Set(revoked.map(\.kind))
         let restorations =
             proofs.filter {
                 $0.revocationDate == nil && ($0.kind.canCarryRevocation || revoking.contains($0.kind))
-                    // Of two signed at one instant, the revoked one is later.
+                    // If two were signed at the same time, the revoked one is considered the later.
                     && $0.signingOrder > last.signingOrder && $0.signingOrder >= revocationDate
             }
             .map(\.signingOrder)
@@ -84,7 +87,7 @@ extension Platform {
     }
 }
 
-/// Identifies an acquisition: Apple's IDs, or the date without them.
+/// Identifies an acquisition: by Apple's IDs, or without IDs by the purchase date.
 public struct AcquisitionKey: Sendable, Hashable {
     /// `appTransactionId`, one per Apple Account and app.
     public let appTransactionID: String?
@@ -123,7 +126,7 @@ public struct AcquisitionKey: Sendable, Hashable {
         return false
     }
 
-    /// Whether it has an ID or a date that tells it from others. Without one, no promise can name it.
+    /// Whether it has an ID or a date. An acquisition without them can't be identified, so it gets no promises.
     var isKnown: Bool { appTransactionID != nil || downloadID != nil || originalPurchaseDate != nil }
 
     /// Whether both are about one acquisition: they have the same ID, or matching dates and no contradicting IDs.
@@ -136,7 +139,7 @@ public struct AcquisitionKey: Sendable, Hashable {
     }
 }
 
-/// The accepted difference between two purchase dates. The App Store's dates of one purchase sometimes differ by a second.
+/// The accepted difference between two dates of one purchase. The App Store's dates sometimes differ by a second.
 package enum Tolerance {
     package static let seconds: TimeInterval = 2
 }
@@ -145,8 +148,8 @@ extension AppProof {
     /// An artifact without a signing date counts as the oldest.
     fileprivate var signingOrder: Date { signedDate ?? .distantPast }
 
-    /// Sorts the earliest-signed first, and those without a date last. Artifacts signed at one instant are sorted by
-    /// content, so that the order of their arrival never matters.
+    /// Sorts by signing date, the earliest first. Artifacts that were signed at the same time are sorted by content, so
+    /// that the order in which they were received doesn't matter.
     static func areInSigningOrder(_ left: AppProof, _ right: AppProof) -> Bool {
         let signings = (left.signedDate ?? .distantFuture, right.signedDate ?? .distantFuture)
         if signings.0 != signings.1 { return signings.0 < signings.1 }
@@ -173,15 +176,16 @@ extension AppProof {
 
 /// Groups the artifacts of one customer into acquisitions.
 ///
-/// They are grouped by ID first. Then groups with matching dates join, the nearest pair first, unless a group would have
-/// two different IDs of one kind. Equally near pairs are sorted by content.
+/// Artifacts are first grouped by ID. Then groups with matching dates are joined, the pair with the closest dates
+/// first, unless the joined group would have two different IDs of one kind. Equally close pairs are joined in the order
+/// of their content.
 package func acquisitions(in proofs: [AppProof]) -> [Acquisition] {
     if proofs.count == 1 { return [Acquisition(of: proofs)] }
     var groups: [[AppProof]] = []
     var groupOfID: [AcquisitionID: Int] = [:]
     var groupOfDate: [Date: Int] = [:]
     for proof in Set(proofs).sorted(by: AppProof.areInSigningOrder) {
-        // Proofs without an ID that share a date form one group, however many there are.
+        // All proofs that have no ID and the same date form one group.
         let known: Int? =
             if let id = proof.id { groupOfID[id] } else { proof.originalPurchaseDate.flatMap { groupOfDate[$0] } }
         if let group = known {

@@ -1,8 +1,9 @@
 public import Foundation
 
-/// What one verified artifact proves about the app itself: one app transaction, or the app's part of one receipt.
+/// The facts that one verified artifact proves about the acquisition of the app. The artifact is an app transaction or
+/// a receipt.
 public struct AppProof: Sendable, Hashable {
-    /// The kind of artifact. Kinds differ in the facts that they can carry.
+    /// The kind of artifact. Kinds differ in the facts that they can contain.
     public enum Kind: String, Sendable, Hashable {
         case appTransaction
         /// The variant from the App Store Server API: it has no device and no revocation date.
@@ -12,11 +13,11 @@ public struct AppProof: Sendable, Hashable {
         /// Whether an artifact of this kind reports a refund of the app. Only the device's app transaction does.
         var canCarryRevocation: Bool { self == .appTransaction }
 
-        /// Whether an artifact of this kind carries the end of a volume-purchase license. Only receipts do.
+        /// Whether an artifact of this kind can contain the end of a volume-purchase license. Only receipts can.
         package var canCarryExpiration: Bool { self == .receipt }
     }
 
-    /// The kind of artifact, which determines whether it can carry a revocation.
+    /// The kind of artifact, which determines whether it can contain a revocation.
     public let kind: Kind
     /// When the App Store signed it: `receiptCreationDate`, or attribute 12 of a receipt.
     public let signedDate: Date?
@@ -28,7 +29,7 @@ public struct AppProof: Sendable, Hashable {
     public let originalAppVersion: String?
     /// When the account first got the app, as signed.
     public let originalPurchaseDate: Date?
-    /// When the app was preordered. It proves nothing (Rule B2).
+    /// When the app was preordered. This date proves no era (Rule B2).
     public let preorderDate: Date?
     /// When the purchase of the app was refunded or revoked.
     public let revocationDate: Date?

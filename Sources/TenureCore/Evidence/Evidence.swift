@@ -1,13 +1,14 @@
 import Foundation
 
-/// What verified artifacts prove about one customer in one environment. Only verification creates it.
+/// The facts that verified artifacts prove about one customer in one environment. Only code that has verified artifacts
+/// creates it.
 ///
-/// The initializer groups artifacts into acquisitions and purchases. So the order in which they arrived never matters,
-/// and later decisions on the same evidence are quick.
+/// The initializer groups artifacts into acquisitions and purchases. So the order in which they were received doesn't
+/// matter, and later decisions on the same evidence are fast.
 public struct Evidence: Sendable, Hashable {
-    /// The environment in which the App Store signed all of it.
+    /// The environment in which the App Store signed all artifacts.
     public let environment: AppStoreEnvironment
-    /// How the customer got the app: one for each account that acquired it.
+    /// The acquisitions of the app: one for each account with which the customer acquired it.
     public let acquisitions: [Acquisition]
     /// One per `transactionID`, with the facts of its latest-signed artifact.
     public let purchases: [Purchase]
@@ -15,9 +16,10 @@ public struct Evidence: Sendable, Hashable {
     public let purchasesAreComplete: Bool
     /// The latest grant or revocation by support for each entitlement.
     public let support: [SupportGrant]
-    /// The test customer to decide for instead. Production evidence overrides it (Rule I4).
+    /// The test customer that replaces the real one in decisions. It is ignored with production evidence (Rule I4).
     public let persona: Persona?
-    /// Whether no artifact was verified. A persona then replaces no customer: that needs verified evidence (Rule I4).
+    /// Whether there is no verified artifact. If so, a persona isn't used, because it needs verified evidence (Rule
+    /// I4).
     package let isEmpty: Bool
 
     package init(
@@ -55,7 +57,8 @@ private func latest(of grants: [SupportGrant]) -> [SupportGrant] {
 }
 
 extension SupportGrant {
-    /// Whether this one counts instead of the other. Of two at one instant, a revocation counts, then the longer grant.
+    /// Whether this decision replaces the other. The later one does. If both were made at the same time, a revocation
+    /// does, then the longer grant.
     fileprivate func supersedes(_ other: SupportGrant) -> Bool {
         if date != other.date { return date > other.date }
         if kind != other.kind { return kind == .revocation }

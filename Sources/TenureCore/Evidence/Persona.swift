@@ -1,8 +1,8 @@
-/// A test customer. Beside verified evidence of a test environment it replaces the real one (Rule I4).
+/// A test customer. With verified evidence of a test environment, it replaces the real customer (Rule I4).
 public struct Persona: Sendable, Hashable {
     /// The name in lists and responses, such as `owner`.
     public let name: String
-    /// What this customer's app transaction would prove in production.
+    /// The facts that this customer's app transaction would prove in production.
     public let proof: AppProof
 
     package init(name: String, proof: AppProof) {

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// What one verified transaction, or one in-app purchase of a receipt, proves. It includes the renewal info of its
-/// subscription.
+/// The facts that one verified transaction, or one in-app purchase in a receipt, proves. They include the renewal info
+/// of its subscription.
 public struct Purchase: Sendable, Hashable {
     /// The type in App Store Connect, which decides how long a purchase grants (Rule F1).
     public enum ProductType: Sendable, Hashable {
@@ -30,10 +30,10 @@ public struct Purchase: Sendable, Hashable {
     public package(set) var isUpgraded: Bool
     /// Whether a family member bought it and shares it.
     public let isFamilyShared: Bool
-    /// When the App Store signed it; the latest-signed form counts.
+    /// When the App Store signed the artifact. Of several artifacts with the same ID, the latest-signed is used.
     public let signedDate: Date?
 
-    /// When the billing grace period ends, from the renewal info. Only on the subscription's latest transaction.
+    /// When the billing grace period ends, from the renewal info. Only the subscription's latest transaction has it.
     public package(set) var gracePeriodExpiresDate: Date?
     /// Whether Apple still tries to charge for an expired subscription.
     public package(set) var isInBillingRetryPeriod = false
@@ -64,8 +64,8 @@ public struct Purchase: Sendable, Hashable {
     }
 }
 
-/// The content of one verified renewal info. It counts only beside a verified transaction with the same
-/// `originalTransactionID`, because renewal info names no app.
+/// The content of one verified renewal info. It is used only together with a verified transaction with the same
+/// `originalTransactionID`, because renewal info doesn't name its app.
 public struct Renewal: Sendable, Hashable {
     /// The ID of the first purchase; the same for all periods of a subscription.
     public let originalTransactionID: String
@@ -75,7 +75,7 @@ public struct Renewal: Sendable, Hashable {
     public let gracePeriodExpiresDate: Date?
     /// Whether Apple still tries to charge for an expired subscription.
     public let isInBillingRetryPeriod: Bool
-    /// When the App Store signed it; the latest-signed form counts.
+    /// When the App Store signed the artifact. Of several artifacts with the same ID, the latest-signed is used.
     public let signedDate: Date?
 
     package init(

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The latest-signed state of each transaction, oldest purchase first, with the renewal info of its subscription where it
-/// is the current period.
+/// Returns the latest-signed state of each transaction, the oldest purchase first. The current period of a subscription
+/// gets its renewal info.
 func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase] {
     var result = transactions
     if transactions.count > 1 {
@@ -22,13 +22,13 @@ func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase]
         if let known = renewalOf[renewal.originalTransactionID], !renewal.supersedes(known) { continue }
         renewalOf[renewal.originalTransactionID] = renewal
     }
-    // In the order of their dates.
+    // The transactions of each subscription, sorted by date.
     var periods: [String: [Int]] = [:]
     for (index, purchase) in result.enumerated() where renewalOf[purchase.originalTransactionID] != nil {
         periods[purchase.originalTransactionID, default: []].append(index)
     }
     for renewal in renewalOf.values {
-        // Renewal info is about the current period of its product, never about an earlier or an upgraded one.
+        // Renewal info is only about the current period, not about earlier or upgraded ones.
         let current = periods[renewal.originalTransactionID]?.last {
             result[$0].expiresDate != nil && !result[$0].isUpgraded
                 && (renewal.productID == nil || renewal.productID == result[$0].productID)
@@ -40,8 +40,11 @@ func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase]
     return result
 }
 
-/// Marks upgraded subscriptions. Often only the new product's transaction arrives, and the old one never again with
-/// `isUpgraded`. But a subscription has one period at a time: another product's period that begins within it replaces it.
+/// Marks upgraded subscriptions.
+///
+/// After an upgrade, often only the new product's transaction is received, and the old one isn't received again with
+/// `isUpgraded`. But a subscription has only one period at a time. So a period was replaced if a period of another
+/// product begins during it.
 ///
 /// - Parameter purchases: sorted by date.
 private func markReplaced(in purchases: inout [Purchase]) {
@@ -50,7 +53,7 @@ private func markReplaced(in purchases: inout [Purchase]) {
         grouping: purchases.indices.filter { purchases[$0].type == .autoRenewable && purchases[$0].purchaseDate != nil }
     ) { purchases[$0].originalTransactionID }
     for periods in subscriptions.values where periods.count > 1 {
-        // From the last one backward, so that the time grows only linearly with the number of periods.
+        // Iterate backward, so that the time grows only linearly with the number of periods.
         var later: Int?
         var ofAnother = [Int?](repeating: nil, count: periods.count)
         for place in periods.indices.dropLast().reversed() {
@@ -66,10 +69,11 @@ private func markReplaced(in purchases: inout [Purchase]) {
     }
 }
 
-/// Applies a refund to all copies of a purchase. An old receipt lists a restored purchase with another transaction ID
-/// beside the original one. Each period of a subscription is a separate purchase.
+/// Applies a refund to all copies of a purchase. An old receipt lists a restored purchase twice: as the original, and
+/// with another transaction ID. Each period of a subscription is a separate purchase.
 ///
-/// The latest state of any copy counts, so a reversed refund or a new purchase ends nothing.
+/// The latest state of any copy decides. So a refund that was reversed, or was followed by a new purchase, ends
+/// nothing.
 private func endRefundedCopies(in purchases: inout [Purchase]) {
     guard purchases.contains(where: { $0.revocationDate != nil }) else { return }
     let copies = Dictionary(grouping: purchases.indices) { PurchasedThing(of: purchases[$0]) }
@@ -88,7 +92,7 @@ private func endRefundedCopies(in purchases: inout [Purchase]) {
 private struct PurchasedThing: Hashable {
     let originalTransactionID: String
     let productID: String
-    /// In whole seconds, because receipts have no fractions.
+    /// When the purchase ends, in whole seconds, because dates in receipts have no fractions.
     let secondOfEnd: TimeInterval?
 
     init(of purchase: Purchase) {
@@ -99,17 +103,19 @@ private struct PurchasedThing: Hashable {
 }
 
 extension Purchase {
-    /// Whether it may be a copy of the purchase that was refunded then: a copy isn't bought or restored after its refund.
-    /// A subscription without an end is never one, because its period is unknown.
+    /// Whether a refund at this date may be about this purchase: it must not have been bought or restored after the
+    /// refund. False for a subscription without an end, because its period is unknown.
     fileprivate func isRefunded(with refund: Date) -> Bool {
         revocationDate == nil && (purchaseDate ?? .distantPast) <= refund
             && (type != .autoRenewable || expiresDate != nil)
     }
 
-    /// Whether this state of the transaction counts instead of the other. Of two signed at one instant, the one that
-    /// grants less counts, then the content decides, so that the order of arrival never matters.
+    /// Whether this state of the transaction replaces the other. The later-signed does. If both were signed at the same
+    /// time, the one that grants less does; otherwise the content decides, so that the order in which they are received
+    /// doesn't matter.
     ///
-    /// `isUpgraded` isn't compared, because joined states share it: the order of joining would matter.
+    /// `isUpgraded` isn't compared, because a joined state may have it from the other one. So the order of joining
+    /// would matter.
     fileprivate func supersedes(_ other: Purchase) -> Bool {
         let mine = (signedDate ?? .distantPast, revocationDate == nil ? 0 : 1)
         let others = (other.signedDate ?? .distantPast, other.revocationDate == nil ? 0 : 1)
@@ -118,7 +124,8 @@ extension Purchase {
         return ends.0 != ends.1 ? ends.0 < ends.1 : canonicalText < other.canonicalText
     }
 
-    /// Joins two states of one transaction: the later one counts, but an upgrade remains, because receipts don't report it.
+    /// Joins two states of one transaction. The later one is used, but `isUpgraded` is kept, because receipts don't
+    /// have it.
     package func joined(with other: Purchase) -> Purchase {
         var result = supersedes(other) ? self : other
         result.isUpgraded = isUpgraded || other.isUpgraded
@@ -135,7 +142,8 @@ extension Purchase {
 }
 
 extension Renewal {
-    /// Whether this renewal info counts instead of the other. Of two signed at one instant, the one that grants less counts.
+    /// Whether this renewal info replaces the other. The later-signed does. If both were signed at the same time, the
+    /// one that grants less does.
     package func supersedes(_ other: Renewal) -> Bool {
         let signings = (signedDate ?? .distantPast, other.signedDate ?? .distantPast)
         if signings.0 != signings.1 { return signings.0 > signings.1 }

@@ -1,10 +1,10 @@
 public import Foundation
 
-/// A support person's decision to give an entitlement to a customer or to take it away. The latest one counts (Rule G3).
+/// Support's decision to give an entitlement to a customer, or to take it away. The latest decision applies (Rule G3).
 public struct SupportGrant: Sendable, Hashable {
     /// Whether support gave the entitlement or took it away.
     public enum Kind: String, Sendable, Hashable {
-        /// Gives the entitlement, beside what purchases and eras give.
+        /// Gives the entitlement, in addition to purchases and eras.
         case grant
         /// Overrides every purchase, era and promise until a later grant.
         case revocation

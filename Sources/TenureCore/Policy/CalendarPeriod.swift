@@ -3,9 +3,9 @@ import TenureJSON
 
 /// A length of calendar time such as `P1Y`, `P3M` or `P2W`, counted in UTC and the Gregorian calendar.
 public struct CalendarPeriod: Sendable, Hashable {
-    /// Whole months; a year is twelve.
+    /// The number of whole months. A year has twelve.
     public let months: Int
-    /// Days beside the months; a week is seven.
+    /// The number of days in addition to the months. A week has seven.
     public let days: Int
 
     /// Creates a period from whole months and days, neither of them negative.
@@ -34,12 +34,12 @@ public struct CalendarPeriod: Sendable, Hashable {
             default: days += number
             }
         }
-        // Their sums are limited too, so that `iso8601` can be read again.
+        // Limit the sums, too, so that the output of `iso8601` can be read again.
         guard months > 0 || days > 0, months / 12 <= Self.largestNumber, days <= Self.largestNumber else { return nil }
         self.init(months: months, days: days)
     }
 
-    /// 99,999 days, or 99,999 years: enough, and no overflow.
+    /// The maximum number of digits. 99,999 years can't overflow.
     private static let mostDigits = 5
     private static let largestNumber = 99_999
 
@@ -49,11 +49,12 @@ public struct CalendarPeriod: Sendable, Hashable {
         return "P" + (years > 0 ? "\(years)Y" : "") + (months > 0 ? "\(months)M" : "") + (days > 0 ? "\(days)D" : "")
     }
 
-    /// The instant one period after `start`, at the same time of day. January 31 plus a month is the end of February.
+    /// Returns the date one period after `start`, at the same time of day. One month after January 31 is the last day
+    /// of February.
     public func end(from start: Date) -> Date {
         let seconds = start.timeIntervalSince1970
         let dayNumber = (seconds / 86_400).rounded(.down)
-        // The limit keeps the arithmetic from overflowing. Dates beyond it have no meaning.
+        // The limit prevents an overflow. No real date is beyond it.
         guard abs(dayNumber) < 4_000_000 else { return start }
         let timeOfDay = seconds - dayNumber * 86_400
         var day = CivilDay(number: Int(dayNumber))

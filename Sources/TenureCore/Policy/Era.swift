@@ -16,7 +16,7 @@ public struct Era: Sendable, Hashable {
     public let model: Model
     /// Where the era begins on each platform. Empty for the first era, which has no beginning.
     public let begins: [Platform: Beginning]
-    /// The window around each dated beginning; nil if the policy doesn't state it.
+    /// The changeover window around the beginning on each platform. Nil if the policy doesn't state it.
     public let changeover: Changeover?
 
     public init(name: String, model: Model, begins: [Platform: Beginning] = [:], changeover: Changeover? = nil) {
@@ -29,7 +29,7 @@ public struct Era: Sendable, Hashable {
 
 /// Where an era begins on a platform.
 public enum Beginning: Sendable, Hashable {
-    /// Inclusive: this version and this instant belong to the new era. A nil value can't separate it from the earlier one.
+    /// The first version and the first date of the era. If one is nil, it can't separate the era from the earlier one.
     case at(version: AppVersion?, date: Date?)
     /// The platform began in this era, so the app can't have been acquired there before (Rule A7).
     case new
@@ -43,12 +43,13 @@ public enum Beginning: Sendable, Hashable {
     }
 }
 
-/// How long around each dated beginning price and version may disagree. The App Store never changes price, storefronts
-/// and binary at one instant.
+/// The time around a change of the business model in which a customer may have got the old price with the new version,
+/// or the reverse. The App Store doesn't change price, storefronts and binary at the same time.
 public enum Changeover: Sendable, Hashable {
-    /// They changed at one instant: the policy says `none`.
+    /// Price and version changed at the same time: `changeover: none` in the policy.
     case noWindow
-    /// Seconds before (`from`, not positive) and after (`until`, not negative) the beginning. Both ends belong to it.
+    /// The window in seconds, both ends included: from before the beginning (`from`, not positive) until after it
+    /// (`until`, not negative).
     case window(from: TimeInterval, until: TimeInterval)
 
     package var window: (from: TimeInterval, until: TimeInterval)? {
@@ -61,9 +62,9 @@ public struct Release: Sendable, Hashable {
     /// When a release went on sale, as precisely as the list says (Rule A5).
     public enum Moment: Sendable, Hashable {
         case instant(Date)
-        /// Some instant of that day in some time zone.
+        /// An unknown time of that day in an unknown time zone.
         case day(CivilDay)
-        /// Unknown: some time between its neighbors in the list.
+        /// An unknown time between the releases before and after it in the list.
         case undated
     }
 
@@ -75,7 +76,7 @@ public struct Release: Sendable, Hashable {
     public let build: AppVersion?
     /// When the release went on sale.
     public let releasedAt: Moment
-    /// How the app was sold at that time, where the list says so.
+    /// How the app was sold at that time. Nil if the list doesn't state it.
     public let model: Era.Model?
 
     public init(
@@ -98,7 +99,7 @@ public struct Release: Sendable, Hashable {
 }
 
 extension Release.Moment {
-    /// Whether it is earlier than the other one at whatever instants their days mean. Two days compare as days.
+    /// Whether this moment is certainly earlier than the other, in any time zone. Two days are compared as days.
     func isCertainlyEarlier(than other: Release.Moment) -> Bool {
         switch (self, other) {
         case (.instant(let mine), .instant(let others)): mine < others

@@ -1,6 +1,6 @@
 /// A set of eras of one policy, by their indexes.
 package struct EraSet: Sendable, Hashable {
-    /// A policy has no more eras than this.
+    /// The maximum number of eras in a policy.
     package static let capacity = 64
 
     private var bits: UInt64

@@ -1,4 +1,4 @@
-/// Every mistake of a policy, each with its place.
+/// The error for an invalid policy: all of its mistakes, each with its place.
 public struct InvalidPolicy: Error, Sendable, Hashable {
     /// The mistakes, at least one, in the order in which they were found.
     public let mistakes: [PolicyMistake]

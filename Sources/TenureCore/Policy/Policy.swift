@@ -18,7 +18,8 @@ public struct Policy: Sendable, Hashable {
         }
     }
 
-    /// Whether every build number was higher than all earlier ones, or the numbers restarted. For all platforms but macOS.
+    /// Whether every build number was higher than all earlier ones, or the numbers have restarted. It applies to all
+    /// platforms except macOS, where the App Store reports marketing versions.
     public enum BuildNumbers: String, Sendable, Hashable, CaseIterable {
         case increasing, restarted
     }
@@ -30,29 +31,29 @@ public struct Policy: Sendable, Hashable {
 
     /// What `allows` returns while a decision is undetermined.
     public enum WhileUndetermined: Sendable, Hashable {
-        /// `true`, for so many seconds since the customer was first seen.
+        /// `true`, for this number of seconds after the app's first start on the device.
         case allow(TimeInterval)
         case deny
     }
 
-    /// What eras give in Sandbox and Xcode, which invent every original version and date (Rule I2).
+    /// What eras give in Sandbox and Xcode, where original versions and dates are invented (Rule I2).
     public enum TestEnvironments: String, Sendable, Hashable, CaseIterable {
-        /// Nothing: App Review and TestFlight see the app as new customers do.
+        /// Nothing. App Review and TestFlight see the app as new customers do.
         case newCustomer
-        /// What the oldest honored era gives.
+        /// What the oldest honored era gives. Testers see the app as its first customers do.
         case owner
         case undetermined
     }
 
     /// The app that the policy is about.
     public var app: App { contents.app }
-    /// Oldest first; each runs until the next begins.
+    /// The eras, the oldest first. Each lasts until the next begins.
     public var eras: [Era] { contents.eras }
     /// Whether builds can be compared without a release list (Rule A6); nil if no rule needs it.
     public var buildNumbers: BuildNumbers? { contents.buildNumbers }
-    /// Every release ever shipped; empty where the policy has no list.
+    /// All releases of the app. Empty if the policy has no release list.
     public var releases: [Release] { contents.releases }
-    /// In the order of the policy, which is the order of decisions.
+    /// The entitlements in the order of the policy. Decisions have the same order.
     public var entitlements: [Entitlement] { contents.entitlements }
     /// The outcome if the proofs leave several eras possible and only some give the entitlement (Rule D1).
     public var inDoubt: InDoubt { contents.inDoubt }
@@ -63,10 +64,10 @@ public struct Policy: Sendable, Hashable {
     /// Findings of the linter that the developer intends.
     public var acknowledgments: [Acknowledgment] { contents.acknowledgments }
 
-    /// The eras as each platform saw them.
+    /// The eras on each platform.
     package var timelines: Timelines { contents.timelines }
 
-    /// A reference, because every decision has a copy of its policy.
+    /// The properties in a class, so that copying a policy is fast: every decision has a copy.
     private let contents: Contents
 
     /// - Throws: `InvalidPolicy` with every mistake, each with its place in the policy.
@@ -122,7 +123,7 @@ public struct Policy: Sendable, Hashable {
         }
     }
 
-    /// Compares what the developer wrote. The timelines follow from it.
+    /// Compares all properties that the developer wrote. `timelines` is computed from them.
     public static func == (left: Policy, right: Policy) -> Bool {
         left.contents === right.contents
             || left.app == right.app && left.eras == right.eras && left.buildNumbers == right.buildNumbers

@@ -2,7 +2,7 @@ import Foundation
 
 /// Rule A5: the releases of one platform, and the eras in which each was on sale.
 struct ReleaseList {
-    /// In the order of the list.
+    /// The releases in the order of the list.
     private let entries: [Entry]
     /// The indexes of entries dated by an instant, and of those dated by a day, each in the order of release. The order
     /// within each list is certain. An instant and a day have a certain order only if they are far enough apart.
@@ -15,7 +15,7 @@ struct ReleaseList {
         instants = entries.indices.filter { entries[$0].isDated && entries[$0].day == nil }
             .sorted { entries[$0].isBefore(entries[$1]) }
         days = entries.indices.filter { entries[$0].day != nil }.sorted { entries[$0].isBefore(entries[$1]) }
-        // A later entry didn't begin before an earlier one.
+        // A later entry can't have begun before an earlier one.
         for (place, next) in zip(days, days.dropFirst()) {
             entries[next].earliest = max(entries[next].earliest, entries[place].earliest)
         }
@@ -26,7 +26,8 @@ struct ReleaseList {
         self.beginnings = beginnings
     }
 
-    /// When a release began: an instant from `earliest` (inclusive) to `latest` (exclusive, unless both are the same).
+    /// A release with the time in which its sale began: from `earliest` (inclusive) to `latest` (exclusive, unless both
+    /// are the same).
     private struct Entry {
         let version: AppVersion?
         /// The index in the list.
@@ -46,7 +47,7 @@ struct ReleaseList {
             }
         }
 
-        /// The same release, begun at that instant.
+        /// Creates the entry of a release that went on sale at this date.
         init(_ release: Release, position: Int, begunAt date: Date) {
             version = release.originalAppVersion
             self.position = position
@@ -55,8 +56,8 @@ struct ReleaseList {
             (earliest, latest) = (date, date)
         }
 
-        /// Whether it certainly came before the other one. Two days compare as days; releases of one day, or of one
-        /// instant, follow each other as listed.
+        /// Whether this release certainly came before the other. Two days are compared as days. Releases of the same
+        /// day or date have the order of the list.
         func isBefore(_ other: Entry) -> Bool {
             if let day, let others = other.day {
                 return day != others ? day < others : position < other.position
@@ -68,8 +69,10 @@ struct ReleaseList {
         func isSame(as other: Entry) -> Bool { position == other.position }
     }
 
-    /// The version that a boundary names began at the boundary's instant, if it is listed without a date or with a day
-    /// that contains this instant in any time zone.
+    /// Creates the entries of all releases.
+    ///
+    /// An era's beginning may have a version and a date, and the list that version without a date, or with a day that
+    /// contains the date in some time zone. In that case, the release began at that date.
     private static func entries(of releases: [Release], beginnings: [Beginning?]) -> [Entry] {
         var changes: [AppVersion: [Date]] = [:]
         for case .at(let version?, let date?)? in beginnings { changes[version, default: []].append(date) }
@@ -77,7 +80,7 @@ struct ReleaseList {
         return releases.enumerated().map { position, release in
             let entry = Entry(release, position: position)
             guard let version = entry.version else { return entry }
-            // Only a version's first entry is its beginning. A second, undated one is a release like any other.
+            // This applies only to the first entry of a version.
             let isBegun = begun.contains(version)
             if entry.isDated { begun.insert(version) }
             guard let change = changes[version] else { return entry }
@@ -96,8 +99,9 @@ struct ReleaseList {
         }
     }
 
-    /// Returns the eras of each release by its number in the App Store; a repeated number has the eras of all its
-    /// entries. Also returns whether any era's beginning is dated: otherwise the list separates no eras.
+    /// Returns the eras in which each version was on sale. A version with several entries has the eras of all of them.
+    ///
+    /// Also returns whether at least one era's beginning has a date. If none has, the list can't separate eras.
     func eras(among happened: EraSet) -> (byVersion: [AppVersion: EraSet], meetBoundary: Bool) {
         let boundaries = self.boundaries
         var result: [AppVersion: EraSet] = [:]
@@ -109,7 +113,8 @@ struct ReleaseList {
                 next = firstDated(from: entry.position + 1)
             }
             guard let version = entry.version else { continue }
-            // A list with undated releases is oldest first: those were on sale between their dated neighbors.
+            // A list with undated releases is sorted, the oldest first. An undated release was on sale between the
+            // dated releases before and after it.
             let sale =
                 entry.isDated
                 ? Sale(
@@ -126,7 +131,7 @@ struct ReleaseList {
 
     private enum Boundary {
         case instant(Date)
-        /// Without an instant a boundary takes its version's first listed date.
+        /// The beginning has no date, so it is the first listed date of its version.
         case release(Entry)
     }
 
@@ -145,7 +150,7 @@ struct ReleaseList {
 
     /// The time in which a release was on sale.
     private struct Sale {
-        /// The earliest instant at which it can have begun, and the latest at which it had certainly ended.
+        /// The earliest date at which the sale can have begun, and the date by which it had certainly ended.
         let earliest: Date
         let latestEnd: Date
         /// The release itself if it is dated, otherwise the nearest dated one before it in the list.
@@ -167,20 +172,20 @@ struct ReleaseList {
             return EraSet(from: first, to: end).intersection(happened)
         }
 
-        /// Whether the sale certainly began with the release or after it.
+        /// Whether this sale certainly began at or after the beginning of the other release.
         private func isBehind(_ release: Entry) -> Bool {
             start.map { $0.isSame(as: release) || release.isBefore($0) } ?? false
         }
 
-        /// Whether its sale had certainly ended when the release came.
+        /// Whether this sale had certainly ended when the other release began.
         private func isOver(by release: Entry) -> Bool {
             if let next { return next.isSame(as: release) || next.isBefore(release) }
             return start?.isBefore(release) ?? false
         }
     }
 
-    /// When the next dated release had certainly begun. Where it isn't certain which of two came first, neither ends the
-    /// other's sale.
+    /// Returns the date by which the next dated release had certainly begun. If it isn't certain which of two releases
+    /// came first, neither ends the other's sale.
     private func latestEnd(ofSaleFrom entry: Entry) -> Date {
         min(latest(ofFirstIn: days, after: entry), latest(ofFirstIn: instants, after: entry))
     }

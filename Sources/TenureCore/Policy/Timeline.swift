@@ -2,7 +2,7 @@ package import Foundation
 
 /// The eras of a policy on one platform: which of them happened there, and where each began.
 package final class Timeline: Sendable {
-    /// Nil for a platform without boundaries in the policy; its eras can't be separated.
+    /// The platform. Nil if the policy has no boundaries for it, so that its eras can't be separated.
     package let platform: Platform?
     /// The eras that happened on the platform.
     package let eras: EraSet
@@ -10,11 +10,11 @@ package final class Timeline: Sendable {
     package let beginnings: [Beginning?]
     /// Rule A5: the eras in which each listed release was on sale; nil where the platform has no release list.
     package let erasOfRelease: [AppVersion: EraSet]?
-    /// Whether at least one beginning has an instant with which listed releases can be compared.
+    /// Whether at least one beginning has a date with which listed releases can be compared.
     let releasesMeetBoundary: Bool
-    /// Rule A6: whether versions rise over time, so that a version tells an era without a release list.
+    /// Rule A6: whether versions increase over time. If so, a version proves an era even without a release list.
     package let versionsRise: Bool
-    /// Rule A8: whether a boundary or the release list is iOS's.
+    /// Rule A8: whether a boundary or the release list is taken from iOS.
     let inherits: Bool
     private let dateBoundaries: [(era: Int, date: Date)]
     /// `lowest` is the first of the eras that begin with the same version, which can't separate them.
@@ -63,7 +63,8 @@ package final class Timeline: Sendable {
         inherits = inheritsBoundary || (own.isEmpty && !inherited.isEmpty)
     }
 
-    /// Rules A7 and A8: the eras that happened on a platform, where each began, and whether any of that is iOS's.
+    /// Rules A7 and A8: the eras that happened on a platform, where each began, and whether a beginning is taken from
+    /// iOS.
     private static func beginnings(
         of eras: [Era], on platform: Platform?
     ) -> (eras: EraSet, beginnings: [Beginning?], inherits: Bool) {
@@ -86,7 +87,7 @@ package final class Timeline: Sendable {
         return (happened, beginnings, inherits)
     }
 
-    /// Rule B: the eras that contain the date. A beginning without an instant can't separate its eras.
+    /// Rule B: returns the eras that contain the date. A beginning without a date can't separate eras.
     package func eras(at date: Date) -> EraSet {
         var first = 0
         var end = EraSet.capacity
@@ -126,13 +127,14 @@ package final class Timeline: Sendable {
     /// The era after this one on the platform.
     package func era(after era: Int) -> Int? { eras.first(after: era) }
 
-    /// The instant at which the era ended here; nil without a next era, or if that begins without an instant.
+    /// Returns when the era ended on this platform. Nil if there is no next era, or if the next era's beginning has no
+    /// date.
     package func end(of era: Int) -> Date? {
         self.era(after: era).flatMap { beginnings[$0]?.date }
     }
 
-    /// The instants from (inclusive) and until (exclusive) which the era was on sale here, as far as they are known.
-    /// Changeover windows don't count.
+    /// Returns when the era's sale began (inclusive) and ended (exclusive) on this platform, without changeover
+    /// windows. A date that isn't known is the distant past or future.
     package func sale(of era: Int) -> (begin: Date, end: Date) {
         var begin = Date.distantPast
         var end = Date.distantFuture
@@ -165,8 +167,8 @@ package struct Timelines: Sendable {
         self.known = known.isEmpty ? [unknown] : known
     }
 
-    /// Rule A3: where an app of this signed platform can have been acquired. Without a signed platform, every platform
-    /// in the policy is possible. A platform without boundaries in the policy separates nothing.
+    /// Rule A3: returns the timelines of the platforms on which the app can have been acquired. If the artifact names
+    /// no platform, every platform in the policy is possible.
     package func possible(for platform: Platform?) -> [Timeline] {
         guard let platform else { return known }
         return lists[platform.ordinal]

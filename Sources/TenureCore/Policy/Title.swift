@@ -1,4 +1,4 @@
-/// What customers call something, in each language that the policy gives.
+/// The title of an entitlement or a product that customers see, in one or more languages.
 public struct Title: Sendable, Hashable {
     /// The title in one language.
     public struct Translation: Sendable, Hashable {
@@ -13,10 +13,10 @@ public struct Title: Sendable, Hashable {
         }
     }
 
-    /// In the order of the policy. Readers of any other language get the first.
+    /// The translations in the order of the policy. Readers of all other languages get the first.
     public let translations: [Translation]
 
-    /// Characters that a text may have, so that a sentence with it stays readable.
+    /// The maximum number of characters, so that a sentence with the title stays readable.
     static let longestText = 60
 
     public init(_ translations: [Translation]) {
@@ -25,7 +25,7 @@ public struct Title: Sendable, Hashable {
 
     /// Returns the text in the first of the reader's languages that the title has, otherwise the first text.
     ///
-    /// Nil for a title without translations, which no policy accepts.
+    /// Nil for a title without translations, which is invalid in a policy.
     ///
     /// - Parameter languages: BCP 47 tags, the preferred one first, such as `Locale.preferredLanguages`.
     public func text(for languages: [String]) -> String? {
@@ -35,7 +35,8 @@ public struct Title: Sendable, Hashable {
         return translations.first?.text
     }
 
-    /// The translation in this language: for exactly this region, otherwise without or with another region.
+    /// Returns the translation in this language: for the same region if there is one, otherwise without a region or for
+    /// another one.
     private func translation(for wanted: LanguageTag) -> Translation? {
         let related = translations.filter { LanguageTag($0.language).language == wanted.language }
         guard related.count > 1 else { return related.first }
@@ -59,7 +60,7 @@ extension Title: ExpressibleByDictionaryLiteral {
     }
 }
 
-/// A language tag, taken apart. Case doesn't matter, and `de_AT` reads as `de-AT`.
+/// The subtags of a language tag. Case is ignored, and `de_AT` is read as `de-AT`.
 struct LanguageTag {
     let subtags: [String]
 
@@ -67,13 +68,13 @@ struct LanguageTag {
         subtags = tag.lowercased().split(omittingEmptySubsequences: false) { $0 == "-" || $0 == "_" }.map(String.init)
     }
 
-    /// The primary language. Norwegian has three codes, and readers of one understand the others.
+    /// The primary language. The three codes of Norwegian are treated as one language.
     var language: String {
         let language = subtags.first ?? ""
         return ["nb", "nn"].contains(language) ? "no" : language
     }
 
-    /// The script of Chinese, which its regions imply; nil for other languages.
+    /// The script of Chinese, also if only the region implies it. Nil for other languages.
     var script: String? {
         guard language == "zh" else { return nil }
         if subtags.contains("hant") { return "hant" }

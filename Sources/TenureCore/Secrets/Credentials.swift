@@ -8,7 +8,7 @@ extension String {
     private var hidingURLCredentials: String {
         replacing("://") { rest in
             let url = rest.prefix { !$0.isWhitespace && $0 != "`" }
-            // A password may hold characters that should have been escaped, so everything up to the last `@` counts.
+            // A password may contain characters that should have been escaped, so hide everything up to the last `@`.
             let user = url.lastIndex(of: "@")
             let query = url[(user ?? url.startIndex)...]
             let shown = query.replacing("password=") { value in
@@ -26,15 +26,17 @@ extension String {
 
     private var hidingPrivateKeys: String {
         replacing("-----BEGIN") { rest in
-            // One without its end goes on to the end of the text.
+            // If a key has no end line, hide the rest of the text.
             (" <redacted>", rest.firstPosition(of: "-----END").map { rest[$0.lowerBound...] } ?? "")
         }
     }
 }
 
 extension StringProtocol where SubSequence == Substring {
-    /// The text in which, after every occurrence of `mark`, `hide` replaced what follows: it gets the rest of the text,
-    /// and returns what to show and where to go on.
+    /// Returns the text with replacements after each occurrence of `mark`.
+    ///
+    /// - Parameter hide: gets the text after `mark`. Returns the text to show instead, and the rest, in which the
+    ///   search continues.
     fileprivate func replacing(_ mark: String, _ hide: (Substring) -> (shown: String, rest: Substring)) -> String {
         var result = ""
         var rest = self[startIndex...]

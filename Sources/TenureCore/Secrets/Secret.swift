@@ -1,7 +1,7 @@
-/// A value that must not be seen, such as a key or a password.
+/// A value that must not appear in logs or messages, such as a key or a password.
 ///
-/// `print`, `dump`, `Mirror`, string interpolation and encoders show `<redacted>`, also where the secret is part of
-/// another value or of an error. Libraries log values whole, so a plain string in any of them would reach the log.
+/// `print`, `dump`, `Mirror`, string interpolation and encoders show `<redacted>`, even if the secret is part of
+/// another value or of an error. A plain string in such a value would be logged whenever a library logs the value.
 package struct Secret<Value: Sendable>: Sendable {
     @usableFromInline let value: Value
 

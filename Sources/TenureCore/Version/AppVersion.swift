@@ -1,8 +1,8 @@
 /// A version of an app as the App Store reports it: a CFBundleVersion or a CFBundleShortVersionString.
 ///
-/// Grammar: components of ASCII digits, separated by single periods; ASCII blanks around the whole are ignored.
-/// Order: component by component as numbers of any length, missing components count as zero, so `1 == 1.0` and
-/// `9 < 120 < 99999999999999999999`. It is never the order of strings.
+/// A version consists of numbers, separated by single periods. ASCII blanks before and after it are ignored. Versions
+/// are compared number by number, and a missing number counts as zero: `1 == 1.0` and `9 < 120`. A number may have any
+/// length.
 public struct AppVersion: Sendable, CustomStringConvertible {
     /// The version as it was written, without the blanks around it.
     public let description: String
@@ -12,7 +12,7 @@ public struct AppVersion: Sendable, CustomStringConvertible {
     private static let unpackable = UInt64.max
     private static let bitsPerComponent = 21
 
-    /// Nil if the text isn't a version. Such a text proves nothing, and the caller gives it as a reason.
+    /// Reads a version. Nil if the text isn't one.
     public init?(_ text: String) {
         let bytes = text.utf8
         guard let first = bytes.firstIndex(where: { !Self.isBlank($0) }),
@@ -39,7 +39,8 @@ public struct AppVersion: Sendable, CustomStringConvertible {
         description = trimmed.count == bytes.count ? text : String(Substring(trimmed))
     }
 
-    /// Almost every version has three components of less than two million: those compare as one number.
+    /// Packs a version into one number, so that comparisons are fast. Almost every version fits: it has at most three
+    /// components, each less than two million.
     private struct Packer {
         private(set) var value: UInt64 = 0
         private(set) var fits = true
@@ -111,7 +112,7 @@ extension AppVersion: Hashable {
                 zeros += 1
                 continue
             }
-            // Zeros count only where something follows them: 1.0 equals 1.
+            // Hash zeros only if another component follows them, because `1.0` equals `1`.
             for _ in 0..<zeros { hasher.combine(UInt8(0)) }
             zeros = 0
             for digit in component.digits { hasher.combine(digit) }

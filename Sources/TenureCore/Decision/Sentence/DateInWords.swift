@@ -15,10 +15,11 @@ extension Date {
     /// The day in UTC, such as "June 10, 2015".
     var inWords: String { day?.inWords ?? "an unknown date" }
 
-    /// As the end of a right: "until June 10, 2015" if it ends during that day, "through June 9, 2015" if it ends with it.
+    /// The date as the end of a right: "until June 10, 2015" if the right ends during that day, "through June 9, 2015"
+    /// if it ends at midnight after June 9.
     ///
-    /// - Parameter isOfDay: whether it may come from a day of the policy. `until` includes its day everywhere, so such a
-    ///   day D ends at noon UTC of the next one.
+    /// - Parameter isOfDay: whether the end may be a day in the policy. The policy's `until` includes its whole day in
+    ///   every time zone, so such a right ends at noon UTC of the next day.
     package func inWords(asEndOfDay isOfDay: Bool) -> String {
         guard let day else { return "until an unknown date" }
         guard secondsOfDay == 0 || isOfDay && secondsOfDay == 43_200 else { return "until \(day.inWords)" }

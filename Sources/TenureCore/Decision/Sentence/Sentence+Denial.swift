@@ -8,7 +8,7 @@ extension Sentence {
         case .supportRevocation:
             output.say("Our support team withdrew ")
             writeTitle(to: &output)
-            // Nothing else gives it until support does, so nothing else is offered.
+            // Only support can give the entitlement again, so the sentence doesn't suggest other ways to get it.
             switch (facts.isSold, facts.hasTrial) {
             case (true, true):
                 output.say("; trying it, buying it, or tapping Restore Purchases doesn't change that")
@@ -37,7 +37,7 @@ extension Sentence {
             writeHelp(family: .earlier, to: &output)
         case .honorEnded(let era, let date):
             writeTitle(to: &output)
-            // Without proof of the era it may never have been theirs.
+            // If the era isn't proven, the customer may never have had the entitlement.
             output.say(facts.proves(era: era) ? " came with your copy of the app " : " came with the app for a time, ")
             output.say("", end: date, ofDay: facts.hasLastDays)
             output.say(". ")
@@ -101,8 +101,8 @@ extension Sentence {
         }
     }
 
-    /// The reason that the customer hears: what support did, what ended, which purchase stopped giving it, and only then how
-    /// the app was acquired.
+    /// The reason that the sentence gives: what support decided, otherwise what ended, otherwise which purchase no
+    /// longer gives the entitlement, otherwise how the app was acquired.
     private var leadingDenial: Finding? {
         var leading: Finding?
         var rank = Int.max
@@ -113,7 +113,8 @@ extension Sentence {
                 case .appRefunded, .licenseEnded, .honorEnded: 1
                 case .supportGrantEnded: 2
                 case .promiseEnded: 3
-                // One that waits for money before those that are over; of those the latest, which is the first.
+                // Prefer a purchase with a failed payment to ended purchases. Of those, use the latest, which comes
+                // first.
                 case .billingRetry: 4
                 case .refunded, .expired: 5
                 case .upgraded: 6
@@ -143,13 +144,15 @@ extension Sentence {
 
     private enum FamilyHint: String {
         case earlier = "the app earlier"
-        /// In the days that the sentence names.
+        /// On one of the days that the sentence names.
         case then = "it then"
     }
 
-    /// "In the app you can try it, buy it, or tap Restore Purchases; if this seems wrong, please contact our support team."
+    /// "In the app you can try it, buy it, or tap Restore Purchases; if this seems wrong, please contact our support
+    /// team."
     ///
-    /// - Parameter family: how a family member's copy could give it, if the entitlement honors an era.
+    /// - Parameter family: when a family member must have got the app for their copy to give the entitlement. The
+    ///   sentence mentions it only if the entitlement honors an era.
     private func writeHelp(
         family: FamilyHint? = nil, buying: String = "buy it", to output: inout some TextPieces & ~Copyable
     ) {

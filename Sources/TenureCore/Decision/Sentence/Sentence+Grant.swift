@@ -63,7 +63,7 @@ extension Sentence {
 
     /// Whether only a refund or a revocation can end the right.
     private var isPermanent: Bool {
-        // The family member can stop sharing at any time.
+        // A shared purchase isn't permanent, because the family member can stop sharing it at any time.
         if facts.isFamilyShared { return false }
         return switch decision.findings.first {
         // Without a promise, a later version of the policy may decide a doubtful case differently.

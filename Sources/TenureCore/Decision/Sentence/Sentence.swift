@@ -2,12 +2,13 @@ import Foundation
 package import TenureJSON
 
 extension Decision {
-    /// A sentence that support can send to the customer. It uses the first title of everything in the policy.
+    /// A sentence that support can send to the customer. It uses the first language of each title in the policy.
     public var sentence: String { sentence(in: []) }
 
     /// A text that support can send to the customer: the answer, its reason, and what the customer can do next.
     ///
-    /// The text is in English. The titles in it are in the first of the reader's languages that the policy has.
+    /// The text is in English. Each title in it is in the first of the reader's languages for which it has a
+    /// translation.
     ///
     /// - Parameter languages: BCP 47 tags, the preferred one first, such as `Locale.preferredLanguages`.
     public func sentence(in languages: [String]) -> String {
@@ -25,8 +26,8 @@ extension Decision {
 
 /// The only code that turns a decision's reasons into words.
 ///
-/// Each outcome has a file with its templates. Customers who got the app may not have paid, so no template says "you
-/// didn't buy". A reason without a template uses its outcome's general one.
+/// Each outcome has a file with its sentences. Customers who got the app may not have paid for it, so no sentence says
+/// "you didn't buy". A reason without its own sentence uses a general one.
 struct Sentence {
     let decision: Decision
     let facts: SentenceFacts
@@ -67,8 +68,8 @@ struct Sentence {
 
     /// "you got the app on May 1, 2014 (build 37)", with the date and the version that are known.
     ///
-    /// - Parameter eras: the eras that the rest of the sentence is about. A proof that excludes all of them was overridden,
-    ///   so the sentence leaves it out.
+    /// - Parameter eras: the eras that the rest of the sentence is about. A proof that excludes all of them was
+    ///   overridden, so the sentence leaves it out.
     func writeAcquisition(in eras: EraSet? = nil, to output: inout some TextPieces & ~Copyable) {
         let version = facts.version(allowing: eras)
         guard let date = facts.date(allowing: eras) else {

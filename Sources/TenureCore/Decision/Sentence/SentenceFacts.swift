@@ -2,7 +2,7 @@ import Foundation
 
 /// The facts that a sentence uses, taken from a decision's reasons and policy.
 struct SentenceFacts {
-    /// What customers call the entitlement.
+    /// The title of the entitlement that customers see.
     let title: String
     /// Nil if the policy no longer has the entitlement and only a promise names it.
     let entitlement: Entitlement?
@@ -40,7 +40,7 @@ struct SentenceFacts {
         }
     }
 
-    /// In characters. A sentence leaves out a longer version.
+    /// The maximum length of a version in a sentence, in characters. Longer versions are left out.
     private static let longestVersion = 24
 
     // MARK: Proofs
@@ -82,7 +82,7 @@ struct SentenceFacts {
     /// Whether a family member's acquisition of the app could give the entitlement.
     var honorsEras: Bool { entitlement?.honoredEras.isEmpty == false }
 
-    /// Whether the app had this business model in every one of the eras, of which there are some.
+    /// Whether the app had this business model in all of the eras. False if there are no eras.
     func wasAlways(_ model: Era.Model, in eras: EraSet) -> Bool {
         !eras.isEmpty && eras.allSatisfy { policy.eras.indices.contains($0) && policy.eras[$0].model == model }
     }
@@ -101,8 +101,8 @@ struct SentenceFacts {
         return titles.count == products.count ? titles : nil
     }
 
-    /// The days on which the app had to be acquired, both included: those of the era's honor, if there is only one and it
-    /// has such days. Nil also if the customer's day is among them, because their hours then decided.
+    /// The first and the last day on which the app had to be acquired for the era's honor. Nil if the era has several
+    /// honors or no such days. Also nil if the customer's day is within them, because then the time of day decided.
     func window(ofHonoring era: Int) -> (first: CivilDay?, last: CivilDay?)? {
         guard policy.eras.indices.contains(era), let day = date.map({ CivilDay(of: $0.date) }) else { return nil }
         let honors = (entitlement?.honors ?? []).filter { $0.era == policy.eras[era].name }
@@ -112,7 +112,8 @@ struct SentenceFacts {
         return (first, last)
     }
 
-    /// Whether a right from an era may end with a day of the policy: `until` includes its day everywhere.
+    /// Whether the end of a right from an era may be a day in the policy. Such a right includes the whole day in every
+    /// time zone.
     var hasLastDays: Bool { entitlement?.honors?.contains { $0.until != nil } == true }
 }
 
