@@ -55,8 +55,9 @@ public enum VerifiedArtifact: Sendable, Hashable {
 }
 
 extension AppStoreVerifier {
-    /// Verifies an artifact by the kind that it appears to be.
-    /// Nil for a response of `verifyReceipt`, which is unsigned. Throws a `Rejection`; see `verifyAppTransaction`.
+    /// Verifies an artifact of any kind. Returns nil for a response of `verifyReceipt`, which is unsigned.
+    ///
+    /// Throws a `Rejection`: see `verifyAppTransaction`.
     public func verify(
         _ artifact: AppStoreArtifact, from source: AppTransactionSource = .client, now: Date?
     ) throws(Rejection) -> VerifiedArtifact? {
@@ -79,8 +80,9 @@ extension AppStoreVerifier {
 }
 
 extension Evidence {
-    /// The evidence of one customer's verified artifacts that were signed in that environment.
-    /// Throws `malformed` if one doesn't name its subject.
+    /// Creates the evidence from those of one customer's verified artifacts that were signed in this environment.
+    ///
+    /// Throws `malformed` if a transaction or renewal info has no ID.
     public init(
         in environment: AppStoreEnvironment, from artifacts: [VerifiedArtifact], purchasesAreComplete: Bool
     ) throws(Rejection) {

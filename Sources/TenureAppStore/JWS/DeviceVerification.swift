@@ -3,15 +3,15 @@ public import Foundation
 import TenureCore
 import TenureJSON
 
-/// The value by which a device recognizes its artifacts: SHA-384 over the lower-case UUIDs of the nonce and of the
-/// device, as the App Store computes it.
+/// The value with which an artifact is bound to a device: the SHA-384 hash of the lowercase UUIDs of a nonce and of the
+/// device, which the App Store computes.
 public struct DeviceVerification: Sendable, Hashable {
     /// 48 bytes.
     public let hash: [UInt8]
-    /// The UUID that the hash was made with, beside the device ID.
+    /// The nonce in the hash.
     public let nonce: UUID
 
-    /// Nil if both fields are absent. Throws `malformed` if only one is present, or one can't be read.
+    /// Reads both fields. Nil if both are missing. Throws `malformed` if only one is present or one is invalid.
     init?(hash: String?, nonce: String?) throws(Rejection) {
         guard hash != nil || nonce != nil else { return nil }
         guard let hash, let bytes = Base64.standard.decode(Array(hash.utf8)[...]), bytes.count == SHA384.byteCount
@@ -25,7 +25,7 @@ public struct DeviceVerification: Sendable, Hashable {
         self.nonce = uuid
     }
 
-    /// Whether it was signed for the device with this `AppStore.deviceVerificationID`, which the sender claims.
+    /// Whether the artifact was signed for the device with this `AppStore.deviceVerificationID`.
     public func matches(deviceVerificationID: UUID) -> Bool {
         hash == Self.hash(nonce: nonce, deviceVerificationID: deviceVerificationID)
     }

@@ -18,7 +18,8 @@ extension Verified<AppTransactionPayload> {
 
 extension Verified<TransactionPayload> {
     /// The evidence about a purchase.
-    /// Throws `malformed` without a transaction ID or product ID.
+    ///
+    /// Throws `malformed` if the transaction has no transaction ID or product ID.
     public var purchase: Purchase {
         get throws(Rejection) {
             guard let transactionID = payload.transactionID else {
@@ -56,8 +57,9 @@ extension Open<ProductType> {
 }
 
 extension Verified<RenewalInfoPayload> {
-    /// The evidence about its subscription. It counts only beside that subscription's transaction.
-    /// Throws `malformed` without the subscription's ID.
+    /// The evidence about a subscription. It is used only together with a transaction of that subscription.
+    ///
+    /// Throws `malformed` if the renewal info has no `originalTransactionId`.
     public var renewal: Renewal {
         get throws(Rejection) {
             guard let originalTransactionID = payload.originalTransactionID else {

@@ -9,7 +9,7 @@ public enum JWSKind: String, CaseIterable, Sendable, Hashable {
     /// A request of retention messaging.
     case realtime
 
-    /// The kind by the keys that only one kind has. Without any of them, by how the app is named.
+    /// Recognizes the kind by keys that only this kind has. Without such keys, by the key that names the app.
     init?(of tape: JSONTape) {
         func has(_ name: StaticString) -> Bool { tape.value(named: name, inObjectAt: tape.root) != nil }
         if has("notificationType") {
@@ -23,7 +23,7 @@ public enum JWSKind: String, CaseIterable, Sendable, Hashable {
         } else if has("userLocale"), has("requestIdentifier") {
             self = .realtime
         } else if has("environment") {
-            // Payloads with few fields, as in Apple's fixtures: only renewal info names no app.
+            // Some payloads have few fields, such as Apple's fixtures. Only renewal info doesn't name an app.
             self = has("bundleId") ? .transaction : .renewalInfo
         } else {
             return nil
@@ -41,7 +41,7 @@ public enum JWSKind: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// The fields of its payload in Apple's names and order; empty for a kind that isn't read here.
+    /// The fields of the payload with Apple's names, in Apple's order. Empty for a kind that this library doesn't read.
     public var fields: [FieldDescription] {
         switch self {
         case .appTransaction: AppTransactionPayload.fields

@@ -2,15 +2,15 @@ public import Foundation
 import TenureCore
 public import TenureJSON
 
-/// A JWS that was only parsed, to show a person what it claims. It proves nothing.
+/// A JWS that was parsed but not verified. Use it only to show its contents.
 public struct UnverifiedJWS: Sendable, Hashable {
-    /// By the keys of the payload; nil if they fit no kind.
+    /// The kind, recognized by the keys of the payload. Nil if it isn't recognized.
     public let kind: JWSKind?
     /// The decoded header; nothing in it is verified.
     public let header: JSONObject
-    /// What was signed.
+    /// The decoded payload. Its signature isn't verified.
     public let payload: JSONObject
-    /// The header's certificates, as far as they can be read. None of them is verified.
+    /// The readable certificates in the header. None of them is verified.
     public let certificates: [CertificateSummary]
 
     /// Throws `tooLarge`, or `malformed` unless it has three segments with two JSON objects.
@@ -25,7 +25,7 @@ public struct UnverifiedJWS: Sendable, Hashable {
             certificates = []
             return
         }
-        // Unreadable parts aren't shown; the verdict says what is wrong.
+        // Skip unreadable certificates. Verifying the JWS reports what is wrong with them.
         certificates = entries.prefix(10).compactMap { entry in
             guard case .string(let base64) = entry, let der = Base64.standard.decode(Array(base64.utf8)[...]) else {
                 return nil
@@ -34,7 +34,7 @@ public struct UnverifiedJWS: Sendable, Hashable {
         }
     }
 
-    /// When it claims to have been signed.
+    /// The signing date in the payload, which isn't verified.
     public var signedDate: Date? {
         guard case .number(let text)? = payload[kind == .appTransaction ? "receiptCreationDate" : "signedDate"],
             let milliseconds = Double(text), abs(milliseconds) <= 8.64e15

@@ -1,7 +1,7 @@
-/// Every known attribute of an app receipt, once: its number, its names, its encoding, and how strictly it is read. The
-/// parser, the minter and the display all read this table.
+/// All known attributes of an app receipt: their numbers, names, encodings, and how strictly they are read. The parser,
+/// the code that creates test receipts, and the code that shows receipts use this table.
 ///
-/// Numbers below 1000 are attributes of the app, the others of one in-app purchase inside attribute 17.
+/// Attributes below 1000 are about the app. The others are about one in-app purchase, inside attribute 17.
 package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
     case receiptType = 0
     case appAppleID = 1
@@ -55,11 +55,11 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
 
     /// How the value is encoded in the attribute's octet string.
     package enum Encoding: Sendable, Hashable {
-        /// Not ASN.1 at all: the octets are the value.
+        /// The octets are the value, without ASN.1.
         case raw
         case utf8String
         case ia5String
-        /// An IA5String with an RFC 3339 date; empty without a date.
+        /// An IA5String with an RFC 3339 date. It is empty if there is no date.
         case date
         case integer
         /// INTEGER 0 or 1.
@@ -69,15 +69,15 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
     }
 
     package enum Reading: Sendable, Hashable {
-        /// Decisions depend on it. It may occur once, and an unreadable value makes the receipt malformed.
+        /// Decisions depend on the attribute. It may occur once, and an unreadable value makes the receipt malformed.
         case strict
-        /// Strict, and a receipt (or purchase) without it is malformed.
+        /// Like `strict`. In addition, a receipt or purchase without the attribute is malformed.
         case required
-        /// It may occur once; an unreadable value counts as missing.
+        /// The attribute may occur once. An unreadable value is treated as missing.
         case once
-        /// It repeats; otherwise strict.
+        /// Like `strict`, but the attribute may occur several times.
         case repeated
-        /// Undocumented, or without effect: an unreadable value is shown as bytes.
+        /// The attribute is undocumented, or no decision depends on it. An unreadable value is shown as bytes.
         case lenient
 
         var refusesUnreadable: Bool {
@@ -89,7 +89,7 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
     }
 
     package struct Row: Sendable {
-        /// The JSON key in `verifyReceipt`; if that has none, ours in the same style.
+        /// The JSON key in `verifyReceipt`. If `verifyReceipt` has no key, a name of Tenure in the same style.
         package let name: String
         /// The name in Apple's documentation or field lists.
         let appleName: String
@@ -170,12 +170,12 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
 
     package var isInApp: Bool { rawValue > 1000 }
 
-    /// A separate bit among the attributes of its level, to detect repetitions.
+    /// A bit that identifies the attribute among those of its level, to detect repetitions.
     var bit: UInt64 { 1 << UInt64(isInApp ? rawValue - 1701 : rawValue) }
 
-    /// The attribute with the table's name, of the app or of a purchase.
+    /// Finds the attribute with this name, among those of the app or of an in-app purchase.
     package init?(named name: String, inApp: Bool) {
-        // `adam_id` is `verifyReceipt`'s other name of the same number.
+        // `verifyReceipt` also uses the name `adam_id` for this attribute.
         let name = !inApp && name == "adam_id" ? "app_item_id" : name
         guard let found = Self.allCases.first(where: { $0.isInApp == inApp && $0.name == name }) else { return nil }
         self = found

@@ -2,19 +2,19 @@ package import Foundation
 import TenureCore
 import TenureJSON
 
-/// Dates of receipts: RFC 3339, and Xcode's form (`2020-07-22T18:33:15+0100`).
+/// Dates in receipts: RFC 3339, and Xcode's format (`2020-07-22T18:33:15+0100`).
 package enum ReceiptDate {
-    /// Nil if the bytes aren't such a date. The caller handles an empty text, which means no date.
+    /// Reads a date. Nil if the bytes aren't one. The caller handles an empty text, which means that there is no date.
     static func date(in bytes: [UInt8], _ range: Range<Int>) -> Date? { Date(rfc3339: bytes, in: range, .exact) }
 
-    /// The forms that a person may write: RFC 3339, `verifyReceipt`'s form, or milliseconds since 1970.
+    /// Reads a date in RFC 3339, in `verifyReceipt`'s format, or as milliseconds since 1970.
     package static func date(fromAnyText text: String) -> Date? {
         let bytes = Array(text.utf8)
         return date(in: bytes, bytes.indices) ?? VerifyReceiptDate.date(fromText: text)
             ?? VerifyReceiptDate.date(fromMilliseconds: text)
     }
 
-    /// In Apple's form: whole seconds, UTC. The year has four digits.
+    /// Writes a date in Apple's format: whole seconds in UTC, with four digits for the year.
     package static func text(_ date: Date) -> String { date.inFourDigitYears.rfc3339 }
 
     /// `2020-07-22 17:39:08`, as `verifyReceipt` writes dates before the name of the time zone.
@@ -24,7 +24,7 @@ package enum ReceiptDate {
 }
 
 extension Date {
-    /// In the years 0 to 9999, without a fraction.
+    /// The date without a fraction, limited to the years 0 to 9999.
     fileprivate var inFourDigitYears: Date {
         let seconds = timeIntervalSince1970.rounded(.down)
         return Date(timeIntervalSince1970: seconds.isNaN ? 0 : min(max(seconds, -62_167_219_200), 253_402_300_799))

@@ -8,7 +8,7 @@ extension Verified<ReceiptPayload> {
             kind: .receipt,
             signedDate: signedDate,
             id: payload.downloadID.flatMap { $0 == 0 ? nil : .download(String($0)) },
-            // Attribute 25 names the platform of this device, not of the first acquisition.
+            // Don't use attribute 25: it is the platform of this device, not of the first acquisition.
             originalPlatform: nil,
             originalAppVersion: payload.originalAppVersion,
             originalPurchaseDate: payload.originalPurchaseDate,
@@ -17,7 +17,7 @@ extension Verified<ReceiptPayload> {
         )
     }
 
-    /// The evidence about in-app purchases: those that the App Store knew when it signed.
+    /// The evidence about the in-app purchases in the receipt.
     public var purchases: [Purchase] {
         payload.inAppPurchases.map { purchase in
             Purchase(
@@ -35,13 +35,13 @@ extension Verified<ReceiptPayload> {
 }
 
 extension ReceiptPayload {
-    /// The end of a license. Xcode's year 4001, the reference date of another calendar, means that there is no end.
+    /// The end of a license. In receipts from Xcode, a date in the year 4001 means that there is no end.
     fileprivate var volumePurchaseExpiration: Date? {
         guard type?.isVolumePurchase == true, let expirationDate, expirationDate < Self.never else { return nil }
         return expirationDate
     }
 
-    /// 4000-01-01T00:00:00Z: Xcode writes 4001-01-01 in the time zone of the developer.
+    /// 4000-01-01T00:00:00Z. Later dates mean no end: Xcode writes 4001-01-01 in the developer's time zone.
     private static let never = Date(timeIntervalSince1970: 64_060_588_800)
 }
 

@@ -2,7 +2,7 @@ public import Foundation
 import TenureCore
 public import TenureJSON
 
-/// One attribute of a receipt, for people to read.
+/// One decoded attribute of a receipt, to show it.
 public struct ReceiptField: Sendable, Hashable {
     /// A decoded value of an attribute.
     public enum Value: Sendable, Hashable {
@@ -22,7 +22,8 @@ public struct ReceiptField: Sendable, Hashable {
 
     /// The number of the attribute.
     public let type: Int32
-    /// Its key in `verifyReceipt`'s JSON; if that has none, ours in the same style, or `attribute_N`.
+    /// The JSON key in `verifyReceipt`. If `verifyReceipt` has no key, a name of Tenure in the same style, or
+    /// `attribute_N`.
     public let name: String
     /// The value, decoded as the attribute's type says.
     public let value: Value
@@ -63,18 +64,19 @@ extension ReceiptPayload {
     }
 
     private func purchaseFields(_ range: Range<Int>) -> [ReceiptField] {
-        // It was read once already, so no error is possible here.
+        // The attributes were already read when the receipt was parsed, so this can't fail.
         var parser = ReceiptPayloadParser(bytes)
         guard let attributes = try? parser.attributes(in: range) else { return [] }
         let reader = parser.reader
         let fields = attributes.map { raw in
-            // Chunks were joined after the bytes, perhaps beyond ours.
+            // Joined chunks are appended to the reader's bytes, so their range may be outside this payload's bytes.
             ReceiptPayload(bytes: reader.bytes).field(raw, inApp: true, reader)
         }
         return stablySorted(fields) { $0.type }
     }
 
-    /// The receipt in the form of `verifyReceipt`'s `receipt`, with our names where that has none.
+    /// The receipt in the format of `receipt` in a response of `verifyReceipt`. Attributes that aren't in it have names
+    /// of Tenure.
     public var verifyReceiptJSON: JSONObject {
         var members: [JSONObject.Member] = []
         var purchases: [JSONValue] = []
@@ -91,7 +93,7 @@ extension ReceiptPayload {
 }
 
 extension ReceiptField {
-    /// Dates have three members, and the app's number has two names at Apple.
+    /// The JSON members of this attribute. A date has three members, and the app's Apple ID has two names.
     fileprivate func members(inApp: Bool) -> [JSONObject.Member] {
         func member(_ name: String, _ value: JSONValue) -> JSONObject.Member {
             JSONObject.Member(name: name, value: value)
@@ -100,7 +102,7 @@ extension ReceiptField {
         case .text(let text): return [member(name, .string(text))]
         case .number(0) where type == ReceiptAttribute.webOrderLineItemID.rawValue: return []
         case .number(let number):
-            // In purchases Apple writes numbers as strings.
+            // In purchases, Apple writes numbers as strings.
             let json: JSONValue = inApp ? .string(String(number)) : .number(String(number))
             let isAppID = type == ReceiptAttribute.appAppleID.rawValue
             return (isAppID ? [member("adam_id", json)] : []) + [member(name, json)]
@@ -109,7 +111,7 @@ extension ReceiptField {
         case .bytes(let bytes), .malformed(let bytes):
             return [member(name, .string(String(decoding: Base64.standard.encode(bytes), as: UTF8.self)))]
         case .empty:
-            // `verifyReceipt` leaves out dates that are empty.
+            // `verifyReceipt` leaves out empty dates.
             let isDate = ReceiptAttribute(rawValue: type)?.encoding == .date
             return isDate ? [] : [member(name, .string(""))]
         case .fields: return []

@@ -1,13 +1,13 @@
 public import TenureCore
 
-/// Attribute 0 of a receipt: the environment of the signature, and whether the app was bought in volume.
+/// Attribute 0 of a receipt: the environment, and whether the app was bought in volume.
 public enum ReceiptType: String, CaseIterable, Sendable, Hashable {
     case production = "Production"
     /// The App Store's Volume Purchase Program.
     case productionVPP = "ProductionVPP"
     case productionSandbox = "ProductionSandbox"
     case productionVPPSandbox = "ProductionVPPSandbox"
-    /// Appears in lists of the values, but in no known receipt.
+    /// Listed in documentation, but not in any known receipt.
     case sandbox = "Sandbox"
     case xcode = "Xcode"
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The value inside an attribute's octets, read as the table says.
+/// The value of an attribute, decoded with the attribute's encoding.
 enum ReceiptValue {
     case text(String)
     case number(UInt64)
@@ -26,7 +26,7 @@ enum ReceiptValue {
         guard let element = try? reader.primitive(at: range.lowerBound, before: range.upperBound),
             element.end == range.upperBound
         else {
-            // Any error means that the value is malformed.
+            // If reading fails, the value is malformed.
             self = .malformed
             return
         }
@@ -62,8 +62,7 @@ enum ReceiptValue {
         self = .malformed
     }
 
-    /// Tables of attributes say UTF8String for one and IA5String for another; a receipt that exchanges them means the
-    /// same.
+    /// Whether the tag is one of the two kinds of text. Both are accepted for any text attribute.
     private static func isText(_ tag: UInt8) -> Bool {
         tag == BERTag.utf8String || tag == BERTag.ia5String || tag == BERTag.printableString
     }
@@ -73,8 +72,8 @@ enum ReceiptValue {
         if range.isEmpty { return .absent }
         let slice = bytes[range]
         let text = String(decoding: slice, as: UTF8.self)
-        // Decoding repairs invalid UTF-8, and then the bytes differ. ASCII, nearly all text, can't be wrong. A NUL is
-        // valid UTF-8, but our databases store no text with it.
+        // `String(decoding:)` replaces invalid UTF-8, and then the bytes differ. ASCII, which most texts are, is always
+        // valid. Reject NUL, because PostgreSQL can't store it in text.
         let isPlain = slice.allSatisfy { $0 < 0x80 && $0 != 0 }
         guard isPlain || !slice.contains(0) && text.utf8.elementsEqual(slice) else { return .malformed }
         return .text(text)

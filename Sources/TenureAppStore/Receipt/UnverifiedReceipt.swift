@@ -1,8 +1,8 @@
-/// An app receipt that was only parsed, to show people what was rejected, and why. It can't become evidence.
+/// An app receipt that was parsed but not verified. Use it only to show a rejected receipt.
 public struct UnverifiedReceipt: Sendable, Hashable {
-    /// What was signed.
+    /// The contents of the receipt. Their signature isn't verified.
     public let payload: ReceiptPayload
-    /// The readable ones, the signer's first.
+    /// The readable certificates, the signer's first. None of them is verified.
     public let certificates: [CertificateSummary]
 
     /// Throws `tooLarge`, `malformed` or `unsupportedAlgorithm`.
@@ -26,7 +26,7 @@ public struct UnverifiedReceipt: Sendable, Hashable {
 }
 
 extension UnverifiedReceipt {
-    /// The bytes that the receipt's signature covers; nil if it can't be parsed.
+    /// Returns the bytes that the receipt's signature covers. Nil if the receipt can't be parsed.
     public static func content(of receipt: [UInt8]) -> [UInt8]? {
         guard let signedData = try? SignedData(receipt) else { return nil }
         return Array(signedData.reader.bytes[signedData.content])

@@ -5,13 +5,13 @@ import TenureJSON
 enum VerifyReceiptDate {
     static func members(_ name: String, _ date: Date) -> [JSONObject.Member] {
         let milliseconds = (date.timeIntervalSince1970 * 1000).rounded()
-        // A receipt's dates have four digits of year.
+        // Years in receipts have four digits.
         let number = Int64(exactly: milliseconds) ?? 0
         var members = [
             JSONObject.Member(name: name, value: .string(ReceiptDate.verifyReceiptText(date) + " Etc/GMT")),
             JSONObject.Member(name: name + "_ms", value: .string(String(number))),
         ]
-        // A minimal machine may lack the time zones.
+        // A minimal system may have no time zone data.
         if let zone = TimeZone(identifier: "America/Los_Angeles") {
             let text = ReceiptDate.verifyReceiptText(date, secondsFromGMT: zone.secondsFromGMT(for: date))
             members.append(JSONObject.Member(name: name + "_pst", value: .string(text + " America/Los_Angeles")))

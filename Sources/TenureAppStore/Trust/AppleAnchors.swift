@@ -1,4 +1,4 @@
-/// Recognizes Apple's roots.
+/// Recognizes Apple's root certificates.
 package enum AppleAnchors {
     private static let fingerprints = Set(TrustAnchors.apple.summaries.map(\.fingerprint))
 

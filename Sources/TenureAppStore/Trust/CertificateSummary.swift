@@ -1,8 +1,8 @@
 public import Foundation
 
-/// The facts about a certificate for a person.
+/// The facts about a certificate, to show them.
 public struct CertificateSummary: Sendable, Hashable {
-    /// Distinguished names as RFC 4514 writes them, such as `CN=Apple Root CA - G3,OU=…`.
+    /// The subject's distinguished name as in RFC 4514, such as `CN=Apple Root CA - G3,OU=…`.
     public let subject: String
     /// The issuer's distinguished name as in RFC 4514.
     public let issuer: String

@@ -3,12 +3,13 @@ import CryptoExtras
 package import SwiftASN1
 import X509
 
-/// What a chain may sign. Apple uses different keys and signatures for JWS and for receipts.
+/// The kind of artifact that a chain may sign. Apple uses different keys and algorithms for JWS and for receipts.
 package enum ChainPurpose: Sendable, Hashable {
     case jws
     case receipt
 
-    /// Apple's receipts were signed with SHA-1 until 2025, and keep that signature until they are refreshed.
+    /// Whether a certificate in the chain may be signed with this algorithm. SHA-1 is accepted for receipts: Apple used
+    /// it until 2025, and a receipt keeps its signature until it is refreshed.
     func allows(_ algorithm: Certificate.SignatureAlgorithm) -> Bool {
         switch algorithm {
         case .ecdsaWithSHA256, .ecdsaWithSHA384, .ecdsaWithSHA512,
@@ -21,7 +22,7 @@ package enum ChainPurpose: Sendable, Hashable {
 }
 
 extension ParsedCertificate {
-    /// The key of a signer: P-256 for JWS (`ES256`), RSA for receipts.
+    /// Returns the signer's key: P-256 for JWS (`ES256`), RSA for receipts.
     func signingKey(for purpose: ChainPurpose) throws(Rejection) -> TrustedChain.Key {
         switch purpose {
         case .jws:
@@ -39,8 +40,8 @@ extension ParsedCertificate {
     }
 }
 
-/// The non-critical extensions with which Apple marks the purpose of a certificate. Only their presence counts: the
-/// value is NULL in genuine ones, and an empty string in Apple's own fixtures.
+/// The non-critical extensions with which Apple marks the purpose of a certificate. Their value is ignored: it is NULL
+/// in genuine certificates, and an empty string in Apple's fixtures.
 package enum AppleMarker {
     package static let receiptSigner: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 11, 1]
     package static let developerRelations: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 2, 1]

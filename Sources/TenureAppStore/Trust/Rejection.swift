@@ -1,6 +1,6 @@
 import TenureJSON
 
-/// Why an artifact of the App Store doesn't count.
+/// Why an artifact of the App Store is rejected.
 public struct Rejection: Error, Sendable, Hashable {
     /// A stable name of the reason, for programs.
     public enum Code: String, CaseIterable, Sendable, Hashable, Codable {
@@ -8,31 +8,32 @@ public struct Rejection: Error, Sendable, Hashable {
         case malformed
         /// Signed with an algorithm or a kind of key that the App Store doesn't use for this artifact.
         case unsupportedAlgorithm
-        /// The certificates do not lead to a trusted root.
+        /// The certificates don't lead to a trusted root.
         case untrustedChain
         /// The certificates lead to a trusted root, but have another purpose.
         case wrongPurpose
-        /// A certificate of the chain wasn't valid at the signing date, the artifact has expired, or it is dated in the future.
+        /// A certificate of the chain wasn't valid at the signing date, the artifact has expired, or it is dated in the
+        /// future.
         case outsideValidityPeriod
         /// The signature doesn't match these bytes and this certificate.
         case badSignature
         /// Signed for another app.
         case wrongApp
-        /// Signed in an environment that is not accepted here.
+        /// Signed in an environment that isn't accepted here.
         case wrongEnvironment
-        /// A genuine artifact, but of another kind than the one asked for.
+        /// A genuine artifact, but of another kind than expected.
         case wrongKind
         /// Larger than any genuine artifact.
         case tooLarge
-        /// Too many unknown signers came in a short time: nothing was checked, and it may be sent again later.
+        /// There were too many unknown signers in a short time. The artifact wasn't checked; send it again later.
         case tooManyUnknownSigners
         /// The verifier itself is misconfigured; the artifact may be valid.
         case misconfigured
     }
 
-    /// Stable: programs may compare it.
+    /// The stable code of the reason, which programs may compare.
     public let code: Code
-    /// One sentence with the facts; lower case, without a final period.
+    /// The reason as one sentence in lower case, without a final period.
     public let detail: String
 
     package init(_ code: Code, _ detail: String) {

@@ -81,7 +81,7 @@ public struct AdvancedCommercePriceIncrease: Sendable, Hashable {
     public let dependentSKUs: [String]?
     /// In thousandths of the currency's unit.
     public let price: Int64?
-    /// Whether an accepted App Store authority signed it, or only Xcode on a developer's machine.
+    /// Whether the customer accepted the price increase.
     public let status: Open<AdvancedCommercePriceIncreaseStatus>?
 }
 

@@ -4,9 +4,9 @@ import TenureJSON
 
 /// The contents of an app transaction, signed by the App Store.
 public struct AppTransactionPayload: Sendable, Hashable {
-    /// The environment.
+    /// The environment in which the App Store signed the app transaction.
     public let receiptType: Open<AppStoreEnvironment>?
-    /// Absent outside of production.
+    /// The app's Apple ID (adam ID). Missing outside of production.
     public let appAppleID: Int64?
     /// `CFBundleIdentifier` of the app.
     public let bundleID: String?
@@ -14,9 +14,9 @@ public struct AppTransactionPayload: Sendable, Hashable {
     public let applicationVersion: String?
     /// Apple's number of the app version in App Store Connect; 0 in Sandbox.
     public let versionExternalIdentifier: Int64?
-    /// When it was signed.
+    /// When the app transaction was signed.
     public let receiptCreationDate: Date?
-    /// When the account first got it; stable across restores and renewals.
+    /// When the account first got the app. It is the same after restores and on all devices.
     public let originalPurchaseDate: Date?
     /// CFBundleVersion of the build that was first acquired, on macOS CFBundleShortVersionString.
     public let originalApplicationVersion: String?
@@ -26,13 +26,13 @@ public struct AppTransactionPayload: Sendable, Hashable {
     public let deviceVerificationNonce: String?
     /// When the app was preordered.
     public let preorderDate: Date?
-    /// One per Apple Account and app.
+    /// Apple's ID of the acquisition: one for each Apple Account and app.
     public let appTransactionID: String?
     /// The platform on which the app was first acquired; iPadOS counts as iOS.
     public let originalPlatform: Open<Platform>?
-    /// Only in artifacts of Xcode, as far as known.
+    /// When the app requested the app transaction. Seen only in artifacts from Xcode.
     public let requestDate: Date?
-    /// When the purchase of the app was refunded or revoked; since the SDK of 2026.
+    /// When the purchase of the app was refunded or revoked. New in the SDKs of 2026.
     public let revocationDate: Date?
 
     let tape: JSONTape

@@ -29,7 +29,7 @@ extension ExternalPurchaseToken: FieldObject {
 }
 
 extension ExternalPurchaseToken {
-    /// There is no key for the environment: sandbox tokens have a prefix.
+    /// The environment. The token has no field for it, but tokens of the sandbox have a prefix.
     public var environment: AppStoreEnvironment {
         externalPurchaseID?.hasPrefix("SANDBOX") == true ? .sandbox : .production
     }

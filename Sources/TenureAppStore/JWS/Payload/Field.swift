@@ -1,6 +1,6 @@
 import TenureJSON
 
-/// A field as data, for code that sets or shows fields by their names.
+/// The name and the type of a field, for code that sets or shows all fields.
 public struct FieldDescription: Sendable, Hashable {
     /// Apple's name in the JSON.
     public let name: String
@@ -12,7 +12,7 @@ public struct FieldDescription: Sendable, Hashable {
 public indirect enum FieldShape: Sendable, Hashable {
     case text
     case integer
-    /// Milliseconds since 1970-01-01T00:00:00Z; Xcode signs fractions of them.
+    /// Milliseconds since 1970-01-01T00:00:00Z. In artifacts from Xcode, the number may have a fraction.
     case instant
     case boolean
     case object([FieldDescription])
@@ -22,13 +22,13 @@ public indirect enum FieldShape: Sendable, Hashable {
 /// A type that a field can have.
 protocol FieldValue: Sendable {
     static var shape: FieldShape { get }
-    /// Nil where the JSON value is of another type.
+    /// Reads the value. Nil if the JSON value has the wrong type.
     init?(_ tape: JSONTape, at index: Int)
 }
 
 /// An object in a payload, or a payload itself.
 protocol FieldObject: Sendable {
-    /// Reads every field of the object, in Apple's order. `fields` comes from here too.
+    /// Reads every field of the object, in Apple's order. `FieldReader.fields(of:)` also calls it, to list the fields.
     init(reading read: FieldReader) throws(Rejection)
 }
 
@@ -36,13 +36,14 @@ extension FieldObject {
     fileprivate static var shape: FieldShape { .object(FieldReader.fields(of: Self.init(reading:))) }
 }
 
-/// Reads the fields of one object by their names in Apple's JSON. The type of the result says how a value is written.
+/// Reads the fields of one object by their names in Apple's JSON. The type of the result determines the expected JSON
+/// type.
 struct FieldReader {
     let tape: JSONTape
     let index: Int
     /// The path of the object in the payload, for messages; empty for the payload itself.
     var path = ""
-    /// If set, each call adds its field here and returns nil.
+    /// If it isn't nil, each call adds the field to it instead of reading the value, and returns nil.
     private var recorder: FieldRecorder?
 
     init(tape: JSONTape, index: Int, path: String = "") {
@@ -51,24 +52,25 @@ struct FieldReader {
         self.path = path
     }
 
-    /// Every field that `init(reading:)` of a type reads, in its order.
+    /// Returns all fields that `init(reading:)` of a type reads, in the same order.
     static func fields<Object>(of read: (FieldReader) throws(Rejection) -> Object) -> [FieldDescription] {
         let recorder = FieldRecorder()
         var reader = FieldReader(tape: .emptyObject, index: 0)
         reader.recorder = recorder
-        // Nothing is rejected, because nothing is read.
+        // No value is read here, so nothing can be rejected.
         _ = try? read(reader)
         return recorder.fields
     }
 
-    /// Nil where the field is absent or null. Throws `malformed` where its value is of the wrong type.
+    /// Reads a field. Nil if it is missing or null. Throws `malformed` if its value has the wrong type.
     func callAsFunction<Value: FieldValue>(_ name: StaticString) throws(Rejection) -> Value? {
         guard let value = present(name, Value.shape) else { return nil }
         guard let read = Value(tape, at: value) else { throw mistyped(name, Value.shape) }
         return read
     }
 
-    /// An ID that is empty names nothing, and is nil as an absent one: else all artifacts without one would share it.
+    /// Reads an ID. An empty text is treated as missing. Otherwise all artifacts with an empty ID would seem to belong
+    /// together.
     func callAsFunction(identifier name: StaticString) throws(Rejection) -> String? {
         guard let id: String = try self(name), !id.isEmpty else { return nil }
         return id

@@ -13,7 +13,7 @@ extension String: FieldValue {
 extension Int64: FieldValue {
     static var shape: FieldShape { .integer }
 
-    /// Exact: IDs are larger than 2^53.
+    /// Reads all digits exactly, because IDs may be larger than 2^53.
     init?(_ tape: JSONTape, at index: Int) {
         guard tape.nodes[index].kind == .number else { return nil }
         guard let value = tape.withText(at: index, { Int64(digits: $0) }) else { return nil }
@@ -32,7 +32,7 @@ extension Int64: FieldValue {
             guard !isTooLarge, !overflows else { return nil }
             value = sum
         }
-        // Collected below zero, which has room for one more value.
+        // Add the digits as a negative number: `Int64.min` has no positive counterpart.
         guard isNegative || value > .min else { return nil }
         self = isNegative ? value : -value
     }
@@ -53,7 +53,7 @@ extension Bool: FieldValue {
 extension Date: FieldValue {
     static var shape: FieldShape { .instant }
 
-    /// The range of calendars: ±100,000,000 days around 1970.
+    /// The largest number of milliseconds before or after 1970: 100,000,000 days.
     private static let farthest = 8.64e15
 
     init?(_ tape: JSONTape, at index: Int) {

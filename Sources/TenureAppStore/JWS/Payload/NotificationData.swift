@@ -14,7 +14,7 @@ public struct NotificationData: Sendable, Hashable {
     public let signedTransactionInfo: String?
     /// A nested JWS; subscriptions only.
     public let signedRenewalInfo: String?
-    /// Whether an accepted App Store authority signed it, or only Xcode on a developer's machine.
+    /// The state of the subscription. Nil for other products.
     public let status: Open<SubscriptionStatus>?
     /// Why the customer asked for a refund.
     public let consumptionRequestReason: Open<ConsumptionRequestReason>?

@@ -2,13 +2,14 @@ public import Foundation
 import TenureCore
 import TenureJSON
 
-/// An App Store Server Notification, version 2. It has one of four parts, or a part that isn't known here.
+/// An App Store Server Notification, version 2. It has one of the four parts `data`, `summary`, `externalPurchaseToken`
+/// and `appData`, or a newer part that this library doesn't know.
 public struct NotificationPayload: Sendable, Hashable {
     /// The event, such as `DID_RENEW`.
     public let notificationType: Open<NotificationType>?
     /// Details of the event, such as `VOLUNTARY`.
     public let subtype: Open<NotificationSubtype>?
-    /// The same in every attempt to deliver it.
+    /// The ID of the notification. It is the same in every attempt to deliver it.
     public let notificationUUID: String?
     /// The version of the format, such as `2.0`.
     public let version: String?
@@ -47,8 +48,8 @@ extension NotificationPayload: StorePayload {
 }
 
 extension NotificationPayload {
-    /// Without any of the four parts, the first object that names an app. Apple's newest types have new parts, and an
-    /// unknown one is kept too.
+    /// If the notification has none of the four parts, the first object that names an app. Apple adds new parts, and a
+    /// notification with one is accepted, too.
     private var unknownPart: NotificationAppData? {
         for index in tape.objects(inObjectAt: tape.root) {
             let part = try? NotificationAppData(reading: FieldReader(tape: tape, index: index))
@@ -57,7 +58,7 @@ extension NotificationPayload {
         return nil
     }
 
-    // The present part, in Apple's order.
+    // Use the first part that is present, in Apple's order.
     var bundleID: String? {
         if let data { return data.bundleID }
         if let summary { return summary.bundleID }

@@ -1,6 +1,6 @@
 import TenureJSON
 
-/// A value of a list that Apple extends every year: known, or kept as written.
+/// A value of an enumeration to which Apple may add cases: a known case, or the unknown value as written.
 public enum Open<Known: RawRepresentable & Sendable & Hashable>: Sendable, Hashable
 where Known.RawValue: Sendable & Hashable {
     case known(Known)

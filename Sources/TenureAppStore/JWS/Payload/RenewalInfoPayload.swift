@@ -2,9 +2,9 @@ public import Foundation
 public import TenureCore
 import TenureJSON
 
-/// The App Store's information about the next renewal of a subscription. It names no app and no transaction.
+/// The App Store's information about the next renewal of a subscription. It doesn't name the app or a transaction.
 public struct RenewalInfoPayload: Sendable, Hashable {
-    /// The subscription's ID. Renewal info counts only through its verified transaction.
+    /// The subscription's ID. Use renewal info only together with a verified transaction with the same ID.
     public let originalTransactionID: String?
     /// The current product.
     public let productID: String?
@@ -12,11 +12,11 @@ public struct RenewalInfoPayload: Sendable, Hashable {
     public let autoRenewProductID: String?
     /// `1` if the subscription will renew.
     public let autoRenewStatus: Open<AutoRenewStatus>?
-    /// Only once it expired.
+    /// Why the subscription expired. Nil while it is active.
     public let expirationIntent: Open<ExpirationIntent>?
     /// Whether Apple still tries to charge for an expired subscription.
     public let isInBillingRetryPeriod: Bool?
-    /// The entitlement continues until then.
+    /// When the billing grace period ends. The subscription is valid until then.
     public let gracePeriodExpiresDate: Date?
     /// `1` if the customer accepted the price increase.
     public let priceIncreaseStatus: Open<PriceIncreaseStatus>?
@@ -28,7 +28,7 @@ public struct RenewalInfoPayload: Sendable, Hashable {
     public let offerDiscountType: Open<OfferDiscountType>?
     /// ISO 8601 duration, such as `P1M`.
     public let offerPeriod: String?
-    /// When the latest run of periods began; gaps of at most 60 days don't interrupt one.
+    /// When the current series of periods began. A gap of at most 60 days doesn't end a series.
     public let recentSubscriptionStartDate: Date?
     /// When the subscription renews next.
     public let renewalDate: Date?
@@ -36,7 +36,7 @@ public struct RenewalInfoPayload: Sendable, Hashable {
     public let renewalPrice: Int64?
     /// ISO 4217.
     public let currency: String?
-    /// Best first.
+    /// The IDs of the win-back offers that the customer may use, the best first.
     public let eligibleWinBackOfferIDs: [String]?
     /// The environment of the App Store that signed it.
     public let environment: Open<AppStoreEnvironment>?
@@ -44,7 +44,7 @@ public struct RenewalInfoPayload: Sendable, Hashable {
     public let signedDate: Date?
     /// The UUID that the app passed to the purchase.
     public let appAccountToken: String?
-    /// One per Apple Account and app.
+    /// Apple's ID of the acquisition: one for each Apple Account and app.
     public let appTransactionID: String?
     /// The billing plan of the next period: monthly or up front.
     public let renewalBillingPlanType: Open<BillingPlanType>?

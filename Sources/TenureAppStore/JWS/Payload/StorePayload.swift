@@ -15,7 +15,7 @@ protocol StorePayload: Sendable, Hashable {
 }
 
 extension StorePayload {
-    // Only app transactions and notifications name it.
+    // Only app transactions and notifications have the app's Apple ID.
     var appAppleID: Int64? { nil }
 }
 

@@ -6,9 +6,9 @@ import TenureJSON
 public struct TransactionPayload: Sendable, Hashable {
     /// The ID of the subscription's first transaction; for a one-time purchase, its own.
     public let originalTransactionID: String?
-    /// Unique in the environment.
+    /// The ID of this transaction, which is unique in its environment.
     public let transactionID: String?
-    /// Subscriptions only.
+    /// The ID of a period of a subscription. Nil for other products.
     public let webOrderLineItemID: String?
     /// `CFBundleIdentifier` of the app.
     public let bundleID: String?
@@ -16,11 +16,11 @@ public struct TransactionPayload: Sendable, Hashable {
     public let productID: String?
     /// The group in which a customer has one subscription at a time.
     public let subscriptionGroupIdentifier: String?
-    /// For a renewal, the start of its period, which may be after the signing.
+    /// When the product was bought. For a renewal, the start of its period, which may be after the signing date.
     public let purchaseDate: Date?
-    /// When the account first got it; stable across restores and renewals.
+    /// When the account first bought the product. It is the same after restores and renewals.
     public let originalPurchaseDate: Date?
-    /// Auto-renewable subscriptions only.
+    /// When the period of an auto-renewable subscription ends. Nil for other products.
     public let expiresDate: Date?
     /// How many consumables were bought; otherwise 1.
     public let quantity: Int64?
@@ -32,15 +32,15 @@ public struct TransactionPayload: Sendable, Hashable {
     public let inAppOwnershipType: Open<OwnershipType>?
     /// When the App Store signed the payload.
     public let signedDate: Date?
-    /// Present: refunded, or revoked from the family.
+    /// When the purchase was refunded, or when Family Sharing of it ended. Nil if neither happened.
     public let revocationDate: Date?
-    /// Why Apple refunded it: a problem with the app, or another reason.
+    /// Why Apple refunded the purchase: a problem with the app, or another reason.
     public let revocationReason: Open<RevocationReason>?
     /// Whether the whole amount or a part was refunded.
     public let revocationType: Open<RevocationType>?
-    /// Thousandths of a percent: 50000 is 50 %.
+    /// The refunded part in thousandths of a percent: 50000 is 50 %.
     public let revocationPercentage: Int64?
-    /// True: replaced by an upgrade, it no longer grants.
+    /// Whether the subscription was replaced by an upgrade. If so, it grants nothing anymore.
     public let isUpgraded: Bool?
     /// The kind of offer that applied: introductory, promotional, offer code or win-back.
     public let offerType: Open<OfferType>?
@@ -56,13 +56,13 @@ public struct TransactionPayload: Sendable, Hashable {
     public let storefront: String?
     /// Apple's number of the storefront.
     public let storefrontID: String?
-    /// Whether the customer bought it, or it renewed.
+    /// Whether the customer made the purchase, or the subscription renewed.
     public let transactionReason: Open<TransactionReason>?
     /// ISO 4217.
     public let currency: String?
     /// Thousandths of `currency`, after an offer.
     public let price: Int64?
-    /// One per Apple Account and app.
+    /// Apple's ID of the acquisition: one for each Apple Account and app.
     public let appTransactionID: String?
     /// The billing plan of this period: monthly or up front.
     public let billingPlanType: Open<BillingPlanType>?
