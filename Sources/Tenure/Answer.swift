@@ -8,24 +8,24 @@ extension Tenure {
     public struct Answer: Sendable, Hashable {
         /// The name of the entitlement in the policy.
         public let entitlement: String
-        /// The outcome. Denied only if everything that could grant the entitlement was read. Failures are
-        /// `undetermined`.
+        /// The outcome. It is `denied` only if the device or the service has read everything that could grant the
+        /// entitlement. If something couldn't be read, it is `undetermined`.
         public let outcome: Decision.Outcome
         /// When a granted right ends. Nil if it is permanent.
         public let until: Date?
-        /// The answer, its reason and the next step, as text for the customer or your support. In English, with titles
-        /// in the first of `Options.languages` that the policy has.
+        /// The answer, its reason and the next step, as text for the customer or your support team. The text is in
+        /// English. Titles are in the first of `Options.languages` for which the policy has titles.
         public let sentence: String
         /// The deciding reason first, then the facts that support it.
         public let reasons: [Reason]
-        /// What would settle an undetermined answer.
+        /// Steps that can turn an undetermined answer into a granted or a denied one.
         public let nextSteps: [NextStep]
 
-        /// Why, as a stable code with its facts.
+        /// A reason for the outcome: a stable code and its facts.
         public struct Reason: Sendable, Hashable, Codable {
             /// The code, such as `eraHonored`, which never changes. Docs/decisions.md lists all of them.
             public let code: String
-            /// Names, versions, and instants as in RFC 3339.
+            /// The names, versions and dates that the reason is about. Dates are in RFC 3339.
             public let facts: [String: [String]]
 
             init(_ code: String, _ facts: [String: [String]] = [:]) {
@@ -34,23 +34,24 @@ extension Tenure {
             }
         }
 
-        /// Codes of reasons that only the device has. The others are `TenureCore`'s.
+        /// Codes of reasons that only the device gives. `TenureCore` defines all others.
         public enum DeviceReason: String, Sendable, Hashable, CaseIterable {
             /// No source has responded yet.
             case notAnswered
-            /// The last good answer is kept until there is a new one.
+            /// The answer is from an earlier start of the app, and hasn't been confirmed since.
             case kept
-            /// The policy, or the service, knows no entitlement of that name.
+            /// Neither the policy nor the service has an entitlement with that name.
             case unknownEntitlement
-            /// The app did not come from the App Store.
+            /// This copy of the app isn't from the App Store.
             case outsideAppStore
-            /// The app's policy can't be used.
+            /// The app's policy is invalid or missing.
             case policyUnusable
-            /// The service answered, but didn't sign the answer with its key.
+            /// The service responded, but without a valid signature by its key.
             case unsigned
-            /// The app registered the version in which it was acquired, or a later date, for this.
+            /// With `Tenure.registered`, the app registered that customers who got the app in this version, or by
+            /// this date, have the entitlement.
             case registeredVersion
-            /// The app registered others only.
+            /// With `Tenure.registered`, the app registered the entitlement only for other versions and dates.
             case notRegistered
         }
 
@@ -95,7 +96,7 @@ extension Tenure.Answer {
             nextSteps: response.nextSteps)
     }
 
-    /// No answer yet, or none that counts.
+    /// Returns an undetermined answer, with a sentence that says what is missing.
     ///
     /// - Parameter title: what customers call the entitlement. Nil: its name.
     static func unanswered(
@@ -121,9 +122,10 @@ extension Tenure.Answer {
             nextSteps: nextSteps)
     }
 
-    /// A right that was proved at an earlier start and isn't confirmed again yet.
+    /// Returns a granted answer for a right that was proved at an earlier start of the app and hasn't been confirmed
+    /// again yet.
     static func kept(_ entitlement: String, title: String?, until: Date?) -> Self {
-        // Not "permanently": the doubt in which it may have been given isn't known here.
+        // A right without an end isn't called permanent: it may have been granted in doubt, and that isn't stored.
         let length = until.map { " \($0.inWords(asEndOfDay: true))" } ?? ""
         return Self(
             entitlement: entitlement, outcome: .granted, until: until,
@@ -131,7 +133,8 @@ extension Tenure.Answer {
             reasons: [Reason(DeviceReason.kept.rawValue)])
     }
 
-    /// The same answer with another outcome, because knowledge from an earlier start isn't enough for a denial.
+    /// Returns this denial as an undetermined answer, because what an earlier start of the app read isn't enough for a
+    /// denial.
     func undetermined(because device: DeviceReason, title: String?) -> Self {
         .unanswered(
             entitlement, title: title, because: device, keeping: reasons,

@@ -3,7 +3,7 @@ public import TenureCore
 extension Tenure {
     /// What is known about the customer at one instant.
     public struct Customer: Sendable, Hashable {
-        /// The decisions, by the name of the entitlement. Empty until anything is known.
+        /// The decisions by the names of the entitlements. Empty until something is known.
         public let answers: [String: Answer]
         /// How the app was acquired, as the App Store signed it. Nil until it was read.
         public let acquisition: Acquisition?
@@ -11,19 +11,19 @@ extension Tenure {
         public let environment: AppStoreEnvironment?
         /// How this copy of the app was installed. Nil until the app's own files were read, right after the start.
         public let distribution: Tenure.Distribution?
-        /// Each step that led to these answers, with its outcome.
+        /// The sources that the client has read for these answers, with the result of each.
         public let steps: [Tenure.AppStoreStep]
-        /// Whether the first search since the app started is still running. Show neither a lock nor a price until it
-        /// ends, after 15 seconds at most.
+        /// Whether the client is still reading the App Store and the service for the first time since the app started.
+        /// Show neither a lock nor a price until this is false, after 15 seconds at most.
         public let isResolving: Bool
         /// Why the policy can't be used. Nil if it can, or if the app has none.
         public let policyError: Tenure.Error?
-        /// Why `Options` can't be used as set, such as an access group that the app lacks. The client then ignores that
-        /// option. Nil: they can be used.
+        /// Why an option in `Options` is invalid, such as an access group that the app doesn't have. The client ignores
+        /// that option. Nil if all options are valid.
         public let optionsError: Tenure.Error?
         let access: Access
 
-        /// Which entitlements may be used: the default, and the names that differ from it.
+        /// Which entitlements the customer may use: the default, and the entitlements that differ from it.
         struct Access: Sendable, Hashable {
             var isAllowedByDefault = false
             var exceptions: Set<String> = []
@@ -49,12 +49,12 @@ extension Tenure {
             self.access = access
         }
 
-        /// Returns whether the customer could use the entitlement at this instant: by right, in a trial session, or during
-        /// the grace period while the decision is undetermined. `Tenure.allows(_:)` returns the same, but waits while
-        /// `isResolving` is true.
+        /// Returns whether the customer could use the entitlement at the time of this snapshot: because it was granted,
+        /// in a trial session, or in the grace period for undetermined decisions. `Tenure.allows(_:)` returns the same,
+        /// but waits while `isResolving` is true.
         public func allows(_ entitlement: String) -> Bool { access.allows(entitlement) }
 
-        /// The same customer with other access and another state of the search.
+        /// Returns this customer with another `access` and `isResolving`.
         func with(access: Access, isResolving: Bool) -> Customer {
             Customer(
                 answers: answers, acquisition: acquisition, environment: environment, distribution: distribution,

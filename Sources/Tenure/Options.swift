@@ -2,29 +2,30 @@ public import Foundation
 public import TenureCore
 
 extension Tenure {
-    /// Settings with which an app differs from the defaults.
+    /// The settings of a client.
     public struct Options: Sendable {
         /// When Tenure finishes a transaction. Until then the App Store delivers it again at each start.
         ///
-        /// Tenure finishes only products that the policy or the service's catalog names, and never a consumable. The app
-        /// finishes those itself, by `contentArrived(for:)` or `Transaction.finish()`, once it has delivered them.
+        /// Tenure finishes only transactions of products that the policy or the service's catalog names, and never of
+        /// consumables. The app finishes all others itself after it has delivered the product: with
+        /// `contentArrived(for:)` or `Transaction.finish()`.
         public enum Finishing: Sendable, Hashable {
             /// As soon as the transaction is stored on the device, or acknowledged by the service.
             case whenRecorded
-            /// These products after the app has called `contentArrived(for:)`, or after all their asset packs are installed.
-            /// All others as soon as they are recorded.
+            /// For these products, after the app has called `contentArrived(for:)` or all their asset packs are
+            /// installed. For all others, as soon as the transaction is recorded.
             case afterContent(of: Set<String>)
             /// Never. The app finishes all transactions itself.
             case never
         }
 
-        /// What copies get that weren't installed from the App Store. They can't prove anything.
+        /// What is allowed in copies that weren't installed from the App Store. These have no signed evidence.
         public enum OutsideAppStore: Sendable, Hashable {
-            /// Everything is allowed, because another store took the money.
+            /// Everything is allowed, because the customer paid in another store.
             case allow
             /// Everything is denied.
             case deny
-            /// The same as customers about whom nothing is known: see `whileUndetermined`.
+            /// The same as for customers without any evidence: see `whileUndetermined`.
             case undetermined
         }
 
@@ -32,11 +33,11 @@ extension Tenure {
         public var finishing = Finishing.whenRecorded
         /// The decisions for copies that weren't installed from the App Store.
         public var outsideAppStore = OutsideAppStore.undetermined
-        /// What `allows(_:)` returns while a decision is undetermined, and for how long since this device was first seen.
-        /// Nil: the policy's `whileUndetermined`. For a client with a service and no policy, nil means 72 hours. If the
-        /// policy can't be read, nothing is allowed.
+        /// What `allows(_:)` returns while a decision is undetermined, and how long after the app's first start on this
+        /// device. If nil, the policy's `whileUndetermined` applies. For a client with a service and no policy, nil
+        /// means that undetermined decisions are allowed for 72 hours. If the policy can't be read, nothing is allowed.
         public var whileUndetermined: Policy.WhileUndetermined?
-        /// The timeout of one StoreKit call, in seconds.
+        /// The timeout of each StoreKit call, in seconds.
         public var appStoreTimeout: Double = 8
         /// The timeout of one request to the service, in seconds.
         public var serviceTimeout: Double = 15
@@ -44,23 +45,24 @@ extension Tenure {
         public var restoreTimeout: Double = 60
         /// A test customer for builds from Xcode and TestFlight. Ignored in every copy from the App Store.
         public var persona: Persona?
-        /// The customer's languages, the preferred one first: `Answer.sentence` has the policy's titles in the first of them
-        /// that the policy gives. The service gets them as `Accept-Language`.
+        /// The customer's languages, the preferred one first. `Answer.sentence` has titles in the first of these
+        /// languages for which the policy has titles. The client sends them to the service as `Accept-Language`.
         public var languages = Locale.preferredLanguages
         /// Receives the client's log lines.
         public var log = Log.standard
         /// The folder for the stored state. Nil: the keychain on Apple's platforms, elsewhere `~/.local/share/tenure`.
         public var folder: URL?
-        /// The App Group that shares the state between the app and its extensions, such as `group.com.example.app`; nil:
-        /// each keeps a separate state. On Linux, a folder that the processes share.
+        /// The App Group in which the app and its extensions share the state, such as `group.com.example.app`. If nil,
+        /// each has its own state. On Linux, the name of a folder that the processes share.
         ///
-        /// Setting it in a later release moves the state to the group. The group must be among the App Groups of the app and of each
-        /// extension.
+        /// Setting it in a later release moves the state to the group. The group must be among the App Groups of the
+        /// app and of each extension.
         public var accessGroup: String?
 
         /// Where asset packs come from: see `Tenure.content`. Nil: the app has none.
         public var content: ContentSources?
-        /// The bytes that downloads may transfer over an expensive network without consent, for all packs together.
+        /// The number of bytes, for all packs together, that downloads may transfer over an expensive network without a
+        /// call of `allowExpensiveNetwork()`.
         public var expensiveNetworkLimit: Int64 = 50_000_000
 
         /// Creates options with the defaults that suit most apps.
@@ -69,8 +71,8 @@ extension Tenure {
 
     /// A test customer for builds from Xcode and TestFlight.
     ///
-    /// Sandbox and Xcode report the same original version and date for every customer, so a build under test can't meet the
-    /// policy's cutoff. With a persona it can.
+    /// In the sandbox and in Xcode, all customers have the same original version and date. So without a persona, you
+    /// can't test how the policy treats early customers.
     public struct Persona: Sendable, Hashable {
         enum Kind: Sendable, Hashable {
             case acquired(version: String, platform: Platform, date: Date)
@@ -112,7 +114,7 @@ extension Tenure {
 }
 
 extension Tenure.Persona {
-    /// What a persona that needs no service proves.
+    /// The evidence of a persona that needs no service. Nil for a token.
     var evidence: TenureCore.Persona? {
         guard case .acquired(let version, let platform, let date) = kind else { return nil }
         return TenureCore.Persona(

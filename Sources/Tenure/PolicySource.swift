@@ -8,7 +8,7 @@ extension Tenure {
         /// Reads the policy from the device, without the network.
         let load: @Sendable (Options) throws(Tenure.Error) -> LoadedPolicy
 
-        /// A resource of the app, as `tenure policy compile` writes it.
+        /// The policy in a resource of the app, as `tenure policy compile` writes it.
         public static func bundled(_ name: String, in bundle: Bundle = .main) -> PolicySource {
             let folders = Self.folders(of: bundle)
             return PolicySource { _ throws(Tenure.Error) in
@@ -17,23 +17,23 @@ extension Tenure {
             }
         }
 
-        /// A file anywhere, as `tenure policy compile` writes it.
+        /// The policy in a file, as `tenure policy compile` writes it.
         public static func file(_ url: URL) -> PolicySource {
             PolicySource { _ throws(Tenure.Error) in
                 LoadedPolicy(try Self.compiled(try Self.read(url), named: url.lastPathComponent))
             }
         }
 
-        /// A policy that the app made itself.
+        /// A policy that the app creates in code.
         public static func policy(_ policy: Policy) -> PolicySource {
             PolicySource { _ throws(Tenure.Error) in LoadedPolicy(policy) }
         }
     }
 
-    /// A policy for the start, and the source of newer ones.
+    /// The policy with which the app starts, and the source of newer ones.
     struct LoadedPolicy: Sendable {
         let policy: Policy
-        /// Nil if there is no newer one to look for.
+        /// The source of newer policies. Nil if the app doesn't use one.
         var feed: SignedPolicyFeed?
 
         init(_ policy: Policy, feed: SignedPolicyFeed? = nil) {

@@ -1,16 +1,17 @@
 import Foundation
 public import TenureCore
 
-/// What a customer may use: what they paid for before the app changed, and what they have bought since.
+/// Tells an app what its customer may use: what they paid for before the app's business model changed, and what they
+/// have bought since.
 ///
-/// Create one when the app starts, and keep it. It answers from what it knows at once, and refreshes in the background. Only
-/// `restore()` may ask the customer to sign in.
+/// Create one instance when the app starts, and keep it. It answers immediately from what it knows, and refreshes in
+/// the background. Only `restore()` may ask the customer to sign in.
 public final class Tenure: Sendable {
     let engine: Engine
     let state: CustomerState
     let setup: Setup
     let library: ContentLibrary
-    /// Canceled when this object goes away.
+    /// The tasks that run in the background. They are canceled when this object is released.
     private let work: [Task<Void, Never>]
 
     /// Starts even if the policy can't be used.
@@ -33,7 +34,7 @@ public final class Tenure: Sendable {
         self.library = library
         work = [
             Task { await engine.run() },
-            // A purchase that arrives while the app runs must not be missed, so observation begins at once.
+            // Begin to observe transactions immediately, so that no purchase is missed.
             Task { await engine.observeTransactions() },
             Task { await engine.observeEvents() },
             Task { await engine.limitResolving() },
@@ -49,9 +50,10 @@ public final class Tenure: Sendable {
 
     /// Returns whether the customer may use the entitlement now.
     ///
-    /// A known right is returned at once. Otherwise the call waits for the first search after the start, for at most 15
-    /// seconds. A denial that is older than a minute is checked again, for at most 2 seconds. The call never throws and never
-    /// prompts. While the decision is undetermined, the policy's `whileUndetermined` applies.
+    /// A known right is returned immediately. Otherwise the call waits until the client has read the App Store and the
+    /// service, for at most 15 seconds after the app's start. If a denial is older than a minute, the call checks it
+    /// again, which takes 2 seconds at most. The call never throws and never shows a sign-in. While the decision is
+    /// undetermined, the policy's `whileUndetermined` applies.
     nonisolated(nonsending) public func allows(_ entitlement: String) async -> Bool {
         if case .yes = state.verdict(on: entitlement) { return true }
         await settle(entitlement)
@@ -66,7 +68,7 @@ public final class Tenure: Sendable {
         if let error = customer.policyError {
             return .unanswered(entitlement, because: .policyUnusable, "\(error)", nextSteps: [.support])
         }
-        // A misspelled name isn't a customer without a right.
+        // Log a misspelled name. Otherwise it would look like a customer without the entitlement.
         let isUnknownName = state.isUnknown(entitlement)
         if isUnknownName { setup.options.log.error("there is no entitlement `\(entitlement)`; check its spelling") }
         return .unanswered(
@@ -74,8 +76,8 @@ public final class Tenure: Sendable {
             nextSteps: isUnknownName ? [.support] : [.appTransaction, .purchases])
     }
 
-    /// The customer now, and after every change, until the loop ends. Changes include the end of a right, of a grace period
-    /// or of a trial session.
+    /// The customer now, and after every change, until the loop ends. Changes include the end of a right, of a grace
+    /// period or of a trial session.
     public var updates: AsyncStream<Customer> { state.watch() }
 
     /// The customer now. Doesn't wait: see `Customer.isResolving`.
@@ -91,7 +93,7 @@ public final class Tenure: Sendable {
         return state.customer
     }
 
-    /// Waits until the entitlement is granted, or until nothing more should be waited for.
+    /// Waits until the entitlement is granted, until it is definitely denied, or until the timeout.
     private nonisolated(nonsending) func settle(_ entitlement: String) async {
         var verdict = state.verdict(on: entitlement)
         if case .resolving = verdict {
@@ -104,7 +106,7 @@ public final class Tenure: Sendable {
         let engine = engine
         switch verdict {
         case .yes, .no, .resolving: return
-        // It may have been renewed.
+        // The right may have been renewed, so search again.
         case .ended: _ = await value(of: Task { await engine.search() }, within: setup.resolvingTimeout)
         case .stale: _ = await value(of: Task { await engine.recheck() }, within: setup.recheckTimeout)
         }
@@ -112,8 +114,7 @@ public final class Tenure: Sendable {
 }
 
 extension Setup {
-    /// Returns whether the stored state alone grants the entitlement: what a start of the app can answer before StoreKit
-    /// and the service have.
+    /// Returns whether the stored state alone grants the entitlement, before StoreKit and the service have responded.
     package func allowsAtOnce(_ entitlement: String) async -> Bool {
         let engine = Engine(self, policy: .success(nil))
         await engine.load()

@@ -3,10 +3,10 @@ package import TenureCore
 
 /// The client's access to the App Store on the device.
 ///
-/// Calls may wait, throw, show a sign-in or return unverified results. One file calls StoreKit. Tests use a store that
-/// does all of that on command.
+/// Calls may wait, throw, show a sign-in or return unverified results. `StoreKitAccess` calls StoreKit. Tests use a
+/// simulated App Store that fails in each of these ways on command.
 package protocol AppStoreAccess: Sendable {
-    /// How this copy of the app was installed, which is known without StoreKit.
+    /// How this copy of the app was installed. It is read from the app's files, without StoreKit.
     var distribution: Tenure.Distribution { get }
     /// Whether test authorities replace Apple: on Linux, and in development builds. Never in a build that customers
     /// buy.
@@ -15,38 +15,38 @@ package protocol AppStoreAccess: Sendable {
     var bundleID: String? { get }
     /// `AppStore.deviceVerificationID`.
     var deviceVerificationID: UUID? { get }
-    /// What a receipt's hash is made with: `identifierForVendor`, on a Mac the MAC address in hexadecimal. Read only
-    /// for a receipt that is sent and carries such a hash.
+    /// The device's identifier in the hash of a receipt: `identifierForVendor`, or on a Mac the MAC address in
+    /// hexadecimal. The client reads it only if it sends a receipt that has such a hash.
     var deviceIdentifier: String? { get async }
     /// The file at `appStoreReceiptURL`; nil if it doesn't exist.
     var receipt: Data? { get }
 
-    /// `AppTransaction.shared`: what the device has, or gets without a sign-in.
+    /// `AppTransaction.shared`: the app transaction that the device has stored, or can fetch without a sign-in.
     func appTransaction() async throws -> StoreResult<StoreAppTransaction>
     /// All transactions of `Transaction.all`, including refunded and expired ones.
     ///
-    /// Throws where the store does not answer, which an empty list alone does not tell: then `productIDs`, which the
-    /// app sells, are asked for as well.
+    /// `Transaction.all` is also empty if the App Store doesn't respond. So if it is empty, this requests the products
+    /// with `productIDs`, and throws if that request fails.
     func transactions(productIDs: [String]) async throws -> [StoreResult<StoreTransaction>]
     /// The state of the subscriptions among `transactions`.
     func renewals(of transactions: [StoreTransaction]) async throws -> [StoreResult<StoreRenewal>]
-    /// `Transaction.unfinished`, by id.
+    /// The transactions of `Transaction.unfinished`.
     func unfinished() async throws -> [StoreTransaction]
     /// `Transaction.updates`, until the task is canceled.
     func updates() -> AsyncStream<StoreResult<StoreTransaction>>
     /// Finishes a transaction.
     func finish(_ transactionID: String) async throws
 
-    /// `AppStore.sync()`: may show a sign-in. Only ever on a tap.
+    /// `AppStore.sync()`. It may show a sign-in, so call it only after the customer tapped a button.
     func synchronize() async throws
-    /// `AppTransaction.refresh()`: may show a sign-in. Only ever on a tap.
+    /// `AppTransaction.refresh()`. It may show a sign-in, so call it only after the customer tapped a button.
     func refreshAppTransaction() async throws -> StoreResult<StoreAppTransaction>
 }
 
 /// A result of StoreKit, verified or not.
 package enum StoreResult<Value: Sendable>: Sendable {
     case verified(Value)
-    /// It proves nothing, not even that a purchase is missing.
+    /// StoreKit couldn't verify the value. So it proves neither that a purchase exists nor that it is missing.
     case unverified(reason: String)
 
     package var value: Value? {
@@ -56,7 +56,7 @@ package enum StoreResult<Value: Sendable>: Sendable {
 
 /// A verified app transaction.
 package struct StoreAppTransaction: Sendable, Hashable {
-    /// As the App Store signed it, for the service.
+    /// The JWS that the App Store signed. The client sends it to the service.
     package let jws: String
     package let bundleID: String
     package let environment: AppStoreEnvironment
@@ -74,7 +74,7 @@ package struct StoreAppTransaction: Sendable, Hashable {
 package struct StoreTransaction: Sendable, Hashable {
     package let jws: String
     package let environment: AppStoreEnvironment
-    /// The app transaction that the purchase belongs to, if the artifact names it.
+    /// The `appTransactionId` of the app transaction to which the purchase belongs, if the transaction has it.
     package let appTransactionID: String?
     var subscriptionGroupID: String?
     let purchase: Purchase

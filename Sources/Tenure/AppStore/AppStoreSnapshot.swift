@@ -4,7 +4,7 @@ import TenureCore
 struct AppStoreSnapshot: Sendable {
     /// The signed app transaction, for the service.
     var appTransaction: StoreAppTransaction?
-    /// All transactions that count, for the service; nil if the list is incomplete.
+    /// All verified transactions, to be sent to the service. Nil if the list is incomplete.
     var transactions: [StoreTransaction]?
     var renewals: [StoreRenewal] = []
     /// Whether the state of all subscriptions was read.
@@ -15,8 +15,8 @@ struct AppStoreSnapshot: Sendable {
     var knowsPurchases: Bool { transactions != nil && knowsRenewals }
 
     var failed: Bool {
-        // The local state is written again, and the policy is fetched once a day. Reading the App Store again helps
-        // neither.
+        // A failure of the local state or of the policy isn't counted, because reading the App Store again can't
+        // fix them. The state is written again with the next change, and the policy is fetched once a day.
         steps.contains { if case .failed = $0.outcome { ![.localState, .policy].contains($0.name) } else { false } }
     }
 

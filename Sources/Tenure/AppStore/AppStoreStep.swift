@@ -1,7 +1,7 @@
 extension Tenure {
-    /// One step of the search for an answer, with its result.
+    /// One source that the client reads to decide about entitlements, with the result of reading it.
     public struct AppStoreStep: Sendable, Hashable {
-        /// The sources that a search reads.
+        /// The sources that the client reads.
         public enum Name: String, Sendable, Hashable, CaseIterable {
             /// The state that the device stored earlier.
             case localState
@@ -17,15 +17,15 @@ extension Tenure {
         /// The result of a step.
         public enum Outcome: Sendable, Hashable {
             case done
-            /// The step wasn't tried, for this reason.
+            /// The source wasn't read, for this reason.
             case skipped(String)
-            /// The step failed, for this reason. It will be tried again.
+            /// Reading the source failed, for this reason. The client tries again.
             case failed(String)
         }
 
         /// The source that the step reads.
         public let name: Name
-        /// Whether the step succeeded.
+        /// Whether reading the source succeeded, failed or was skipped.
         public let outcome: Outcome
 
         init(_ name: Name, _ outcome: Outcome) {

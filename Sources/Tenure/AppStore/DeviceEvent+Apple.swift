@@ -21,7 +21,7 @@ extension DeviceEvent {
                 of: DeviceEvent.self, bufferingPolicy: .bufferingNewest(3))
             let path = NetworkObserver { continuation.yield(.networkReturned) }
             let notifications = NotificationObserver()
-            // The names belong to classes of the main actor.
+            // UIKit and AppKit declare the names in classes that are isolated to the main actor.
             let subscribing = Task { @MainActor in
                 for (name, event) in names { notifications.observe(name) { continuation.yield(event) } }
             }
@@ -61,7 +61,8 @@ extension DeviceEvent {
 #if canImport(Network)
     /// Observes notifications until it is stopped.
     private final class NotificationObserver: Sendable {
-        /// Unchecked: NotificationCenter returns tokens that aren't declared `Sendable`, and takes them back on any thread.
+        /// Unchecked: `NotificationCenter` returns tokens that aren't declared `Sendable`, but any thread may remove an
+        /// observer.
         private struct State: @unchecked Sendable {
             var tokens: [any NSObjectProtocol] = []
             var isStopped = false
@@ -86,9 +87,9 @@ extension DeviceEvent {
         }
     }
 
-    /// Calls back when the network returns after it was gone.
+    /// Calls its closure each time the network becomes available again.
     ///
-    /// Unchecked: `NWPathMonitor` may be used from any thread, which older SDKs do not declare.
+    /// Unchecked: `NWPathMonitor` may be used from any thread, but older SDKs don't declare it `Sendable`.
     private final class NetworkObserver: @unchecked Sendable {
         private let monitor = NWPathMonitor()
 

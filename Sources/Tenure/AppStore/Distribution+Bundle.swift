@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 extension Tenure.Distribution {
-    /// Determined from the app's own files alone. An extension looks into its containing app.
+    /// How this app was installed, read only from files in the app. In an extension, from those of the containing app.
     static var ofThisApp: Tenure.Distribution {
         #if os(Linux)
             // The app uses a local App Store.
@@ -17,7 +17,7 @@ extension Tenure.Distribution {
 
     #if !os(Linux)
         private static func of(_ bundle: Bundle) -> Tenure.Distribution {
-            // Setapp's builds bear its name, and its key among their files.
+            // Setapp's builds have `setapp` in the bundle ID, and Setapp's public key in the bundle.
             if bundle.bundleIdentifier?.hasSuffix("-setapp") == true
                 || bundle.url(forResource: "setappPublicKey", withExtension: "pem") != nil
             {
@@ -28,7 +28,7 @@ extension Tenure.Distribution {
             #elseif os(macOS) || targetEnvironment(macCatalyst)
                 return ofMacApp(bundle)
             #else
-                // Signed for a developer's devices, or for an organization's.
+                // The app was signed for the devices of a developer or of an organization.
                 if bundle.url(forResource: "embedded", withExtension: "mobileprovision") != nil { return .development }
                 return ReceiptFile.url?.lastPathComponent == "sandboxReceipt" ? .testFlight : .appStore
             #endif

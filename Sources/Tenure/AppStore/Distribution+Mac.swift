@@ -5,10 +5,10 @@ import Foundation
 #endif
 
 extension Tenure.Distribution {
-    /// How a Mac app with a receipt came onto the Mac.
+    /// Returns how a Mac app with a receipt was installed.
     ///
-    /// The type of the receipt tells, and where it can't be read, the certificate that signed the app. A provisioning
-    /// profile tells nothing: store builds with restricted entitlements have one, too.
+    /// The receipt's type decides. If it can't be read, the certificate that signed the app decides. A provisioning
+    /// profile doesn't, because App Store builds with restricted entitlements have one, too.
     static func ofMacApp(receipt: Data?, isSignedByTestFlight: () -> Bool) -> Tenure.Distribution {
         switch receipt.flatMap({ ReceiptAttributes($0)?.type }) {
         case "Production", "ProductionVPP": .appStore

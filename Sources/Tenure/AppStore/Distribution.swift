@@ -12,7 +12,7 @@ extension Tenure {
         /// Run from Xcode, in a simulator, or signed for a developer's devices.
         case development
 
-        /// Whether `AppTransaction.shared` can answer without asking for a sign-in.
+        /// Whether `AppTransaction.shared` can return the app transaction without a sign-in.
         var hasAppTransaction: Bool {
             switch self {
             case .appStore, .testFlight: true
@@ -28,7 +28,7 @@ extension Tenure {
             }
         }
 
-        /// The reason for not calling StoreKit.
+        /// Why the client doesn't call StoreKit, for the log.
         var whyNotAsked: String {
             switch self {
             case .appStore, .testFlight: "the app came from the App Store"

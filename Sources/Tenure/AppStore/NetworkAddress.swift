@@ -7,8 +7,8 @@ import TenureJSON
     import IOKit
     import TenureCore
 
-    /// What a receipt's hash is made with on a Mac: the address of the built-in network interface, found as in
-    /// "Validating receipts on the device" in Apple's documentation.
+    /// The device's identifier in the hash of a Mac's receipt: the MAC address of the built-in network interface, found
+    /// as in "Validating receipts on the device" in Apple's documentation.
     enum NetworkAddress {
         /// The address in hexadecimal; nil if there is no such interface.
         static var ofThisMac: String? {
@@ -21,10 +21,10 @@ import TenureJSON
             return bytes.hexadecimal
         }
 
-        /// The null port means the default one, like the newer `kIOMainPortDefault`.
+        /// The default port: the same value as the newer constant `kIOMainPortDefault`.
         private static let mainPort = mach_port_t(MACH_PORT_NULL)
 
-        /// `en0` if it is built in, otherwise `en1`, as on older Macs.
+        /// Returns `en0` if it is built in, otherwise `en1`, which is the built-in interface of some older Macs.
         private static func primary() -> io_service_t? {
             service(named: "en0", builtIn: true) ?? service(named: "en1", builtIn: true)
                 ?? service(named: "en0", builtIn: false)

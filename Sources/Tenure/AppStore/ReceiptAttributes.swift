@@ -1,14 +1,14 @@
 import Foundation
 
-/// What the client reads from an app receipt: its type, and whether it carries the hash of a device.
+/// The parts of an app receipt that the client reads: its type, and whether it has a hash of the device.
 ///
-/// Nothing here is verified, and nothing here proves anything: it only chooses what to ask and what to send. The format
-/// is CMS around a `SET OF SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING }`. The App Store writes DER,
-/// Xcode BER with indefinite lengths.
+/// The signature isn't verified, so the attributes prove nothing. The client uses them only to decide what to request
+/// and what to send to the service. A receipt is CMS around a `SET OF SEQUENCE { type INTEGER, version INTEGER, value
+/// OCTET STRING }`. The App Store writes DER, Xcode writes BER with indefinite lengths.
 struct ReceiptAttributes: Sendable, Hashable {
     /// Attribute 0, such as `Production` or `ProductionSandbox`.
     private(set) var type: String?
-    /// Whether attribute 5 is there: SHA-1 of the device's identifier, the opaque value and the bundle ID.
+    /// Whether the receipt has attribute 5: SHA-1 of the device's identifier, the opaque value and the bundle ID.
     private(set) var hasDeviceHash = false
 
     /// Nil if the bytes aren't a receipt.
@@ -32,8 +32,8 @@ struct ReceiptAttributes: Sendable, Hashable {
     }
 }
 
-/// Reads elements of DER, and of BER where lengths are indefinite. Each step ends beyond where it began and never
-/// beyond its limit, so that the work is linear and untrusted bytes are safe.
+/// Reads elements of DER, and of BER with indefinite lengths. Each step advances by at least one byte and never passes
+/// its limit. So the time is linear, and untrusted bytes can't cause a read out of bounds.
 private struct BERReader {
     static let integer: UInt8 = 0x02
     static let octetString: UInt8 = 0x04
@@ -119,7 +119,7 @@ private struct BERReader {
             let end = header.contents + length
             return Element(tag: header.tag, contents: header.contents..<end, end: end)
         }
-        // Two zero bytes end it. Inner elements of indefinite length end first.
+        // Two zero bytes end an element of indefinite length. Inner elements of indefinite length end first.
         var position = header.contents
         var open = 1
         while limit - position >= 2 {
@@ -138,7 +138,8 @@ private struct BERReader {
         return nil
     }
 
-    /// The tag and the length of an element. An indefinite length is nil; any other ends before `limit`.
+    /// Reads the tag and the length of an element. The length is nil if it is indefinite. An element with any other
+    /// length ends before `limit`.
     private func header(at start: Int, before limit: Int) -> (tag: UInt8, contents: Int, length: Int?)? {
         guard limit - start >= 2 else { return nil }
         let first = bytes[start + 1]

@@ -2,8 +2,9 @@ public import Foundation
 public import StoreKit
 import TenureCore
 
-/// StoreKit itself: Apple's, and on Linux this package's. Nothing else in the client touches it, and here alone what
-/// StoreKit verified becomes evidence.
+/// The App Store through StoreKit: Apple's framework, or on Linux this package's module.
+///
+/// No other type of the client reads purchases from StoreKit or turns its verified results into evidence.
 package struct StoreKitAccess: AppStoreAccess {
     init() {}
 
@@ -22,7 +23,7 @@ package struct StoreKitAccess: AppStoreAccess {
 
     package var bundleID: String? {
         #if os(Linux)
-            // A process without a bundle is the app of the local App Store.
+            // A process without a bundle uses the bundle ID of the local App Store.
             Bundle.main.bundleIdentifier ?? LocalStore.current?.bundleID
         #else
             Bundle.main.bundleIdentifier
@@ -39,7 +40,7 @@ package struct StoreKitAccess: AppStoreAccess {
         #if os(Linux)
             (LocalStore.current?.receiptURL).flatMap { try? Data(contentsOf: $0) }
         #else
-            // Deprecated in favor of StoreKit 2, but some fields are only in the receipt.
+            // Apple deprecated the receipt in favor of StoreKit 2, but it has fields that StoreKit 2 doesn't have.
             ReceiptFile.url.flatMap { try? Data(contentsOf: $0) }
         #endif
     }
@@ -56,12 +57,12 @@ package struct StoreKitAccess: AppStoreAccess {
         if results.isEmpty {
             for await result in Transaction.currentEntitlements { results.append(Self.result(result)) }
         }
-        // The sequence can't throw. It is empty without purchases, and also if the store doesn't respond.
+        // The sequence can't throw. It is empty if there are no purchases, and also if the App Store doesn't respond.
         if results.isEmpty { try await Self.probe(productIDs) }
         return results
     }
 
-    /// Makes a call that can throw. Throws if the store doesn't respond.
+    /// Requests products, only to find out whether the App Store responds. Throws if it doesn't.
     private static func probe(_ productIDs: [String]) async throws {
         guard !productIDs.isEmpty else { return }
         let products = try await Product.products(for: productIDs)
@@ -99,7 +100,7 @@ package struct StoreKitAccess: AppStoreAccess {
 
     package func updates() -> AsyncStream<StoreResult<StoreTransaction>> {
         let (stream, continuation) = AsyncStream.makeStream(of: StoreResult<StoreTransaction>.self)
-        // Belongs to the stream: it ends when its listener stops.
+        // The task ends when the consumer of the stream stops.
         let listening = Task {
             for await result in Transaction.updates { continuation.yield(Self.result(result)) }
             continuation.finish()
@@ -171,7 +172,7 @@ package struct StoreKitAccess: AppStoreAccess {
     }
 }
 
-/// What newer systems sign and older SDKs have no property for, under the App Store's own names.
+/// Fields of a signed transaction for which older SDKs have no property, under the App Store's names.
 private struct SignedFields: Decodable {
     let appTransactionID: String?
     let originalPlatform: String?
@@ -228,12 +229,12 @@ extension Tenure {
         await productTerms(of: product).text(in: locale)
     }
 
-    /// The same as a value, to be sorted, compared and said in parts.
+    /// Returns the terms as a value, so that the app can sort, compare and format them itself.
     public func productTerms(of product: Product) async -> Tenure.ProductTerms {
         let style = product.priceFormatStyle
         var offer: Tenure.ProductTerms.Offer?
         if let subscription = product.subscription, let introduction = subscription.introductoryOffer {
-            // Without an answer in time, promise no offer.
+            // If StoreKit doesn't say in time whether the customer may have the offer, leave it out.
             let isEligible = try? await withTimeout(setup.options.appStoreTimeout) {
                 await subscription.isEligibleForIntroOffer
             }

@@ -4,12 +4,12 @@ import TenureCore
 extension Tenure {
     /// The result of a purchase.
     public enum PurchaseResult: Sendable {
-        /// The purchase is verified and recorded. The customer has what it grants.
+        /// The purchase is verified and recorded. The customer already has the entitlements that it grants.
         ///
-        /// Tenure finishes the transaction as `Options.finishing` says. Consumables, and products that neither the
-        /// policy nor the service's catalog names, are the app's to finish.
+        /// Tenure finishes the transaction as `Options.finishing` says. The app itself finishes consumables, and
+        /// products that neither the policy nor the service's catalog names.
         case purchased(Transaction, Customer)
-        /// The purchase waits for approval, such as a parent's. The transaction arrives later: see `updates`.
+        /// The purchase waits for approval, such as a parent's. When it is approved, `updates` yields the change.
         case pending
         case userCancelled
     }
@@ -18,12 +18,12 @@ extension Tenure {
         /// Purchases a product: verifies and records the transaction, updates the customer's entitlements, and
         /// finishes the transaction according to `Options.finishing`.
         ///
-        /// If the service doesn't answer, the bundled policy decides about this purchase. Without a bundled policy, the
-        /// stored copy of the service's catalog does.
+        /// If the service doesn't respond, the bundled policy decides about this purchase. If the app has no bundled
+        /// policy, the stored copy of the service's product catalog does.
         ///
-        /// - Parameter options: passed on to StoreKit unchanged. Tenure never adds an `appAccountToken`.
+        /// - Parameter options: passed to StoreKit unchanged. Tenure never adds an `appAccountToken`.
         /// - Throws: StoreKit's own errors; `Error.unverified` if StoreKit couldn't verify the transaction, which then
-        ///   stays unfinished; `Error.purchasesUnavailable` where this process can't sell.
+        ///   stays unfinished; `Error.purchasesUnavailable` if this copy of the app can't make purchases.
         @MainActor
         public func purchase(
             _ product: Product, options: Set<Product.PurchaseOption> = []
@@ -79,15 +79,15 @@ extension Tenure {
         }
     }
 
-    /// Says that the app has delivered what a transaction brings: it has credited the consumable, or unpacked the
-    /// content. Tenure finishes this transaction as soon as it is recorded.
+    /// Tells Tenure that the app has delivered what the customer bought: it has credited the consumable, or unpacked
+    /// the content. Tenure finishes the transaction as soon as it is recorded.
     public func contentArrived(for transaction: Transaction) async {
         await engine.contentArrived(ofPurchase: String(transaction.originalID), transaction: String(transaction.id))
     }
 
-    /// Says that the content of a product has arrived: see `Options.Finishing.afterContent`. Tenure finishes the
-    /// product's transactions that exist now, and later ones of the same subscription. It finishes no consumable: for
-    /// those, name the transaction.
+    /// Tells Tenure that the app has delivered the content of a product: see `Options.Finishing.afterContent`. Tenure
+    /// finishes the product's current transactions, and later ones of the same subscription. It doesn't finish
+    /// consumables: for those, pass the transaction.
     public func contentArrived(for productID: String) async {
         await engine.contentArrived(forProduct: productID)
     }

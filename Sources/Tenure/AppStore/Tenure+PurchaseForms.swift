@@ -1,4 +1,4 @@
-// The only file of the client that uses `@available`: the forms of a purchase that newer systems bring.
+// Ways to purchase that only newer systems have. No other file of the client uses `@available`.
 #if canImport(SwiftUI)
     public import StoreKit
     public import SwiftUI
@@ -7,7 +7,7 @@
     #endif
 
     extension Tenure {
-        /// Sells a product by SwiftUI's purchase action, which knows the window to confirm in:
+        /// Purchases a product with SwiftUI's purchase action, which confirms in the right window:
         /// `@Environment(\.purchase) private var purchase`. Otherwise like `purchase(_:options:)`.
         @available(iOS 17, macOS 14, tvOS 17, watchOS 10, visionOS 1, *)
         @MainActor
@@ -18,7 +18,7 @@
         }
 
         #if canImport(UIKit) && !os(watchOS)
-            /// Sells a product and confirms the purchase in a scene. Otherwise like `purchase(_:options:)`.
+            /// Purchases a product and confirms the purchase in a scene. Otherwise like `purchase(_:options:)`.
             @available(iOS 17, tvOS 17, visionOS 1, *)
             @MainActor
             public func purchase(

@@ -3,13 +3,13 @@ public import Foundation
 extension Tenure {
     /// Files that a purchase unlocks, versioned together.
     public struct AssetPack: Sendable {
-        /// Its name in `content.yaml`.
+        /// The name of the pack in `content.yaml`.
         public let name: String
         let library: ContentLibrary
 
         /// The download state of a pack.
         public enum State: Sendable, Hashable {
-            /// There is no catalog yet, or none that names the pack.
+            /// The device has no content catalog yet, or no catalog names the pack.
             case unknown
             /// The customer may not use the pack.
             case notEntitled
@@ -17,21 +17,21 @@ extension Tenure {
             case needsAppUpdate
             /// - Parameter size: the bytes that a download transfers.
             case available(size: Int64)
-            /// The download waits, and continues by itself.
+            /// The download waits for something, and then continues by itself.
             case waiting(Wait)
-            /// Bytes arrive, here or in another process of the app.
+            /// This process, or an extension of the app, is downloading the pack.
             case downloading(Progress)
-            /// The download goes on after `resume()`.
+            /// The app paused the download. `resume()` continues it.
             case paused
-            /// All bytes are here. They are verified and put in place.
+            /// All bytes are downloaded. The files are being verified and moved into place.
             case installing
-            /// The files are complete. `update` is the state of a newer version, if there is one.
+            /// The files can be opened. `update` is the state of a newer version, if there is one.
             ///
             /// - Parameters:
             ///   - version: the digest of the manifest.
             ///   - update: nil if no newer version is known.
             indirect case installed(version: String, update: State?)
-            /// The download ended. `resume()` or `download()` begins it again.
+            /// The download failed. `resume()` or `download()` starts it again.
             case failed(AssetPackError)
         }
 
@@ -39,7 +39,7 @@ extension Tenure {
         public enum Wait: Sendable, Hashable {
             /// Another pack is being downloaded.
             case turn
-            /// The network or the server.
+            /// The network is unavailable, or the server doesn't respond.
             case network
             /// The network is expensive or in Low Data Mode: see `allowExpensiveNetwork()`.
             case consent
@@ -49,24 +49,24 @@ extension Tenure {
 
         /// The progress of a download.
         public struct Progress: Sendable, Hashable {
-            /// Bytes that have arrived. Never goes back, even after a relaunch.
+            /// The number of bytes downloaded so far. It never decreases, even after a relaunch.
             public let bytes: Int64
-            /// Bytes that the whole download transfers.
+            /// The number of bytes that the whole download transfers.
             public let total: Int64
-            /// The speed of the last seconds. Nil until it is known.
+            /// The average speed of the last few seconds. Nil until it is known.
             public let bytesPerSecond: Double?
-            /// In seconds. Nil until it is known.
+            /// The estimated time until the download ends, in seconds. Nil until it is known.
             public var timeRemaining: TimeInterval? {
                 bytesPerSecond.flatMap { $0 > 0 ? Double(total - bytes) / $0 : nil }
             }
-            /// From 0 to 1.
+            /// The part that is downloaded, from 0 to 1.
             public var fraction: Double { total > 0 ? min(1, Double(bytes) / Double(total)) : 1 }
         }
 
-        /// The state now.
+        /// The current state.
         public var state: State { library.contentStates.state(of: name) }
 
-        /// The state now, and after every change. Only `installed` means that the files are there.
+        /// The current state, and the state after every change. Only after `installed` can files be opened.
         public var states: AsyncStream<State> { library.contentStates.watch(name) }
 
         /// Downloads the newest version that the app can use, and returns when it is installed.
@@ -76,25 +76,25 @@ extension Tenure {
         /// - Throws: `AssetPackError`, or `CancellationError` if the waiting task was canceled.
         public func download() async throws { try await library.download(name) }
 
-        /// A file or folder of the installed pack. The URL is valid until the process ends. Right after the start, this
-        /// waits until the customer's right is known, as `allows` does.
+        /// Returns the URL of a file or folder of the installed pack. The URL is valid until the process ends. Right
+        /// after the app starts, this waits until it is known whether the customer may use the pack, as `allows` does.
         ///
         /// - Throws: `AssetPackError` if the pack isn't installed or has no such file, or the customer may not open it.
         public func url(for path: String) async throws -> URL { try await library.url(for: path, in: name) }
 
-        /// Stops the download until `resume()`, even after a relaunch.
+        /// Stops the download until `resume()` is called. It also stays paused after a relaunch.
         public func pause() async { await library.pause(name) }
 
-        /// Continues a download that was paused, waits or failed.
+        /// Continues a download that is paused, is waiting or has failed.
         public func resume() async { await library.resume(name) }
 
-        /// Stops the download and discards what has arrived.
+        /// Stops the download and deletes the bytes that were downloaded.
         public func cancel() async { await library.cancel(name) }
 
         /// Removes the pack's files from the device.
         public func remove() async { await library.remove(name) }
 
-        /// Compares all files with their digests, and removes damaged ones. Returns whether the pack is complete.
+        /// Compares all files with their digests, and removes damaged files. Returns whether the pack is complete.
         public func verify() async -> Bool { await library.verify(name) }
 
         /// Lets this download use an expensive network, or one in Low Data Mode.

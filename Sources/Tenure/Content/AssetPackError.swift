@@ -1,8 +1,8 @@
 public import Foundation
 
 extension Tenure {
-    /// Why an asset pack can't be downloaded or opened. Trouble with the network or a server isn't among them: downloads
-    /// wait for those.
+    /// Why an asset pack can't be downloaded or opened. There is no error for an unavailable network or server: the
+    /// download waits until it is available.
     public enum AssetPackError: Swift.Error, Sendable, Hashable {
         /// The catalog has no pack with this name.
         case unknownPack(String)
@@ -10,11 +10,11 @@ extension Tenure {
         case notEntitled(String)
         /// All versions of the pack need a newer version of the app.
         case needsAppUpdate(String)
-        /// The download was canceled, or the pack removed.
+        /// The app canceled the download or removed the pack.
         case canceled(String)
-        /// The server refused two links in turn.
+        /// The server rejected the download link, and then the new link that Tenure requested.
         case refused(String)
-        /// The server sends other bytes than were published.
+        /// The server's bytes don't match the digests of the published pack.
         case corrupted(String)
         /// The pack isn't on the device.
         case notInstalled(String)
@@ -38,7 +38,7 @@ extension Tenure.AssetPackError: LocalizedError, CustomStringConvertible {
     public var description: String { [problem, recovery].compactMap(\.self).joined(separator: " ") }
     /// The problem in one English sentence.
     public var errorDescription: String? { problem }
-    /// What the app or the customer can do about it; nil if nothing helps.
+    /// What the customer can do about the problem.
     public var recoverySuggestion: String? { recovery }
 
     private var problem: String {

@@ -3,16 +3,16 @@ extension Tenure {
     public struct Content: Sendable {
         let library: ContentLibrary
 
-        /// The pack with a name, which need not exist.
+        /// Returns the pack with this name. If there is no such pack, its state is `unknown`.
         public subscript(name: String) -> AssetPack { AssetPack(name: name, library: library) }
 
-        /// The packs that the sources name and those on the device, by name.
+        /// All packs that a catalog names or that are on the device, sorted by name.
         public var packs: [Listing] { get async { await library.listings } }
 
         /// Asks all sources for newer catalogs.
         public func refresh() async { await library.refresh() }
 
-        /// Installs what the system has downloaded while the app wasn't running, and returns when that is done.
+        /// Installs the packs that the system downloaded while the app wasn't running, and returns when that is done.
         ///
         /// Call it when the system starts the app for the background session `backgroundIdentifier`:
         ///
@@ -23,16 +23,16 @@ extension Tenure {
         /// ```
         public func finishBackgroundDownloads() async { await library.finishBackgroundDownloads() }
 
-        /// The identifier of the session in which the system downloads asset packs.
+        /// The identifier of the background `URLSession` that downloads asset packs.
         public static var backgroundIdentifier: String { "tenure.content" }
 
         /// An asset pack in a list.
         public struct Listing: Sendable, Hashable {
             /// The name of the pack.
             public let name: String
-            /// Its state when the list was made.
+            /// The state of the pack when the list was made.
             public let state: AssetPack.State
-            /// The bytes of all its files outside of the app's bundle: installed, older and partial versions.
+            /// The total size of the pack's files outside the app's bundle: of installed, older and partial versions.
             public let bytesOnDisk: Int64
         }
     }

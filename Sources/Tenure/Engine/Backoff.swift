@@ -1,5 +1,5 @@
-/// When something that failed is tried again: soon at first, then less and less often, with a random share, so that
-/// devices don't all ask at the same moment.
+/// Computes how long to wait before the next attempt: the wait doubles with each failure. A part of it is random, so
+/// that not all devices retry at the same time.
 struct Backoff: Sendable, Hashable {
     private(set) var failures = 0
 
@@ -9,7 +9,7 @@ struct Backoff: Sendable, Hashable {
     mutating func fail() { failures += 1 }
     mutating func succeed() { failures = 0 }
 
-    /// Seconds, from half of the full time to all of it. `chance` in 0..<1.
+    /// Returns the wait in seconds, between half of the full wait and the full wait. `chance` is in 0..<1.
     func wait(chance: Double) -> Double {
         guard failures > 0 else { return 0 }
         var full = Self.first

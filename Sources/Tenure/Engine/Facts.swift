@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// What decides besides the stored state and what was read from the App Store.
+/// Everything that the answers depend on besides the stored state and what was read from the App Store.
 struct Facts {
     var distribution = Tenure.Distribution.appStore
     /// The test customer. Nil in every copy from the App Store.
@@ -10,11 +10,11 @@ struct Facts {
     var policyError: Tenure.Error?
     /// The lists of versions that the app registered.
     var lists = Tenure.VersionRights()
-    /// Products that unlock something by themselves.
+    /// Products that unlock asset packs directly, without an entitlement.
     var contentProducts: Set<String> = []
     /// The claims of the stored entitlement token.
     var claims: EntitlementTokenClaims?
-    /// The service's response about the present evidence. Nil if it wasn't asked, or didn't respond.
+    /// The service's answers about the current evidence. Nil if the service wasn't asked, or didn't respond.
     var fresh: [String: Tenure.Answer]?
     /// Whether a search has ended since the app started.
     var isSearched = false
@@ -22,7 +22,7 @@ struct Facts {
     var checkedAt: Date?
     /// How often the clock was found to have been wrong.
     var clockCorrections = 0
-    /// Grows with every account that is discarded.
+    /// The number of times that another account replaced the known one.
     var accountChanges = 0
 
     init(_ policy: Result<Policy?, Tenure.Error>) {

@@ -16,55 +16,55 @@ package struct Setup: Sendable {
     /// The offline root, which is trusted instead of the keys.
     var root: Tenure.ServiceKey?
     package var options = Tenure.Options()
-    /// Reports proofs to the service, and gates nothing.
+    /// Whether the client only sends what the App Store signed to the service, and allows every entitlement.
     var isListening = false
     package var clock: @Sendable () -> Date = { Date() }
-    /// Waits between attempts and between days. Ends early only if its task is canceled.
+    /// Waits for a number of seconds. Throws only if its task is canceled.
     package var sleep: @Sendable (_ seconds: Double) async throws -> Void = { seconds in
         try await Task.sleep(nanoseconds: UInt64(min(max(seconds, 0), 1e9) * 1e9))
     }
     /// Waits until the clock shows a date.
     var waitUntil: @Sendable (Date) async throws -> Void = { date in
-        // In short steps: a sleep doesn't count the time in which the device itself sleeps.
+        // Wait in short steps: `Task.sleep` doesn't count the time in which the device itself sleeps.
         while case let seconds = date.timeIntervalSinceNow, seconds > 0 {
             try await Task.sleep(nanoseconds: UInt64(min(seconds, 60) * 1e9))
         }
     }
-    /// Spreads the attempts of many devices. In 0..<1.
+    /// Returns a random number in 0..<1, so that many devices don't retry at the same time.
     var chance: @Sendable () -> Double = { Double.random(in: 0..<1) }
     /// Events of the device while the app runs.
     package var events: @Sendable () -> AsyncStream<DeviceEvent> = { AsyncStream { $0.finish() } }
-    /// Where asset packs are stored; nil: where the options say.
+    /// The folders of asset packs. Nil to use those of the options.
     package var contentLocation: ContentLocation?
     /// The `CFBundleShortVersionString`.
     var appVersion = (Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String)
         .flatMap { AppVersion($0) }
-    /// What downloads asset packs.
+    /// The HTTP client that downloads asset packs.
     package var contentTransport: any Transport = URLSessionTransport.shared
     /// Seconds without a byte after which a download waits for the network.
     package var stallTimeout: Double = 10
     var network: @Sendable () -> AsyncStream<NetworkCondition> = NetworkCondition.ofThisDevice
-    /// Bytes that can be written to a folder; nil if that isn't known.
+    /// Returns the number of free bytes in a folder. Nil if it isn't known.
     package var freeSpace: @Sendable (_ folder: String) -> Int64? = { Disk.freeSpace(in: $0) }
-    /// What downloads while the app isn't in the foreground. Nil: nothing does.
+    /// The system's downloads while the app isn't in the foreground. Nil if the platform has no background downloads.
     package var background: (any BackgroundDownloads)?
-    /// Why the options can't be used.
+    /// Why an option is invalid. Nil if all are valid.
     var optionsError: Tenure.Error?
-    /// How long the first search may keep callers waiting, in seconds.
+    /// How long callers wait for the first search, in seconds.
     var resolvingTimeout: Double = 15
     /// How long `allows(_:)` waits while a denial is checked again, in seconds.
     var recheckTimeout: Double = 2
-    /// How long a purchase waits for the service, in seconds. The request goes on.
+    /// How long `purchase` waits for the service, in seconds. After that, the request continues in the background.
     var purchaseTimeout: Double = 5
 
-    /// Storage that no other process locks.
+    /// The storage of the state. Setting it uses no private state to be moved, and no file for the grace period.
     package var storage: any StateStorage {
         get { location.storage }
         set { location = StateLocation(newValue) }
     }
 
-    /// Whether this process may discard the state of a differently installed copy. An extension that shares the app's
-    /// state leaves that to the app.
+    /// Whether this process may discard the state that a differently installed copy of the app stored. If an extension
+    /// shares the app's state, only the app may.
     var ownsState: Bool { host.kind != .appExtension || options.accessGroup == nil }
 
     package init(access: any AppStoreAccess, storage: any StateStorage, policy: Tenure.PolicySource?) {
@@ -76,7 +76,7 @@ package struct Setup: Sendable {
 }
 
 extension Setup {
-    /// Calls the store with a timeout. Returns nil if it isn't to be asked.
+    /// Calls the App Store with a timeout. Returns nil without a call if `isWanted` is false.
     func attempt<Value: Sendable>(
         _ isAsked: Bool = true, _ call: @escaping @Sendable (any AppStoreAccess) async throws -> Value
     ) async -> Result<Value, any Error>? {
@@ -90,7 +90,7 @@ extension Setup {
     }
 }
 
-/// Something that happens to the device or the app: most events make it worthwhile to check a denial again.
+/// An event of the device or the app. After most of them, the client checks denials again.
 package enum DeviceEvent: Sendable {
     case appBecameActive
     case appEnteredBackground

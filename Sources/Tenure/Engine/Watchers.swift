@@ -3,9 +3,10 @@ import TenureCore
 
 /// The streams that follow one value.
 ///
-/// `send` and `close` only queue, so the owner can call them under its lock, in the order of its changes. `deliver`
-/// yields, and must be called without that lock. A yield takes the lock of the task that waits for the stream. A thread
-/// that cancels this task holds the same lock while it runs cancellation handlers, and those may need the owner's lock.
+/// `send` and `close` only add to a queue, so the owner can call them while it holds its lock. `deliver` yields the
+/// queued values to the streams, and the owner must call it after it has released its lock. Otherwise there could be a
+/// deadlock: yielding takes the lock of the task that waits for the stream. Another thread that cancels this task holds
+/// the same lock while it runs cancellation handlers, and these may need the owner's lock.
 final class Watchers<Value: Sendable>: Sendable {
     private struct Delivery: Sendable {
         let continuation: AsyncStream<Value>.Continuation
@@ -22,7 +23,7 @@ final class Watchers<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// Returns a stream that begins with a value. After `close` it ends with this value.
+    /// Returns a stream that begins with this value. After `close`, the stream ends after this value.
     func add(first: Value, bufferSize: Int) -> AsyncStream<Value> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Value.self, bufferingPolicy: .bufferingNewest(bufferSize))
@@ -56,7 +57,8 @@ final class Watchers<Value: Sendable>: Sendable {
         }
     }
 
-    /// Delivers what is queued, or leaves it to the thread that is delivering: one at a time keeps the order.
+    /// Delivers all queued values. If another thread is delivering, that thread delivers them, so that the order is
+    /// kept.
     func deliver() {
         let delivers = state.withLock { state in
             defer { state.isDelivering = true }
@@ -74,7 +76,7 @@ final class Watchers<Value: Sendable>: Sendable {
         }
     }
 
-    /// Returns nil if nothing is queued. Then the next caller of `deliver` delivers.
+    /// Returns nil if the queue is empty, and ends this thread's delivery.
     private func takeQueue() -> [Delivery]? {
         state.withLock { state in
             guard !state.queue.isEmpty else {

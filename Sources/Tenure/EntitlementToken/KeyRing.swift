@@ -7,11 +7,12 @@ import TenureAPI
     import Crypto
 #endif
 
-/// The keys that this app trusts: those it was built with, and those that one of them vouches for.
+/// The keys that this app trusts: the pinned keys, which were set when the app was built, and keys that a pinned key
+/// has certified with a signed statement.
 ///
-/// An app pins signing keys or the offline root. A signing key vouches for the next one. The root vouches for keys that
-/// may sign for a limited period, and revokes keys. An unknown key proves nothing,
-/// even if it comes from the service's address.
+/// An app pins signing keys or the offline root. A signing key certifies its successor. The root certifies keys that
+/// may sign for a limited period, and revokes keys. Any other key is rejected, even if it comes from the service's
+/// address.
 struct KeyRing: Sendable {
     private let pinned: [Key]
     private let root: Key?
@@ -32,22 +33,22 @@ struct KeyRing: Sendable {
         }
     }
 
-    /// How a signature is trusted.
+    /// The conditions under which a signature is trusted.
     struct Trust: Sendable, Hashable {
         let keyID: String
         /// The end of the key's signing period; nil if it has no end.
         var signUntil: Date?
     }
 
-    /// - Parameter root: trusted instead of the keys.
+    /// - Parameter root: the offline root. If it isn't nil, it is trusted instead of the keys.
     init(_ keys: [Tenure.ServiceKey], root: Tenure.ServiceKey? = nil) {
         self.root = root.flatMap(Key.init)
         pinned = root == nil ? keys.compactMap(Key.init) : []
     }
 
-    /// Returns how an entitlement token's signature is trusted; nil if it isn't.
+    /// Returns the conditions under which an entitlement token's signature is trusted. Nil if it isn't trusted.
     ///
-    /// - Parameter statements: what vouches for the key that signed it, oldest first.
+    /// - Parameter statements: the statements that certify the signing key, oldest first.
     func trust(in token: SignedText, with statements: [String]) -> Trust? {
         let type = SignedType.entitlementToken
         guard root == nil else { return trustOfRoot(in: token, with: statements) }
@@ -67,20 +68,22 @@ struct KeyRing: Sendable {
         return nil
     }
 
-    /// The statements that a device keeps with a token: no more and no larger ones than a service sends.
+    /// Returns the statements that a device stores with a token. It drops those beyond the number and size that a
+    /// service sends.
     static func kept(of statements: [String]) -> [String] {
         statements.prefix(SigningKeyBounds.longestChain).filter {
             $0.utf8.count <= SigningKeyBounds.largestStatement
         }
     }
 
-    /// Follows a chain from a pinned key to its end.
+    /// Follows the chain of statements from a pinned key to the newest key.
     private func newestKey(in statements: [String]) -> Key? {
         var newest: Key?
         for statement in statements.prefix(SigningKeyBounds.longestChain) {
             guard let text = SignedText(statement, most: SigningKeyBounds.largestStatement) else { continue }
             let signers = newest.map { [$0] } ?? []
-            // Statements before that of a pinned key are ignored. A later pinned key may begin a new chain.
+            // Ignore statements until one is signed with a pinned key. A later statement by a pinned key begins a new
+            // chain.
             guard (signers + pinned).contains(where: { $0.signed(text, as: SignedType.keyStatement) }),
                 let next = Self.key(in: text.payload)
             else { continue }
@@ -96,7 +99,7 @@ struct KeyRing: Sendable {
 
     private static func key(_ fields: JSONWebKey) -> Key? { (try? Tenure.ServiceKey(fields)).flatMap(Key.init) }
 
-    /// The root's statement about a signing key, after its signature was verified.
+    /// The root's statement about a signing key. Create one only after verifying its signature.
     private struct RootStatement {
         let key: Key
         let signUntil: Date
@@ -115,7 +118,7 @@ struct KeyRing: Sendable {
         }
     }
 
-    /// The root's list of revoked keys; nil if the root didn't sign this text.
+    /// Returns the root's list of revoked keys. Nil if the root didn't sign the text.
     func revocations(in text: String) -> KeyRevocations? {
         struct Fields: Decodable {
             let counter: Int64
@@ -136,15 +139,15 @@ struct KeyRing: Sendable {
     }
 }
 
-/// The keys that an offline root has revoked, as the device keeps them.
+/// The keys that an offline root has revoked, as the device stores them.
 struct KeyRevocations: Sendable, Hashable, Codable {
-    /// The root's ID. Lists of other roots don't count.
+    /// The key ID of the root. A root's list can't revoke keys of another root.
     let root: String
     /// A list with a higher counter replaces one with a lower counter.
     let counter: Int64
     let keys: Set<String>
 
-    /// The newer of two lists. `self` counts if they are of two roots.
+    /// Returns the newer of two lists. If they are from different roots, returns `self`.
     func merging(_ other: KeyRevocations?) -> KeyRevocations {
         guard let other, other.root == root, other.counter > counter else { return self }
         return other

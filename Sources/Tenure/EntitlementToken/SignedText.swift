@@ -8,14 +8,14 @@ import TenureJSON
     import Crypto
 #endif
 
-/// A compact JWS from anywhere: nothing in it counts before `isSigned(by:)`.
+/// An unverified compact JWS. Don't use its payload before `isSigned(by:)` has returned true.
 struct SignedText {
     let payload: [UInt8]
     private let headerBytes: [UInt8]
     private let signed: ArraySlice<UInt8>
     private let signature: [UInt8]
 
-    /// In bytes. No entitlement token has more.
+    /// The maximum size in bytes. No entitlement token has more.
     static let largestSize = 64 * 1024
 
     /// Nil if it isn't a compact JWS, or has more bytes than `most`.
@@ -33,8 +33,8 @@ struct SignedText {
         signed = bytes[..<parts[1].endIndex]
     }
 
-    /// Whether the header is the one that a service writes for that type and key. Nothing else in a header is read, so
-    /// that nothing in it chooses how it is checked.
+    /// Whether the header is exactly the one that a service writes for this type and key. No field is read from the
+    /// header, so an attacker can't choose the algorithm or the key with it.
     func hasHeader(type: String, by keyID: String) -> Bool {
         headerBytes.elementsEqual(#"{"alg":"ES256","kid":"\#(keyID)","typ":"\#(type)"}"#.utf8)
     }

@@ -6,8 +6,8 @@ package struct BundleDescription: Sendable, Hashable {
     package var bundleID: String?
     /// Whether Info.plist has `NSAppClip`.
     var isAppClip = false
-    /// `WKCompanionAppBundleIdentifier` in the Info.plist of a watch app, for its extensions too: the app on the
-    /// iPhone.
+    /// The bundle ID of the app on the iPhone: `WKCompanionAppBundleIdentifier` in the watch app's Info.plist. Also set
+    /// for the watch app's extensions.
     var companionBundleID: String?
     /// The bundle ID of the app that contains this bundle.
     var containingBundleID: String?
@@ -48,13 +48,13 @@ extension BundleDescription {
             containingBundleID: containing?.bundleIdentifier)
     }
 
-    /// The path of the bundle that has the receipt and the marks of a distributor: an extension's containing app,
+    /// The path of the bundle with the receipt and the provisioning profile: for an extension, the containing app;
     /// otherwise the bundle itself.
     static func appPath(of path: String) -> String {
         path.hasSuffix(".appex") ? containingApp(of: path) ?? path : path
     }
 
-    /// The path of the app that an extension is in: `Example.app` of `Example.app/PlugIns/Widget.appex`.
+    /// The path of the app that contains an extension: `Example.app` for `Example.app/PlugIns/Widget.appex`.
     static func containingApp(of path: String) -> String? {
         let folders = path.split(separator: "/", omittingEmptySubsequences: false)
         guard let place = folders.dropLast().lastIndex(where: { $0.hasSuffix(".app") }) else { return nil }

@@ -2,10 +2,10 @@ package import Foundation
 package import TenureCore
 package import TenurePolicyFile
 
-/// The newest policy that this device knows: the bundled one, or one that a web server handed out, signed.
+/// The newest policy that this device has: the bundled one, or a newer signed one from a web server.
 ///
-/// There always is one, without the network: the bundled policy is part of the app. What was kept is verified again
-/// each time it is read, so that it matters little who else can write there.
+/// The bundled policy is part of the app, so there is always a policy. A stored policy is verified each time it is
+/// read, so another process that can write its file can't forge one.
 package struct CurrentPolicy: Sendable {
     private let keys: [PinnedKey]
     private let bundled: Bundled
@@ -28,12 +28,11 @@ package struct CurrentPolicy: Sendable {
     }
 
     /// - Parameters:
-    ///   - bundled: what `tenure policy compile` or `tenure policy sign` wrote. Only by the counter of a signed one can
-    ///     an app that was updated tell whether it brings a newer policy than the one that was fetched before.
-    ///   - keys: the public halves of the keys that may sign; two while one takes over from the other.
-    ///   - kept: `kept` of an earlier start. What cannot be verified, or is about another app, counts as not there.
-    /// - Throws: where the bundled policy cannot be read, or none of the keys signed it: its developer finds out at the
-    ///   first start.
+    ///   - bundled: the output of `tenure policy compile` or `tenure policy sign`. A signed policy has a counter. After
+    ///     an update of the app, the counter shows whether the bundled policy is newer than the stored one.
+    ///   - keys: the public keys that may sign the policy. There are two while one replaces the other.
+    ///   - kept: `kept` from an earlier start. It is ignored if it can't be verified or is for another app.
+    /// - Throws: an error if the bundled policy can't be read, or if none of the keys signed it.
     package init(bundled: Data, keys: [PinnedKey], kept: KeptPolicy?) throws(SignedPolicyError) {
         self.keys = keys
         // JSON begins with a brace, and a JWS never does.
@@ -51,7 +50,7 @@ package struct CurrentPolicy: Sendable {
         if let kept { restore(kept) }
     }
 
-    /// Takes what an earlier start stored, if it can be verified and is newer than the bundled policy.
+    /// Uses the stored policy if it can be verified and is newer than the bundled policy.
     mutating func restore(_ kept: KeptPolicy) {
         self.kept = kept
         guard
@@ -72,7 +71,7 @@ package struct CurrentPolicy: Sendable {
         return kept.tag
     }
 
-    /// Takes the server's policy if it is valid and newer.
+    /// Uses the server's policy if it is valid and newer.
     package mutating func take(_ text: Data, tag: String?) -> PolicyRefresh {
         do throws(SignedPolicyError) {
             let fetched = try SignedPolicy.verify(text, keys: keys, bundleID: bundled.policy.app.bundleID)

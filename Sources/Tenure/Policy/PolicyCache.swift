@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The file of a fetched policy between two starts. Its contents are verified again when they are read.
+/// The file in which a fetched policy is stored for the next start. The policy is verified again when it is read.
 package struct PolicyCache: Sendable {
     private let url: URL
 
@@ -8,7 +8,7 @@ package struct PolicyCache: Sendable {
         self.url = url
     }
 
-    /// Nil if there is nothing that can be read.
+    /// Returns the stored policy. Nil if it is missing or can't be read.
     package func read() -> KeptPolicy? {
         guard let handle = try? FileHandle(forReadingFrom: url) else { return nil }
         defer { try? handle.close() }
@@ -18,7 +18,7 @@ package struct PolicyCache: Sendable {
         return try? JSONDecoder().decode(KeptPolicy.self, from: data)
     }
 
-    /// Writes atomically. After a failure, the next start asks the server again.
+    /// Stores the policy atomically. If that fails, the next start fetches the policy again.
     package func write(_ kept: KeptPolicy) {
         guard let data = try? JSONEncoder().encode(kept) else { return }
         try? FileManager.default.createDirectory(
@@ -26,6 +26,6 @@ package struct PolicyCache: Sendable {
         try? data.write(to: url, options: .atomic)
     }
 
-    /// The text, its tag and the rest.
+    /// The maximum size of the file in bytes: a policy's text and its tag.
     private static let largestFile = 2 << 20
 }

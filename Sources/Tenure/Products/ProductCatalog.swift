@@ -48,9 +48,9 @@ extension Tenure {
             ) { first, _ in first }
         }
 
-        /// A policy that grants what the products give, and nothing else.
+        /// A policy in which only these products grant entitlements.
         var policy: Policy? {
-            // No entitlement honors the era, which a policy must have.
+            // A policy must have an era, but no entitlement here honors it.
             try? Policy(
                 app: Policy.App(bundleID: "catalog"), eras: [Era(name: "any", model: .free)],
                 entitlements: productsByEntitlement.map { name, products in
@@ -68,7 +68,8 @@ extension Tenure {
         /// Returns the entitlements that a product grants. Empty if the product is unknown.
         public func grants(of product: String) -> [Grant] { grants[product] ?? [] }
 
-        /// How long a purchase of a non-renewing product runs, for its terms: of several lengths the longest.
+        /// Returns how long a non-renewing product lasts. If it grants entitlements for several lengths, returns the
+        /// longest.
         public func length(of product: String) -> CalendarPeriod? {
             grants(of: product).compactMap(\.length).max { $0.approximateDays < $1.approximateDays }
         }

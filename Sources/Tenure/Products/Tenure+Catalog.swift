@@ -1,6 +1,7 @@
 extension Tenure {
-    /// The products and what they grant, from the service (`GET /v1/products`, asked once a day) or else from the
-    /// policy. Nil if neither is available. Waits for the service if it hasn't answered yet.
+    /// The products and the entitlements that they grant, from the service (`GET /v1/products`, requested once a day)
+    /// or else from the policy. Nil if neither is available. If there is no stored response of the service, waits for
+    /// one.
     public var catalog: Tenure.ProductCatalog? {
         get async { await engine.knownCatalog() }
     }

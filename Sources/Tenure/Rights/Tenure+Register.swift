@@ -2,8 +2,8 @@ public import Foundation
 public import TenureCore
 
 extension Tenure {
-    /// Grants an entitlement to customers who first got the app in one of these versions and before the date. Prefer a
-    /// policy; see `VersionRights`.
+    /// Grants an entitlement to customers who first got the app in one of these versions and before the date. Use a
+    /// policy instead if you can: see `VersionRights`.
     ///
     /// The grant lasts until the process ends, so register at each start, before the first call of `allows(_:)`.
     public func register(
@@ -13,7 +13,7 @@ extension Tenure {
             entitlement: entitlement, versions: versions, purchasedBefore: purchasedBefore, on: platform)
     }
 
-    /// Removes everything that was registered for an entitlement. Grants from other sources stay.
+    /// Removes everything that was registered for an entitlement. Grants from other sources don't change.
     public func unregister(entitlement: String) async { await engine.unregister(entitlement: entitlement) }
 }
 

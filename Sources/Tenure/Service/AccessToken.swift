@@ -3,6 +3,6 @@ import Foundation
 /// A token that gives access to the service's API for a limited time.
 struct AccessToken: Sendable, Hashable {
     let value: String
-    /// By this device's clock.
+    /// When the token expires, by this device's clock.
     let expiresAt: Date
 }

@@ -3,9 +3,9 @@ import TenureAPI
 import TenureCore
 
 extension SyncRequest {
-    /// The request with everything that was read from StoreKit; nil without any signed artifact.
+    /// Creates the request with all artifacts that were read from StoreKit. Nil if there is no signed artifact.
     ///
-    /// It has `receipt` only without an app transaction, because that contains the same facts.
+    /// It has `receipt` only if there is no app transaction, which contains the same facts.
     init?(_ snapshot: AppStoreSnapshot, from access: any AppStoreAccess) async {
         self.init(appTransaction: snapshot.appTransaction?.jws)
         if let listed = snapshot.transactions {
@@ -14,15 +14,15 @@ extension SyncRequest {
         }
         if appTransaction == nil, let bytes = access.receipt, !bytes.isEmpty, bytes.count <= Self.largestReceipt {
             receipt = bytes.base64EncodedString()
-            // The service compares the receipt's hash with it; for nothing else does it leave the device.
+            // The service needs the device identifier to check the receipt's hash. It isn't sent for anything else.
             if ReceiptAttributes(bytes)?.hasDeviceHash == true { deviceIdentifier = await access.deviceIdentifier }
         }
         guard appTransaction != nil || receipt != nil || transactions?.isEmpty == false else { return nil }
         deviceVerificationID = access.deviceVerificationID?.uuidString
     }
 
-    /// The service takes 2,000 of them and 4 MiB in all. Where there are more, old periods of subscriptions are left
-    /// out.
+    /// Returns the transactions to send. The service accepts 2,000 transactions and 4 MiB in all. If there are more,
+    /// old periods of subscriptions are left out.
     static func mostRelevant(_ transactions: [StoreTransaction]) -> [StoreTransaction] {
         let total = transactions.reduce(0) { $0 + $1.jws.utf8.count }
         guard transactions.count > mostTransactions || total > largestTransactions else { return transactions }

@@ -1,10 +1,10 @@
 package import Foundation
 import TenureCore
 
-/// The keychain, or a file if the keychain refuses this process.
+/// Stores the state in the keychain, or in a file if this process can't use the keychain.
 ///
-/// A Mac app that was signed without a team has no data-protection keychain. A locked keychain is another matter: it
-/// holds a state, and is read again once it is unlocked.
+/// A Mac app that was signed without a team can't use the data-protection keychain. If the keychain is only locked, no
+/// file is used: the state in the keychain is read again after the device is unlocked.
 package struct FallbackStateStorage: StateStorage {
     private let keychain: any StateStorage
     private let file: any StateStorage
@@ -27,7 +27,8 @@ package struct FallbackStateStorage: StateStorage {
 
     package func remove() throws { try attempt { try $0.remove() } }
 
-    /// Returns a log that writes its first line only, for all storages of a process: the keychain refuses them alike.
+    /// Returns a log that writes only its first line. All storages of a process share it, because the reason is the
+    /// same.
     static func once(_ log: @escaping @Sendable (String) -> Void) -> @Sendable (String) -> Void {
         let isWritten = Locked(false)
         return { line in

@@ -2,7 +2,7 @@ package import Foundation
 import TenureCore
 import TenureFiles
 
-/// A folder that only its user can read: the state, the secret that seals it, and the lock.
+/// Stores the state in a folder that only its user can read, with the secret that seals the state, and a lock file.
 package struct FileStateStorage: StateStorage {
     package let folder: URL
     private let state: WholeFile
@@ -34,7 +34,8 @@ package struct FileStateStorage: StateStorage {
         }
     }
 
-    /// Called by `update` with the lock, so that two processes cannot replace a damaged secret twice.
+    /// Returns the secret, and creates it if it is missing or damaged. `update` calls this while it holds the lock, so
+    /// that two processes can't create different secrets.
     package func secret() throws -> Data {
         let known = try contents(of: secretFile)
         if let known, known.count == Self.secretSize { return known }
@@ -44,7 +45,7 @@ package struct FileStateStorage: StateStorage {
         return try contents(of: secretFile) ?? made
     }
 
-    /// Keeps the lock file: another process may be waiting for it.
+    /// Removes the state and the secret. The lock file stays, because another process may be waiting for the lock.
     package func remove() throws {
         for file in [state, secretFile] where unlink(file.path) != 0 && errno != ENOENT {
             throw CocoaError(.fileWriteUnknown)
@@ -53,18 +54,18 @@ package struct FileStateStorage: StateStorage {
 
     private func contents(of file: WholeFile) throws -> Data? {
         guard let contents = try file.read(most: SealedState.largestSize) else { return nil }
-        // The client never writes a file that large.
+        // The file is too large to be the client's.
         return contents.bytes.count <= SealedState.largestSize ? Data(contents.bytes) : Data()
     }
 }
 
 extension FileStateStorage {
-    /// `$XDG_DATA_HOME/tenure/NAME`, or `~/.local/share/tenure/NAME` if that is not set.
+    /// `$XDG_DATA_HOME/tenure/NAME`, or `~/.local/share/tenure/NAME` if that isn't set.
     package static func standard(name: String) -> FileStateStorage {
         FileStateStorage(folder: root.appendingPathComponent(safe(name), isDirectory: true))
     }
 
-    /// `$XDG_DATA_HOME/tenure/groups/GROUP`: shared by the processes that name the group.
+    /// `$XDG_DATA_HOME/tenure/groups/GROUP`, which all processes with this `accessGroup` share.
     static func shared(group: String) -> FileStateStorage {
         FileStateStorage(folder: root.appendingPathComponent("groups/" + safe(group), isDirectory: true))
     }
@@ -81,7 +82,7 @@ extension FileStateStorage {
         return data.appendingPathComponent("tenure", isDirectory: true)
     }
 
-    /// A file name that can't lead out of its folder.
+    /// Returns a name as a file name that can't lead out of its folder.
     static func safe(_ name: String) -> String {
         let plain = String(name.unicodeScalars.map { isPlain($0) ? Character($0) : "_" })
         return plain.allSatisfy { $0 == "." } ? "app" : plain

@@ -2,7 +2,7 @@ import Foundation
 
 /// A lock that one process at a time holds, and one `Tenure` at a time within a process.
 ///
-/// The kernel releases it when the process ends, however that happens.
+/// If the process ends, the kernel releases the lock, even after a crash.
 struct InterProcessLock {
     let path: String
 
@@ -11,7 +11,7 @@ struct InterProcessLock {
 
     /// Runs `body` with the lock, and waits at most 2 seconds for it.
     func withLock<Result>(_ body: () throws -> Result) throws -> Result {
-        // Children must not inherit it: they would hold the lock for as long as they run.
+        // Child processes must not inherit the descriptor: they would hold the lock as long as they run.
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw StateStorageError.lockUnavailable(path: path, reason: String(cString: strerror(errno)).lowercased())

@@ -2,7 +2,8 @@
     package import Foundation
     import Security
 
-    /// One item of the keychain. It outlives a reinstallation, and never leaves this device, not even in a backup.
+    /// Stores the state in one keychain item. The item survives a reinstallation of the app. It isn't synchronized to
+    /// other devices or included in backups.
     package struct KeychainStateStorage: StateStorage {
         private let account: String
         /// The access group that shares the item; nil: the app's own.
@@ -21,14 +22,14 @@
         }
 
         private var query: [CFString: Any] {
-            // A query without a group searches all groups that the app may use, so that the shared item needs another
-            // service than the app's own.
+            // A query without a group searches all groups of the app. So the shared item has another service name than
+            // the private one.
             var query: [CFString: Any] = [
                 kSecClass: kSecClassGenericPassword, kSecAttrService: group == nil ? "tenure" : "tenure.shared",
                 kSecAttrAccount: account,
             ]
             if let group { query[kSecAttrAccessGroup] = group }
-            // On the Mac too: the file-based keychain asks people for a password.
+            // Use it on the Mac, too: the file-based keychain would ask the customer for a password.
             query[kSecUseDataProtectionKeychain] = true
             return query
         }
@@ -66,7 +67,7 @@
             guard status == errSecSuccess else { throw StateStorageError(status, operation: "write") }
         }
 
-        /// Empty: the keychain keeps other apps out.
+        /// Returns an empty secret, because other apps can't access the keychain item.
         package func secret() throws -> Data { Data() }
 
         package func remove() throws {

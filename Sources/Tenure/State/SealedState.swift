@@ -8,10 +8,10 @@ import TenureJSON
     import Crypto
 #endif
 
-/// The bytes of the local state: a format, a seal over the rest, and the rest.
+/// The bytes of the stored state: a format identifier, a seal (an HMAC) of the contents, and the contents.
 ///
-/// The seal is made with a secret that stays on the device, so that what was changed, cut short or copied from
-/// elsewhere is found out.
+/// The seal is made with a secret that stays on the device. So a state that was changed, truncated or copied from
+/// another device is detected.
 package enum SealedState {
     /// The maximum size in bytes. The client never writes more.
     static let largestSize = 8 * 1024 * 1024
@@ -22,7 +22,7 @@ package enum SealedState {
         format + Data(HMAC<SHA256>.authenticationCode(for: contents, using: key(secret))) + contents
     }
 
-    /// Nil if the seal is invalid.
+    /// Returns the contents. Nil if the seal is invalid.
     package static func open(_ bytes: Data, with secret: Data) -> Data? {
         let start = format.count + sealSize
         guard bytes.count >= start, bytes.prefix(format.count) == format else { return nil }
@@ -34,7 +34,7 @@ package enum SealedState {
         return contents
     }
 
-    /// Names sealed bytes without holding them.
+    /// A digest that identifies sealed bytes.
     static func digest(of bytes: Data) -> String { Base64.urlSafe.text(SHA256.hash(data: bytes)) }
 
     private static func key(_ secret: Data) -> SymmetricKey { SymmetricKey(data: Data("tenure".utf8) + secret) }

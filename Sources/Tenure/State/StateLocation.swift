@@ -3,7 +3,8 @@ import Foundation
 /// Where a process keeps its state.
 package struct StateLocation: Sendable {
     package let storage: any StateStorage
-    /// The private place, from before the state was shared; it is moved from there.
+    /// The storage that an earlier release used before the state was shared. The state is moved from it.
+    /// Nil if the state isn't shared.
     var former: (any StateStorage)?
     /// Nil on platforms without device locks.
     var gracePeriod: GracePeriodFile?
@@ -16,9 +17,9 @@ package struct StateLocation: Sendable {
         self.gracePeriod = gracePeriod
     }
 
-    /// The place that the options name.
+    /// Uses the storage that the options specify.
     ///
-    /// - Throws: if this process cannot use the access group.
+    /// - Throws: if this process can't use the access group.
     package init(_ options: Tenure.Options, host: HostProcess) throws(AccessGroupError) {
         guard let group = options.accessGroup else {
             self = Self.private(options)
@@ -51,7 +52,7 @@ package struct StateLocation: Sendable {
             guard let container = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: group) else {
                 throw .missing(group)
             }
-            // Several apps may use one group. Each app has its own state, shared with its extensions.
+            // Several apps may use one group. Each app has its own state, which it shares with its extensions.
             let app = host.containingBundleID ?? AppName.ofThisApp
             let folder = container.appendingPathComponent("Library/Application Support/tenure/\(app)")
             // On the Mac the system returns the path of a container even if the app lacks the group. The folder itself
@@ -76,7 +77,7 @@ package struct StateLocation: Sendable {
         /// `tenure/NAME` in Application Support.
         static func support(_ name: String) -> URL {
             #if os(tvOS)
-                // An Apple TV gives apps no other place.
+                // On tvOS, apps can store files only in the caches folder.
                 let place = FileManager.SearchPathDirectory.cachesDirectory
             #else
                 let place = FileManager.SearchPathDirectory.applicationSupportDirectory

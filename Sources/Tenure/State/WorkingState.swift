@@ -1,13 +1,13 @@
 package import Foundation
 import TenureCore
 
-/// The state as this process knows it, kept in step with what other processes store.
+/// This process's copy of the stored state, merged with the changes of other processes.
 ///
-/// Making one reads nothing. `reload` reads what is stored; `save` and `update` write it. All of them keep what other
-/// processes wrote.
+/// `init` reads nothing. `reload` reads the stored state; `save` and `update` write it. All of them keep the changes of
+/// other processes.
 package struct WorkingState: Sendable {
     private let storage: any StateStorage
-    /// The private place that the state is moved away from, once it is shared.
+    /// The storage that an earlier release used before the state was shared. The state is moved from it.
     private let former: (any StateStorage)?
     private let gracePeriod: GracePeriodFile?
     private let device: String?
@@ -19,11 +19,11 @@ package struct WorkingState: Sendable {
 
     /// The state of this process.
     var current: StoredState
-    /// What was stored when this process last read or wrote it; nil: nothing that it could read.
+    /// The stored state when this process last read or wrote it. Nil if it couldn't read any.
     package private(set) var stored: StoredState?
-    /// Whether there may be a state that could not be read.
+    /// Whether there may be a stored state that couldn't be read.
     private(set) var isUnreadable = false
-    /// Why the private state could not be moved yet. Nil: it was moved, or none exists.
+    /// Why the private state couldn't be moved yet. Nil: it was moved, or none exists.
     private(set) var moveFailure: String?
 
     init(
@@ -46,7 +46,7 @@ package struct WorkingState: Sendable {
 
     // MARK: Reading
 
-    /// Reads what is stored and merges it. Call it when a search begins, and once the device was unlocked.
+    /// Reads the stored state and merges it. Call this when a search begins, and after the device was unlocked.
     @discardableResult
     package mutating func reload(at clock: Date) -> StateReadResult {
         let result = storage.load(device: device)
@@ -71,21 +71,21 @@ package struct WorkingState: Sendable {
         var known = theirs
         known.settle(on: device, ownsState ? distribution : nil, at: clock)
         var merged = current.merging(known, base: stored ?? initial, at: clock)
-        // An extension may run without the persona that the app has.
+        // The app may use a persona, and its extension not. Keep this process's persona.
         merged.setPersona(persona)
         return merged
     }
 
     // MARK: Writing
 
-    /// Writes what this process knows, if it is worth a write. Throws if it could not be written.
+    /// Writes the state of this process, if it differs enough from the stored one. Throws if that fails.
     package mutating func save(at clock: Date) throws {
         if let stored, stored.agrees(with: current) { return }
         try update(at: clock) { _ in }
     }
 
-    /// Changes the state while no other process can, with all that others wrote. If `change` throws, nothing is
-    /// written.
+    /// Reads the stored state, changes it and writes it, with a lock that keeps out other processes. If `change`
+    /// throws, nothing is written.
     @discardableResult
     package mutating func update<Result>(
         at clock: Date, _ change: (inout StoredState) throws -> Result
@@ -106,7 +106,7 @@ package struct WorkingState: Sendable {
                 return next
             }
         } catch {
-            // What others wrote is known all the same.
+            // If `change` threw, still use what other processes have written.
             current = known
             stored = read
             throw error
@@ -118,7 +118,7 @@ package struct WorkingState: Sendable {
         return result
     }
 
-    // MARK: The private state, when the state becomes shared
+    // MARK: Moving the private state to the shared storage
 
     private mutating func moveFormerState(at clock: Date) {
         guard let former else { return }
@@ -127,7 +127,7 @@ package struct WorkingState: Sendable {
             let digest = SealedState.digest(of: bytes)
             let (device, distribution) = (device, distribution)
             try update(at: clock) { state in
-                // It was added before, and then could not be removed.
+                // An earlier start added this state, but couldn't remove it.
                 guard state.moved?.contains(digest) != true else { return }
                 if case .state(var formerState) = try former.decode(bytes, device: device) {
                     // A TestFlight build may have stored it.
@@ -142,7 +142,7 @@ package struct WorkingState: Sendable {
             moveFailure = "\(error)"
             if case .state(var known) = former.load(device: device) {
                 known.settle(on: device, distribution, at: clock)
-                // Only its evidence: sessions of trials are added when it is moved.
+                // Use only its evidence for now. Its trial sessions are added when it is moved.
                 current.account = current.account.merging(known.account, base: initial.account)
             }
         }
@@ -156,7 +156,7 @@ package struct WorkingState: Sendable {
     }
 
     private mutating func endGracePeriod() {
-        // A process before this one may have begun it.
+        // An earlier process may have begun it, so end it even if this process didn't.
         gracePeriod?.end()
         isUnreadable = false
     }

@@ -10,14 +10,14 @@ enum PluralRule: Sendable {
     case zeroOneOther
     /// Czech: 1; 2 to 4; others.
     case czech
-    /// Polish: 1; what ends in 2 to 4 but not 12 to 14; others.
+    /// Polish: 1; numbers that end in 2 to 4 but not in 12 to 14; others.
     case polish
-    /// Russian, Ukrainian: what ends in 1 but not 11; in 2 to 4 but not 12 to 14; others.
+    /// Russian, Ukrainian: numbers that end in 1 but not in 11; in 2 to 4 but not in 12 to 14; others.
     case eastSlavic
-    /// Arabic: 1; 2; what ends in 03 to 10; in 11 to 99; others.
+    /// Arabic: 1; 2; numbers that end in 03 to 10; in 11 to 99; others.
     case arabic
 
-    /// How many forms a noun has.
+    /// The number of forms of a noun.
     var count: Int {
         switch self {
         case .single: 1
@@ -27,7 +27,8 @@ enum PluralRule: Sendable {
         }
     }
 
-    /// Which of the forms the number takes, in the order of the descriptions above. The number is not negative.
+    /// Returns the index of the form for a number, in the order of the cases' descriptions. The number must not be
+    /// negative.
     func form(of number: Int) -> Int {
         let (units, hundredths) = (number % 10, number % 100)
         let isFew = (2...4).contains(units) && !(12...14).contains(hundredths)

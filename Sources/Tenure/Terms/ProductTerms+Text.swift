@@ -4,10 +4,10 @@ import TenureCore
 extension Tenure.ProductTerms {
     /// `3 days free, then $24.99 per year`: everything that the customer should know before paying.
     ///
-    /// The words are in the language of the locale, in English where Tenure has none for it; prices and numbers are
-    /// written by Foundation.
+    /// The words are in the language of the locale, or in English if Tenure has no words in that language. Foundation
+    /// formats prices and numbers.
     ///
-    /// - Parameter recurring: false says what one payment buys, `$24.99 for 1 year`, and leaves out that another follows.
+    /// - Parameter recurring: pass false to describe only one payment, `$24.99 for 1 year`, without the next ones.
     public func text(in locale: Locale = .autoupdatingCurrent, recurring: Bool = true) -> String {
         let speech = Speech(locale)
         let price = speech.price(of: self, recurring: recurring)
@@ -15,28 +15,28 @@ extension Tenure.ProductTerms {
         return fill(speech.words.then, ["offer": offer, "price": price])
     }
 
-    /// `$24.99 per year`, without what comes first.
+    /// `$24.99 per year`: the price without the introductory offer.
     public func priceText(in locale: Locale = .autoupdatingCurrent, recurring: Bool = true) -> String {
         Speech(locale).price(of: self, recurring: recurring)
     }
 
-    /// `3 days free`; nil where there is no offer.
+    /// `3 days free`: the introductory offer. Nil without an offer.
     public func offerText(in locale: Locale = .autoupdatingCurrent) -> String? { Speech(locale).offer(of: self) }
 
-    /// `1 year`: how long one payment lasts; nil for what has no end.
+    /// `1 year`: how long one payment lasts. Nil for products without an end.
     public func lengthText(in locale: Locale = .autoupdatingCurrent) -> String? {
         let speech = Speech(locale)
         return period.map { speech.length($0, speech.words.length) }
     }
 
-    /// `$2.08 per month`, to compare products of different lengths; nil where `pricePerMonth` is.
+    /// `$2.08 per month`, to compare products of different lengths. Nil if `pricePerMonth` is nil.
     public func pricePerMonthText(in locale: Locale = .autoupdatingCurrent) -> String? {
         let speech = Speech(locale)
         return pricePerMonth.map { fill(speech.words.per.month, ["price": speech.money($0, of: self)]) }
     }
 }
 
-/// The words of one language, put together around what Foundation formats.
+/// Combines the words of one language with prices and numbers that Foundation formats.
 private struct Speech {
     let locale: Locale
     let words: Wording
@@ -58,7 +58,7 @@ private struct Speech {
             return fill(
                 words.upFront, ["price": price, "length": length(period, words.upFrontLength ?? words.length)])
         case (.nonConsumable, _): return fill(words.once, ["price": price])
-        // Their length is unknown.
+        // The length of these products is unknown.
         case (.consumable, _), (.autoRenewable, nil), (.nonRenewing, nil): return price
         }
     }
@@ -72,7 +72,7 @@ private struct Speech {
         switch offer.payment {
         case .free: return fill(words.free, ["length": length(offer.length, words.length)])
         case .upFront(let amount): return upFront(amount)
-        // Paid once only.
+        // There is only one payment.
         case .asYouGo(let amount, let period) where period == offer.length: return upFront(amount)
         case .asYouGo(let amount, let period):
             let price = recurring(money(amount, of: product), each: period)
@@ -93,7 +93,7 @@ private struct Speech {
     /// `3 days`, `18 months`, `1 month and 10 days`.
     func length(_ period: CalendarPeriod, _ units: Wording.Units) -> String {
         let texts = period.parts.map { part in
-            // A language may say less than all of its forms where they are the same.
+            // A language may list fewer forms than its rule has if the rest are the same.
             let forms = units[part.unit].split(separator: "|").map { String($0) }
             let form = min(words.plurals.form(of: part.count), forms.count - 1)
             return fill(forms.indices.contains(form) ? forms[form] : "", ["n": number(part.count)])
@@ -105,8 +105,8 @@ private struct Speech {
 }
 
 extension CalendarPeriod {
-    /// In years, months, weeks and days, of which a length has one, or two where it is crooked. A trial of a week is one
-    /// of seven days in some versions of StoreKit: both read alike.
+    /// The length in one unit if possible, such as `2 weeks` or `1 year`; otherwise in months and days. Some versions
+    /// of StoreKit describe a trial of one week as seven days, and others as one week. Both give the same text.
     fileprivate var parts: [(count: Int, unit: LengthUnit)] {
         var parts: [(Int, LengthUnit)] = []
         if months > 0 { parts.append(months % 12 == 0 ? (months / 12, .year) : (months, .month)) }

@@ -2,31 +2,31 @@ public import Foundation
 public import TenureCore
 
 extension Tenure {
-    /// What a product costs and for how long, as the App Store sells it to this customer.
+    /// A product's price, its length and its introductory offer, as the App Store sells it to this customer.
     ///
-    /// Apps with their own prices and tests can create one.
+    /// Apps with their own prices, and tests, can create terms themselves.
     public struct ProductTerms: Sendable, Hashable {
         /// How the product is sold.
         public enum Kind: Sendable, Hashable {
-            /// Bought once, permanently.
+            /// Bought once and kept permanently.
             case nonConsumable
-            /// Bought as often as the customer likes, and used up.
+            /// Bought any number of times and used up.
             case consumable
-            /// Bought once, for the policy's `period`.
+            /// Bought once for the length that the policy specifies.
             case nonRenewing
-            /// Bought again after each `period`.
+            /// Renewed after each `period`.
             case autoRenewable
         }
 
-        /// What a customer who is new to a subscription gets first.
+        /// An introductory offer: what a new subscriber pays at first.
         public struct Offer: Sendable, Hashable {
             /// How the customer pays for an offer.
             public enum Payment: Sendable, Hashable {
                 /// A free trial.
                 case free
-                /// Once, for all of `length`.
+                /// One payment for the whole `length`.
                 case upFront(Decimal)
-                /// Again for each `period`, as long as `length`.
+                /// A payment for each `period` during `length`.
                 case asYouGo(Decimal, period: CalendarPeriod)
             }
 
@@ -35,13 +35,13 @@ extension Tenure {
             /// How long the offer lasts.
             public let length: CalendarPeriod
 
-            /// Creates an offer by its whole length.
+            /// Creates an offer from its whole length.
             public init(_ payment: Payment, for length: CalendarPeriod) {
                 self.payment = payment
                 self.length = length
             }
 
-            /// Creates an offer as StoreKit describes it: a period and the number of periods.
+            /// Creates an offer from a period and the number of periods, as StoreKit describes it.
             public init(_ payment: Payment, period: CalendarPeriod, count: Int) {
                 self.init(payment, for: period.times(count))
             }

@@ -30,7 +30,7 @@ extension Wording {
     static let danish = Wording(
         plurals: .oneOther,
         length: Units("{n} dag|{n} dage", "{n} uge|{n} uger", "{n} måned|{n} måneder", "{n} år|{n} år"),
-        // Every third month: an ordinal number, and the noun in the singular.
+        // "Every 3rd month": an ordinal number, and the noun in the singular.
         everyLength: Units("{n}. dag", "{n}. uge", "{n}. måned", "{n}. år"),
         per: Units("{price} pr. dag", "{price} pr. uge", "{price} pr. måned", "{price} pr. år"),
         every: "{price} hver {length}", free: "{length} gratis", upFront: "{price} for {length}",

@@ -1,7 +1,7 @@
 extension Wording {
     static let finnish = Wording(
         plurals: .oneOther,
-        // A number other than 1 takes the partitive.
+        // After a number other than 1, the noun is in the partitive.
         length: Units(
             "{n} päivä|{n} päivää", "{n} viikko|{n} viikkoa", "{n} kuukausi|{n} kuukautta", "{n} vuosi|{n} vuotta"),
         upFrontLength: Units("{n} päivältä", "{n} viikolta", "{n} kuukaudelta", "{n} vuodelta"),
@@ -22,7 +22,7 @@ extension Wording {
 
     static let arabic = Wording(
         plurals: .arabic,
-        // One and two are said without a number.
+        // The forms for one and two have no number.
         length: Units(
             "يوم واحد|يومان|{n} أيام|{n} يومًا|{n} يوم", "أسبوع واحد|أسبوعان|{n} أسابيع|{n} أسبوعًا|{n} أسبوع",
             "شهر واحد|شهران|{n} أشهر|{n} شهرًا|{n} شهر", "سنة واحدة|سنتان|{n} سنوات|{n} سنة|{n} سنة"),
@@ -31,7 +31,7 @@ extension Wording {
         every: "{price} كل {length}", free: "{length} مجانًا", upFront: "{price} لمدة {length}",
         during: "{price} لمدة {length}", then: "{offer}، ثم {price}", once: "{price} مرة واحدة")
 
-    /// Behind a preposition, in which only the dual differs.
+    /// The forms after a preposition. Only the dual differs.
     private static let oblique = Units(
         "يوم واحد|يومين|{n} أيام|{n} يومًا|{n} يوم", "أسبوع واحد|أسبوعين|{n} أسابيع|{n} أسبوعًا|{n} أسبوع",
         "شهر واحد|شهرين|{n} أشهر|{n} شهرًا|{n} شهر", "سنة واحدة|سنتين|{n} سنوات|{n} سنة|{n} سنة")

@@ -2,10 +2,10 @@ extension Wording {
     static let french = Wording(
         plurals: .zeroOneOther,
         length: Units("{n} jour|{n} jours", "{n} semaine|{n} semaines", "{n} mois|{n} mois", "{n} an|{n} ans"),
-        // Weeks are feminine.
+        // The word for "week" is feminine.
         everyLength: Units("tous les {n} jours", "toutes les {n} semaines", "tous les {n} mois", "tous les {n} ans"),
         per: Units("{price} par jour", "{price} par semaine", "{price} par mois", "{price} par an"),
-        // `gratuit` would have to agree with the unit.
+        // `gratuit` agrees with `essai`, so it needn't be inflected for the unit.
         every: "{price} {length}", free: "{length} d’essai gratuit", upFront: "{price} pour {length}",
         during: "{price} pendant {length}", then: "{offer}, puis {price}", once: "{price} en paiement unique")
 

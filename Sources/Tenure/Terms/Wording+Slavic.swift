@@ -13,7 +13,7 @@ extension Wording {
         length: Units(
             "{n} den|{n} dny|{n} dní", "{n} týden|{n} týdny|{n} týdnů", "{n} měsíc|{n} měsíce|{n} měsíců",
             "{n} rok|{n} roky|{n} let"),
-        // The genitive behind `po dobu`.
+        // The genitive after `po dobu`.
         duringLength: Units(
             "{n} dne|{n} dnů|{n} dnů", "{n} týdne|{n} týdnů|{n} týdnů", "{n} měsíce|{n} měsíců|{n} měsíců",
             "{n} roku|{n} let|{n} let"),
@@ -29,9 +29,9 @@ extension Wording {
         length: Units(
             "{n} день|{n} дня|{n} дней", "{n} неделя|{n} недели|{n} недель", "{n} месяц|{n} месяца|{n} месяцев",
             "{n} год|{n} года|{n} лет"),
-        // The accusative, in which only the feminine week differs.
+        // The accusative. Only the word for "week", which is feminine, differs.
         upFrontLength: accusative,
-        // The genitive behind `в течение`.
+        // The genitive after `в течение`.
         duringLength: Units(
             "{n} дня|{n} дней|{n} дней", "{n} недели|{n} недель|{n} недель", "{n} месяца|{n} месяцев|{n} месяцев",
             "{n} года|{n} лет|{n} лет"),
@@ -49,7 +49,7 @@ extension Wording {
         length: Units(
             "{n} день|{n} дні|{n} днів", "{n} тиждень|{n} тижні|{n} тижнів", "{n} місяць|{n} місяці|{n} місяців",
             "{n} рік|{n} роки|{n} років"),
-        // The genitive behind `протягом`.
+        // The genitive after `протягом`.
         duringLength: Units(
             "{n} дня|{n} днів|{n} днів", "{n} тижня|{n} тижнів|{n} тижнів", "{n} місяця|{n} місяців|{n} місяців",
             "{n} року|{n} років|{n} років"),

@@ -29,25 +29,25 @@ struct Wording: Sendable {
     }
 
     let plurals: PluralRule
-    /// `3 days`, all forms of the language, separated by `|` in the order of its rule.
+    /// `3 days`: all plural forms, separated by `|`, in the order of the language's plural rule.
     let length: Units
-    /// The same as written in `upFront`, in `during` and in `every`, where the language bends it there.
+    /// The lengths as inflected in `upFront`, `during` and `every`. Nil if the language doesn't inflect them there.
     var upFrontLength: Units?
     var duringLength: Units?
     var everyLength: Units?
-    /// `{price} per month`: of a price that is paid once in each of them.
+    /// `{price} per month`: a price that is paid once in each unit.
     let per: Units
-    /// `{price} every {length}`: of a price that is paid once in several of them.
+    /// `{price} every {length}`: a price that is paid once in several units.
     let every: String
     /// `{length} free`.
     let free: String
-    /// `{price} for {length}`: paid once, for all of it.
+    /// `{price} for {length}`: a price that is paid once for the whole length.
     let upFront: String
-    /// `{price} for {length}`: what is paid again and again, and for how long.
+    /// `{price} for {length}`: a recurring price, and how long it applies.
     let during: String
     /// `{offer}, then {price}`.
     let then: String
-    /// `{price} once`: nothing follows.
+    /// `{price} once`: a single payment.
     let once: String
 }
 
@@ -56,7 +56,7 @@ enum LengthUnit: CaseIterable, Sendable {
 }
 
 extension Wording {
-    /// In the language of the locale; in English where there are no words for it here.
+    /// Returns the wording in the language of the locale, or in English if that language is missing.
     init(_ locale: Locale) {
         self = Self.languages[Self.key(locale)] ?? .english
     }

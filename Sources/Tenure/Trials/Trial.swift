@@ -2,7 +2,7 @@ public import Foundation
 import TenureCore
 
 extension Tenure {
-    /// The trial of one entitlement. Owners never see one.
+    /// The trial of one entitlement. It isn't offered to customers who have the entitlement.
     public func trial(_ entitlement: String) -> Trial {
         Trial(entitlement: entitlement, tenure: self)
     }
@@ -21,7 +21,8 @@ extension Tenure {
             }
         }
 
-        /// Begins a session. It lasts as long as the app keeps it, a day at most. `allows(_:)` returns true meanwhile.
+        /// Begins a session. It lasts until the app releases the returned object, and for a day at most. During the
+        /// session, `allows(_:)` returns true.
         ///
         /// - Throws: `trialOver` if no session is left; `noTrial` if the policy has no trial; `service` or `notStored`
         ///   if the session couldn't be counted, in which case it doesn't begin.

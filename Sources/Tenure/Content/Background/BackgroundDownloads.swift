@@ -1,17 +1,17 @@
 package import Foundation
 
-/// The system's downloads, which go on while the app is suspended or isn't running: a background `URLSession`, or a
-/// test's imitation of it.
+/// Downloads that the system continues while the app is suspended or isn't running: a background `URLSession`, or a
+/// test's substitute for one.
 ///
-/// It makes no decisions. Everything that a download means is in its label, because the process that gets the file may
-/// be another one than the one that asked for it.
+/// A download has a label that says which bytes of which pack it fetches. The process that gets the file needs it,
+/// because it may be another process than the one that started the download.
 package protocol BackgroundDownloads: Sendable {
-    /// Connects this process. Reports every download that ends, and those that have ended while no process was
-    /// connected.
+    /// Connects this process to the system's downloads. `ended` is called for every download that ends, and for each
+    /// that ended while no process was connected.
     ///
     /// - Parameters:
-    ///   - ended: moves the file before it returns; afterward the system deletes it.
-    ///   - delivered: called when everything was reported that ended while the app wasn't running.
+    ///   - ended: must move the file before it returns, because the system then deletes it.
+    ///   - delivered: called after `ended` was called for all downloads that ended while the app wasn't running.
     func connect(
         ended: @escaping @Sendable (BackgroundResult) -> Void, delivered: @escaping @Sendable () -> Void)
 
@@ -23,7 +23,7 @@ package protocol BackgroundDownloads: Sendable {
     /// Cancels the downloads with these labels.
     func cancel(_ labels: Set<String>) async
 
-    /// Runs `body`, and keeps the app from being suspended meanwhile, as long as the system lets it.
+    /// Runs `body`, and asks the system not to suspend the app until `body` returns.
     func keepRunning(_ body: @escaping @Sendable () async -> Void) async
 }
 
@@ -31,21 +31,22 @@ extension BackgroundDownloads {
     package func keepRunning(_ body: @escaping @Sendable () async -> Void) async { await body() }
 }
 
-/// A download for the system.
+/// A request to the system for one download.
 package struct BackgroundOrder: Sendable, Hashable {
     package let url: URL
     package let headers: [String: String]
-    /// A label, which the result repeats.
+    /// A text that identifies the download. Its status and its result repeat the label.
     package let label: String
-    /// In bytes.
+    /// The expected size of the body, in bytes.
     let expectedSize: Int64
     let allowsExpensiveNetwork: Bool
     let allowsConstrainedNetwork: Bool
 }
 
+/// A download that hasn't ended.
 package struct BackgroundStatus: Sendable, Hashable {
     let label: String
-    /// Bytes of the body so far.
+    /// The number of bytes of the body that were downloaded so far.
     let received: Int64
 
     package init(label: String, received: Int64) {
@@ -60,7 +61,7 @@ package struct BackgroundResult: Sendable, Hashable {
     /// Nil if there was no response.
     let status: Int?
     let contentRange: String?
-    /// The body; nil after a failure. It may be that of any status.
+    /// The file with the response's body, whatever its status. Nil if the download failed.
     package let file: URL?
 
     package init(label: String, status: Int? = nil, contentRange: String? = nil, file: URL? = nil) {

@@ -3,7 +3,7 @@
     import TenureCore
     import TenureHTTP
 
-    /// A background `URLSession`. It makes no decisions: see `BackgroundTransfers`.
+    /// A background `URLSession`. `BackgroundTransfers` decides what it downloads.
     final class BackgroundSession: NSObject, BackgroundDownloads, URLSessionDownloadDelegate, Sendable {
         private struct State: Sendable {
             var session: URLSession?
@@ -13,7 +13,7 @@
 
         private let group: String?
         private let state = Locked(State())
-        /// Creating a session again before the first one was invalidated is unsafe.
+        /// The only session of this process. A process can't have two background sessions with the same identifier.
         private static let shared = Locked<BackgroundSession?>(nil)
 
         /// - Parameter group: the App Group that the app shares with its extensions.
@@ -49,7 +49,7 @@
             ended: @escaping @Sendable (BackgroundResult) -> Void, delivered: @escaping @Sendable () -> Void
         ) {
             state.withLock { ($0.ended, $0.delivered) = (ended, delivered) }
-            // The system reports as soon as the session exists.
+            // The closures are stored first: the system calls the delegate as soon as the session exists.
             _ = session
         }
 
@@ -108,7 +108,7 @@
         }
 
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-            // A finished download was reported before.
+            // `didFinishDownloadingTo` has already reported a download that succeeded.
             guard error != nil, let label = task.taskDescription else { return }
             state.withLock { $0.ended }?(BackgroundResult(label: label))
         }

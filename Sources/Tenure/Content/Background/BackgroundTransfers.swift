@@ -4,19 +4,19 @@ import TenureCore
 import TenureFiles
 import TenureHTTP
 
-/// Ranges that the system downloads for the app.
+/// Ranges of asset packs that the system downloads for the app while it is in the background.
 final class BackgroundTransfers: Sendable {
     private struct State: Sendable {
-        /// Downloads that haven't ended, with the bytes that they had last.
+        /// Downloads that haven't ended, with the number of bytes that each had when last checked.
         var known: [RangeLabel: Int64] = [:]
         var isConnected = false
-        /// Whether everything was reported that ended while the app wasn't running.
+        /// Whether the system has reported all downloads that ended while the app wasn't running.
         var isDelivered = false
-        /// Packs with a finished download that wasn't processed yet.
+        /// Packs with a download that has ended, but that `takeEnded()` hasn't returned yet.
         var ended: Set<String> = []
-        /// Packs of which a server has refused a link, until they get another one.
+        /// Packs with a link that a server has rejected and that wasn't replaced yet.
         var refused: Set<String> = []
-        /// Downloads that have ended while the system lists those that haven't.
+        /// Downloads that ended while `refresh()` waited for the system's list of unfinished downloads.
         var endedMeanwhile: Set<RangeLabel> = []
         /// Called after each download that ended.
         var notify: (@Sendable () -> Void)?
@@ -25,7 +25,7 @@ final class BackgroundTransfers: Sendable {
     private let downloads: any BackgroundDownloads
     private let store: PackStore
     private let servers: RangeServers
-    /// Seconds without a byte after which a download is taken back.
+    /// Seconds without a byte after which a background download is canceled, so that the app fetches the range itself.
     private let stallTimeout: Double
     private let state = Locked(State())
 
@@ -38,14 +38,14 @@ final class BackgroundTransfers: Sendable {
 
     // MARK: Stored ranges
 
-    /// Ranges that were handed over, for other processes and for the next start.
+    /// The ranges that the system downloads, stored for other processes and for the next start of the app.
     private struct Record: Codable {
         let ranges: [RangeLabel]
     }
 
     private static func path(in store: PackStore) -> String { store.location.durable.path + "/background.json" }
 
-    /// Packs of which the system downloads parts, as far as it was recorded.
+    /// Returns the packs of which the system downloads ranges, according to the stored record.
     static func packs(in store: PackStore) -> Set<String> {
         let data = Disk.contents(of: path(in: store), most: 1 << 20)
         let record = data.flatMap { try? JSONDecoder().decode(Record.self, from: $0) }
@@ -64,7 +64,7 @@ final class BackgroundTransfers: Sendable {
 
     // MARK: Connecting
 
-    /// Connects once, and learns what the system still downloads.
+    /// Connects this process to the system's downloads, once, and reads which downloads haven't ended.
     func connect(_ ended: @escaping @Sendable () -> Void) async {
         let isFirst = state.withLock { state in
             defer { state.isConnected = true }
@@ -81,7 +81,7 @@ final class BackgroundTransfers: Sendable {
         await refresh()
     }
 
-    /// Waits until everything was reported that ended while the app wasn't running, for some seconds.
+    /// Waits a few seconds at most until the system has reported all downloads that ended while the app wasn't running.
     func waitForDelivery() async {
         for _ in 0..<200 where !state.withLock({ $0.isDelivered }) {
             guard (try? await Task.sleep(nanoseconds: 50_000_000)) != nil else { return }
@@ -98,7 +98,7 @@ final class BackgroundTransfers: Sendable {
         record()
     }
 
-    /// Takes the file of a download to where the pack is. Called while the system waits.
+    /// Moves the file of a download into the pack's folder. The system deletes the file when this returns.
     private func take(_ result: BackgroundResult) {
         guard let label = RangeLabel(result.label), ContentCatalog.isName(label.pack) else { return }
         if let file = result.file, result.status == 206,
@@ -132,14 +132,14 @@ final class BackgroundTransfers: Sendable {
 
     private func keep(_ file: URL, _ label: RangeLabel) {
         let folder = store.folder(of: label.pack)
-        // A version that was abandoned in the meantime isn't needed anymore.
+        // If the download of this version was canceled or replaced, its bytes aren't needed.
         guard PartialPack.plan(in: folder)?.description.manifest == label.version else { return }
         let partial = folder + "/" + PartialPack.folderName
         let path = ArrivedRange.path(of: label.range, in: partial)
         do {
             try ContentLocation.make(URL(fileURLWithPath: ArrivedRange.folder(in: partial), isDirectory: true))
             Disk.remove(path)
-            // The system's folder may be on another volume.
+            // Copy instead if the move fails: the system's folder may be on another volume.
             try FileManager.default.moveItem(atPath: file.path, toPath: path)
         } catch {
             Disk.remove(path)
@@ -148,7 +148,7 @@ final class BackgroundTransfers: Sendable {
 
     // MARK: What the system downloads
 
-    /// The ranges of a version that haven't ended.
+    /// Returns the ranges of a version that the system is still downloading.
     func ranges(of pack: String, _ version: ContentCatalog.Version) -> [Range<Int64>] {
         let manifest = version.manifest.description
         return state.withLock { state in
@@ -163,7 +163,7 @@ final class BackgroundTransfers: Sendable {
         state.withLock { state in
             for order in orders { if let label = RangeLabel(order.label) { state.known[label] = 0 } }
         }
-        // First: whatever happens next, no other process fetches these ranges.
+        // Record the ranges before the downloads start, so that no other process fetches them too.
         record()
         await downloads.start(orders)
     }
@@ -173,7 +173,7 @@ final class BackgroundTransfers: Sendable {
 
     func cancel(_ pack: String) async { await cancel { label, _ in label.pack == pack } }
 
-    /// Takes back the downloads that have no bytes yet. The others end in the background.
+    /// Cancels the background downloads that have no bytes yet. The others continue in the background.
     func returnToForeground() async {
         await refresh()
         await cancel { $1 == 0 }
@@ -187,7 +187,7 @@ final class BackgroundTransfers: Sendable {
         record()
     }
 
-    /// Waits until a download of the version has ended. Takes back those that get no bytes for some time.
+    /// Waits until a background download of the version has ended. Cancels each that gets no bytes for `stallTimeout`.
     func waitForChange(of pack: String, _ version: ContentCatalog.Version) async throws {
         let manifest = version.manifest.description
         func isOurs(_ label: RangeLabel) -> Bool { label.pack == pack && label.version == manifest }
@@ -206,7 +206,7 @@ final class BackgroundTransfers: Sendable {
             let stalled = now.filter { label in
                 received[label].map { SuspendingClock.now - $0.since > .seconds(stallTimeout) } ?? false
             }
-            // The system reports the end of a download a moment later.
+            // The system reports the end of a download slightly after it leaves the list.
             for label in gone where received[label] == nil { received[label] = (-1, .now) }
             if !stalled.isEmpty {
                 await cancel { label, _ in stalled.contains(label) }

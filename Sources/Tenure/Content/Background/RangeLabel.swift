@@ -1,20 +1,22 @@
 import Foundation
 
-/// The version and the range of a background download.
+/// The label of a background download: the pack, its version, and the range of its archive.
 struct RangeLabel: Codable, Sendable, Hashable {
     let pack: String
     /// The digest of the manifest.
     let version: String
     let lower: Int64
     let upper: Int64
-    /// Of the archive, in bytes.
+    /// The size of the archive, in bytes.
     let size: Int64
-    /// Of the URL: see `RangeServers`. A later process knows from it that the server has answered a range with 206.
+    /// The origin of the URL. A background download starts only if the server with this origin has answered a range
+    /// with
+    /// 206. `RangeServers` uses this in a later process.
     let origin: String
 
     var range: Range<Int64> { lower..<max(lower, upper) }
 
-    /// JSON, the same for the same range.
+    /// The label as JSON. Equal labels give equal texts.
     var text: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
@@ -30,7 +32,7 @@ struct RangeLabel: Codable, Sendable, Hashable {
         self.origin = origin
     }
 
-    /// Nil for a label that this library didn't write.
+    /// Reads a label. Nil if Tenure didn't write it.
     init?(_ text: String) {
         guard let label = try? JSONDecoder().decode(RangeLabel.self, from: Data(text.utf8)), 0 <= label.lower,
             label.lower < label.upper, label.upper <= label.size

@@ -1,26 +1,29 @@
 import Foundation
 import TenureCore
 
-/// Which servers answer a request for a range with that range.
+/// Remembers which servers answer a request for a range with only that range (status 206).
 ///
-/// Nothing stops a background download that gets the whole file in answer to a range. So ranges are handed over only to a
-/// server that has answered one with 206, and to none that has sent a whole file since.
+/// If a server answers with the whole file, the app can't stop a background download of it. So background downloads
+/// use only servers that answered the last request for a range with that range.
 final class RangeServers: Sendable {
-    /// By origin: whether the last relevant answer was a range.
+    /// Whether the last answer to a range was only that range, by the server's origin.
     private let known = Locked<[String: Bool]>([:])
 
     static func origin(of url: URL) -> String { "\(url.scheme ?? "")://\(url.host ?? ""):\(url.port ?? 0)" }
 
     func servesRanges(_ url: URL) -> Bool { known.withLock { $0[Self.origin(of: url)] ?? false } }
 
-    /// Notes that a server has answered a range with exactly that range.
+    /// Records that a server has answered a range with exactly that range.
     func noteRange(from url: URL) { known.withLock { $0[Self.origin(of: url)] = true } }
 
-    /// Notes the result of a download that was handed over: by an earlier process, if nothing is known of its server.
+    /// Records the result of a background download.
+    ///
+    /// If nothing is known of the server, an earlier process started the download, and the server had answered that
+    /// process with a range.
     ///
     /// - Parameters:
-    ///   - origin: of the URL that was handed over.
-    ///   - status: of the response; nil without a response, or if the download hasn't ended.
+    ///   - origin: the origin of the download's URL.
+    ///   - status: the status of the response. Nil without a response, or if the download hasn't ended.
     func noteHandedOver(_ origin: String, status: Int?) {
         known.withLock { known in
             if status == 200 { known[origin] = false } else if known[origin] == nil { known[origin] = true }

@@ -5,8 +5,8 @@ import TenureFiles
 
 /// A range of an archive that the system has downloaded for the app: `partial/ranges/LOWER-UPPER`.
 ///
-/// The system delivers ranges in any order. Files grow from their start only, so a range waits until the bytes before it
-/// are there.
+/// The system delivers ranges in any order. A pack's file is written only from its start to its end, so a range is
+/// stored separately until the bytes before it are written.
 struct ArrivedRange: Sendable, Hashable {
     let range: Range<Int64>
     let path: String
@@ -17,7 +17,7 @@ struct ArrivedRange: Sendable, Hashable {
         "\(folder(in: partialFolder))/\(range.lowerBound)-\(range.upperBound)"
     }
 
-    /// All complete ones, in order.
+    /// Returns all complete ranges, in order.
     static func all(in partialFolder: String, of archiveSize: Int64) -> [ArrivedRange] {
         Disk.names(in: folder(in: partialFolder)).compactMap { name in
             let bounds = name.split(separator: "-").compactMap { Int64($0) }
@@ -30,7 +30,7 @@ struct ArrivedRange: Sendable, Hashable {
 }
 
 extension Range<Int64> {
-    /// The parts that none of the others has, in order.
+    /// Returns the parts of this range that are in none of the others, in order.
     func subtracting(_ others: [Range<Int64>]) -> [Range<Int64>] {
         var parts: [Range<Int64>] = []
         var start = lowerBound

@@ -2,9 +2,9 @@ package import Foundation
 
 /// The folders for asset packs.
 package struct ContentLocation: Sendable, Hashable {
-    /// For what was asked for, the catalog, and packs that stay until the app removes them.
+    /// The folder for the list of downloads, the catalogs, and packs that stay until the app removes them.
     let durable: URL
-    /// For packs that the system may delete.
+    /// The folder for packs that the system may delete.
     let purgeable: URL
 
     init(durable: URL, purgeable: URL) {
@@ -12,14 +12,14 @@ package struct ContentLocation: Sendable, Hashable {
         self.purgeable = purgeable
     }
 
-    /// Both in one folder.
+    /// Uses one folder for both.
     package init(in folder: URL) {
         self.init(
             durable: folder.appendingPathComponent("content", isDirectory: true),
             purgeable: folder.appendingPathComponent("caches/content", isDirectory: true))
     }
 
-    /// The folders that the options name: in the App Group's container, if there is one.
+    /// Uses the app's folders, or those in the container of the App Group if the options name one.
     package init(_ options: Tenure.Options, host: HostProcess) {
         if let folder = options.folder {
             self.init(in: folder)
@@ -32,7 +32,7 @@ package struct ContentLocation: Sendable, Hashable {
             }
             let caches = Self.folder(.cachesDirectory, in: group, of: app)
             #if os(tvOS)
-                // An Apple TV gives apps no other place.
+                // On tvOS, apps can store large files only in the caches folder.
                 self.init(durable: caches, purgeable: caches)
             #else
                 self.init(durable: Self.folder(.applicationSupportDirectory, in: group, of: app), purgeable: caches)
@@ -60,17 +60,18 @@ package struct ContentLocation: Sendable, Hashable {
 
     var folders: [URL] { durable == purgeable ? [durable] : [durable, purgeable] }
 
-    /// Makes a folder that is in no backup, and can be written while the device is locked after its first unlock.
+    /// Makes a folder that is excluded from backups. After the first unlock, it can be written while the device is
+    /// locked.
     static func make(_ folder: URL) throws(DiskFailure) {
         try Disk.makeFolder(folder.path)
         #if canImport(Security)
-            // The flag belongs to the folder: those of files don't survive replacing them.
+            // Exclude the folder rather than its files: a file loses the flag when it is replaced.
             var folder = folder
             var values = URLResourceValues()
             values.isExcludedFromBackup = true
             try? folder.setResourceValues(values)
             #if !os(macOS)
-                // Files that are made in the folder get its protection.
+                // Files that are created in the folder inherit its protection.
                 try? FileManager.default.setAttributes(
                     [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication],
                     ofItemAtPath: folder.path)

@@ -1,7 +1,7 @@
 import TenureContent
 
-/// What a catalog said about a version of a pack, stored beside its files: it counts when the catalog names another
-/// version, or is lost.
+/// A catalog's entry for one version of a pack, stored with the version's files. It is used after the catalog names a
+/// newer version, and if the catalog is lost.
 struct PackDescription: Codable, Sendable, Hashable {
     let name: String
     let entitlement: String?
@@ -33,7 +33,7 @@ struct PackDescription: Codable, Sendable, Hashable {
 
     var unlock: ContentCatalog.Unlock? { ContentCatalog.Unlock(entitlement: entitlement, product: product) }
 
-    /// Nil if a text is no digest.
+    /// The version. Nil if `manifest` or `archive` isn't a digest.
     var version: ContentCatalog.Version? {
         guard let manifest = ContentDigest(manifest), let archive = ContentDigest(archive) else { return nil }
         return ContentCatalog.Version(

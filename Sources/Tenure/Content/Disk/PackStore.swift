@@ -7,29 +7,29 @@ import TenureJSON
 /// The asset packs on the disk: installed versions, and downloads that aren't complete.
 ///
 /// ```
-/// packs.lock                      held for moments, while one of the records changes
+/// packs.lock                      locked briefly while one of the records changes
 /// requests.json                   see `SharedRequests`
 /// transfer.json                   see `TransferLease`
 /// catalogs/…                      see `Catalogs`
 /// packs/NAME/installed.json       the version in use, and its folder
 /// packs/NAME/DIGEST.json          manifests
 /// packs/NAME/versions/FOLDER/…    the files of a version
-/// packs/NAME/users/FOLDER.PID     processes that handed out URLs of a version
+/// packs/NAME/users/FOLDER.PID     processes that use URLs of a version: see `VersionUse`
 /// packs/NAME/partial/             see `PartialPack`
-/// packs/NAME/old/                 a partial version that a newer one replaces, while that takes its files
-/// packs/NAME/removed-…            what is being removed
+/// packs/NAME/old/                 a partial version, until the newer version has taken its files
+/// packs/NAME/removed-…            files and folders that are being removed
 /// ```
 struct PackStore: Sendable {
     let location: ContentLocation
 
-    /// Runs `body` while no other process, and nothing else in this one, changes the state of a pack.
+    /// Runs `body` with a lock, so that nothing else in this or another process changes the state of a pack meanwhile.
     ///
-    /// Only for moments: the system ends an app that is suspended while it holds a lock.
+    /// Keep `body` short: the system terminates an app that is suspended while it holds a file lock.
     func withLock<Result>(_ body: () throws -> Result) throws -> Result {
         try InterProcessLock(path: location.durable.path + "/packs.lock").withLock(body)
     }
 
-    /// The folder of a pack: where it is installed or begun, otherwise where it belongs.
+    /// Returns the folder in which the pack is installed or partly downloaded; otherwise the one for a new download.
     func folder(of pack: String, isPurgeable: Bool = false) -> String {
         let folders = location.folders.map { path(of: pack, in: $0) }
         let used =
@@ -42,17 +42,17 @@ struct PackStore: Sendable {
         folder.appendingPathComponent("packs/" + pack, isDirectory: true).path
     }
 
-    /// Makes a pack's folder, which is in no backup.
+    /// Makes the folder of a pack. It is excluded from backups.
     func prepareFolder(of pack: String, isPurgeable: Bool) throws(DiskFailure) -> String {
         let folder = folder(of: pack, isPurgeable: isPurgeable)
         for place in location.folders where folder.hasPrefix(place.path + "/") { try ContentLocation.make(place) }
-        // A pack's files never go to where a link leads.
+        // Never write through a symbolic link.
         if Disk.isLink(folder) { Disk.remove(folder) }
         try ContentLocation.make(URL(fileURLWithPath: folder, isDirectory: true))
         return folder
     }
 
-    /// Names of packs that have files here, in order.
+    /// The names of packs that have files on the device, sorted.
     var names: [String] {
         let found = location.folders.flatMap { Disk.names(in: $0.appendingPathComponent("packs").path) }
         return Set(found.filter { ContentCatalog.isName($0) }).sorted()
@@ -62,11 +62,11 @@ struct PackStore: Sendable {
         location.folders.reduce(0) { $0 + Disk.size(below: path(of: pack, in: $1)) }
     }
 
-    /// Removes a pack with everything that was downloaded of it.
+    /// Removes all files of a pack, also of partial and older versions.
     func remove(_ pack: String) {
         for folder in location.folders {
             let path = path(of: pack, in: folder)
-            // First this file: a pack without it isn't installed, whatever else is left.
+            // Remove this file first: without it, the pack isn't installed, even if removing the rest fails.
             Disk.remove(path + "/" + Self.installedName)
             Disk.remove(path)
         }
@@ -87,7 +87,7 @@ struct PackStore: Sendable {
             description: record.description, embedded: record.embedded)
     }
 
-    /// A manifest that was stored; nil if it isn't the one that the digest names.
+    /// Returns a stored manifest. Nil if it doesn't have this digest.
     func manifest(_ version: ContentDigest, inFolder folder: String) -> PackManifest? {
         guard
             let json = Disk.contents(of: folder + "/\(version).json", most: PackManifest.largestText),
@@ -100,21 +100,21 @@ struct PackStore: Sendable {
         try Disk.replace(folder + "/\(version).json", with: manifest)
     }
 
-    /// Makes the version of a plan the one in use, and forgets the plan.
+    /// Makes the plan's version the installed one, and deletes the plan.
     ///
     /// - Parameter embedded: the version in the app's bundle.
     func setInstalled(_ plan: PartialPack.Plan, embedded: ContentDigest?, in folder: String) throws {
         let record = InstalledRecord(
             description: plan.description, folder: plan.folder, embedded: embedded?.description)
         let data = try JSONEncoder().encode(record)
-        // At once: a process that looks between the two would take the new version for one that nothing uses.
+        // Do both under one lock. Otherwise another process could remove the new version's folder as unused.
         try withLock {
             try Disk.replace(folder + "/" + Self.installedName, with: data)
             PartialPack.discard(in: folder)
         }
     }
 
-    /// Removes versions that aren't in use and of which no running process has URLs.
+    /// Removes versions that aren't installed anymore and of which no running process has URLs.
     func removeOldVersions(of pack: String) {
         for place in location.folders {
             let folder = path(of: pack, in: place)
@@ -137,7 +137,7 @@ struct PackStore: Sendable {
 
     private static let removedPrefix = "removed-"
 
-    /// Renames what is to be removed, because removing many files takes too long for a lock.
+    /// Renames a folder that will be removed later, because the lock shouldn't be held while many files are removed.
     private func setAside(_ path: String, in folder: String) throws(DiskFailure) {
         try Disk.rename(path, to: "\(folder)/\(Self.removedPrefix)\(UInt64.random(in: .min ... .max))")
     }
@@ -155,7 +155,7 @@ struct PackStore: Sendable {
 struct InstalledPack: Sendable {
     let version: ContentDigest
     let manifest: PackManifest
-    /// The folder with its files.
+    /// The folder with the version's files.
     let path: String
     let folder: String
     let description: PackDescription
@@ -164,7 +164,7 @@ struct InstalledPack: Sendable {
 
     func path(of file: PackManifest.File) -> String { path + "/" + file.path }
 
-    /// Files that are missing or have another size.
+    /// The files that are missing or have the wrong size.
     var lostFiles: [PackManifest.File] { manifest.files.filter { FileStatus(path: path(of: $0))?.size != $0.size } }
 
     /// Whether a file has the contents that the manifest names.
@@ -181,7 +181,8 @@ private struct InstalledRecord: Codable {
 }
 
 extension PackStore {
-    /// A name for the folder of a version. The same version can be installed again beside itself, after it lost files.
+    /// Returns a new name for the folder of a version. It is random, so that a version that lost files can be installed
+    /// again beside the damaged folder.
     static func newFolderName(for version: String) -> String {
         "\(version.prefix(16))-\(UInt32.random(in: .min ... .max))"
     }

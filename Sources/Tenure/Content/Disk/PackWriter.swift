@@ -3,15 +3,15 @@ import TenureContent
 import TenureCore
 import TenureFiles
 
-/// Writes what arrives of an archive into the files of a partial pack, and compares each chunk with its digest.
+/// Writes downloaded ranges of an archive into the files of a partial pack, and compares each chunk with its digest.
 ///
-/// It knows the offsets from the manifest, and never reads the archive's own headers.
+/// The offsets are from the signed manifest. The headers in the archive are never read.
 final class PackWriter {
     private(set) var partial: PartialPack
-    /// How often each chunk arrived with wrong bytes.
+    /// How often each chunk was downloaded with wrong bytes.
     private var failures: [PartialPack.Chunk: Int] = [:]
     private var open: OpenFile?
-    /// Missing parts of the range under way, in order.
+    /// The missing parts of the range that is being written, in order.
     private var gaps: [PartialPack.Gap] = []
     private var offset: Int64 = 0
 
@@ -19,14 +19,14 @@ final class PackWriter {
         let place: Int
         let path: String
         let descriptor: Int32
-        /// The position of the current chunk's hash.
+        /// The position in the file up to which bytes are written and hashed.
         var position: Int64
         var hash = ContentHash()
         /// Whether the hash covers the chunk from its start.
         var isHashed: Bool
     }
 
-    /// Throws if another process writes this pack now.
+    /// Throws if another process is writing this pack.
     private let confirm: () throws -> Void
 
     init(_ partial: PartialPack, confirm: @escaping () throws -> Void) {
@@ -36,7 +36,7 @@ final class PackWriter {
 
     deinit { closeFile() }
 
-    /// Chunks that arrive wrong this often are wrong at the server.
+    /// After this many downloads of a chunk with wrong bytes, the file on the server counts as wrong.
     static let mostFailures = 5
 
     // MARK: Ranges
@@ -44,17 +44,19 @@ final class PackWriter {
     static let largestRange: Int64 = 32 << 20
     static let smallestGap: Int64 = 64 << 10
 
-    /// The next range to ask for: missing parts that lie close to each other. Nil if nothing is to be fetched.
+    /// Returns the next range to request. It joins missing parts that lie close to each other. Nil if there is nothing
+    /// to request.
     ///
-    /// A file grows from its start, so a part behind one that others fetch waits for that.
+    /// A file is written only from its start to its end. So a part that comes after one of `others` in the same file
+    /// isn't requested yet.
     ///
-    /// - Parameter others: what the system is downloading.
+    /// - Parameter others: the ranges that the system is downloading.
     func nextRange(except others: [Range<Int64>] = []) -> Range<Int64>? {
         let taken = others + partial.arrived.map(\.range)
         var found: Range<Int64>?
         for gap in partial.gaps {
             let range = gap.archiveRange
-            // What is free of a gap, from its start.
+            // The part of the gap before the first range that the system downloads.
             guard let free = taken.isEmpty ? range : range.subtracting(taken).first,
                 free.lowerBound == range.lowerBound
             else { continue }
@@ -71,7 +73,7 @@ final class PackWriter {
         return found.map { $0.lowerBound..<min($0.upperBound, $0.lowerBound + Self.largestRange) }
     }
 
-    /// Puts ranges that the system has downloaded into their files, as far as what lies before them is there.
+    /// Copies the ranges that the system has downloaded into their files. Skips a range if bytes before it are missing.
     func takeArrived() throws {
         partial.findArrived()
         for arrived in partial.arrived {
@@ -101,7 +103,7 @@ final class PackWriter {
         if let failure { throw failure }
     }
 
-    /// Begins a range. Its bytes come next.
+    /// Begins a range. Call `write` with its bytes next.
     func begin(_ range: Range<Int64>) {
         offset = range.lowerBound
         gaps = partial.gaps.compactMap { gap in
@@ -110,7 +112,7 @@ final class PackWriter {
         }
     }
 
-    /// Takes the next bytes of the range.
+    /// Writes the next bytes of the range.
     func write(_ data: Data) throws {
         try confirm()
         var rest = data[...]
@@ -128,7 +130,7 @@ final class PackWriter {
         offset += Int64(rest.count)
     }
 
-    /// Ends a range, however much of it has arrived.
+    /// Ends the range, also if not all of its bytes were written.
     func end() {
         gaps = []
         closeFile()
@@ -194,7 +196,7 @@ final class PackWriter {
 
     // MARK: Installing
 
-    /// Makes files without contents, which nothing arrives for.
+    /// Makes the empty files of the pack. No downloaded range has bytes for them.
     func makeEmptyFiles() throws(DiskFailure) {
         for (place, file) in partial.manifest.files.enumerated() where file.size == 0 {
             let path = partial.path(of: place)
@@ -206,7 +208,7 @@ final class PackWriter {
         }
     }
 
-    /// Reads what an earlier process wrote. Returns false if something has to be fetched again.
+    /// Verifies the chunks that an earlier process wrote. Returns false if some must be downloaded again.
     func verify() throws -> Bool {
         for (place, file) in partial.manifest.files.enumerated() {
             let unread = file.chunks.indices.filter {
@@ -236,7 +238,7 @@ final class PackWriter {
         return partial.gaps.isEmpty
     }
 
-    /// Puts the complete version in place and makes it the one in use.
+    /// Moves the files of the complete version into place, and makes it the installed version.
     ///
     /// - Parameter embedded: the version in the app's bundle.
     func install(in store: PackStore, embedded: ContentDigest?) throws {
@@ -262,7 +264,7 @@ final class PackWriter {
         let reused = Set(partial.plan.reused)
         let written = partial.manifest.files.indices.filter { !reused.contains($0) }
         #if os(Linux)
-            // One call for all: each file's would wait for the disk.
+            // One call for all files, because a call for each file would wait for the disk each time.
             if written.count > 100 {
                 sync()
                 return
@@ -274,7 +276,7 @@ final class PackWriter {
     }
 }
 
-/// A server that keeps sending other bytes than the manifest names.
+/// An error: the server keeps sending bytes that don't match the manifest.
 struct CorruptedContent: Error {
     let path: String
 }

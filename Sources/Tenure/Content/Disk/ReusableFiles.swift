@@ -3,13 +3,13 @@ import TenureContent
 import TenureCore
 import TenureFiles
 
-/// Contents that are on the device already, under whatever name.
+/// Files on the device with contents that a new version can use, under any name.
 struct ReusableFiles {
     private var paths: [Content: [(pack: InstalledPack, file: PackManifest.File)]] = [:]
     /// The pack in the app's bundle, which has no digests.
     private let embedded: EmbeddedPack?
     private let embeddedSizes: [String: Int64]
-    /// Files of a version that was given up, which may lack their ends.
+    /// Files of a partial version that was set aside. Their ends may be missing.
     private let beginnings: [ContentDigest: String]
 
     private struct Content: Hashable {
@@ -29,8 +29,8 @@ struct ReusableFiles {
         embeddedSizes = Dictionary(embedded?.pack.files.map { ($0.path, $0.size) } ?? []) { first, _ in first }
     }
 
-    /// Puts a file with the same contents at a path, if there is one. Contents are read first: a damaged file isn't passed
-    /// on. Returns whether there was one.
+    /// Puts a file with the same contents at a path, if the device has one. The contents are verified first, so that a
+    /// damaged file isn't reused. Returns whether the device had one.
     func put(_ file: PackManifest.File, at path: String) throws -> Bool {
         let candidates = paths[Content(digest: file.digest, size: file.size)] ?? []
         if let known = candidates.first(where: { $0.pack.isIntact($0.file) }) {
@@ -46,7 +46,7 @@ struct ReusableFiles {
         return try copy(embedded.path + "/" + file.path, to: path)
     }
 
-    /// Moves what is here of a file, from its start, to a path. Its chunks are compared with their digests before the
+    /// Moves the downloaded part of a file to a path. Its chunks are compared with their digests before the
     /// installation.
     func putBeginning(of file: PackManifest.File, at path: String) throws {
         guard let beginning = beginnings[file.digest], let here = FileStatus(path: beginning), here.size <= file.size,
@@ -56,7 +56,8 @@ struct ReusableFiles {
         try Disk.rename(beginning, to: path)
     }
 
-    /// Without space, the download waits. Any other failure leaves the file to the network.
+    /// Copies a file. Throws only if the disk is full. After any other failure, it returns false, and the file is
+    /// downloaded.
     private func copy(_ source: String, to path: String) throws -> Bool {
         do {
             try FileManager.default.copyItem(atPath: source, toPath: path)

@@ -1,12 +1,14 @@
 import Foundation
 import TenureCore
 
-/// Which processes have handed out URLs of a version. Its files stay while one of them runs.
+/// Records which processes have returned URLs of a version to the app. While one of them runs, the version's files
+/// stay.
 enum VersionUse {
-    /// The versions that this process uses. An earlier process may have had the same number.
+    /// The versions that this process uses. The files on the disk aren't enough: an earlier process may have had the
+    /// same process ID.
     private static let own = Locked<Set<String>>([])
 
-    /// Notes that this process uses a version.
+    /// Records that this process uses a version.
     static func note(_ version: String, inFolder folder: String, at now: Date) {
         let users = folder + "/users"
         let name = "\(users)/\(version).\(getpid())"
@@ -15,8 +17,8 @@ enum VersionUse {
         try? Disk.replace(name, with: Data("\(now.timeIntervalSince1970)".utf8), isLasting: false)
     }
 
-    /// Notes again what this process uses. A process that doesn't for a week counts as ended: another one may have its
-    /// number.
+    /// Renews the files of this process. A file that wasn't renewed for a week doesn't count: its process may have
+    /// ended, and another process may have the same process ID.
     static func renew(at now: Date) {
         for name in own.withLock({ $0 }) where Disk.exists(name) {
             try? Disk.replace(name, with: Data("\(now.timeIntervalSince1970)".utf8), isLasting: false)
@@ -31,7 +33,7 @@ enum VersionUse {
             let process = Int32(name.dropFirst(version.utf8.count + 1)) ?? 0
             let noted = Disk.contents(of: path, most: 64).flatMap { Double(String(decoding: $0, as: UTF8.self)) }
             let isRecent = noted.map { abs(now.timeIntervalSince1970 - $0) < longestUse } ?? false
-            // This process knows what it uses, however long it runs, and whatever the clock shows.
+            // For this process, don't rely on the dates of files: the clock may have been changed.
             if process == getpid() ? own.withLock({ $0.contains(path) }) : process > 0 && isRecent && isRunning(process)
             {
                 isUsed = true
@@ -42,7 +44,7 @@ enum VersionUse {
         return isUsed
     }
 
-    /// Another process may have the number of one that ended. In seconds.
+    /// How long a file counts without being renewed, in seconds.
     private static let longestUse: TimeInterval = 7 * 86_400
 
     static func isRunning(_ process: Int32) -> Bool { kill(process, 0) == 0 || errno != ESRCH }

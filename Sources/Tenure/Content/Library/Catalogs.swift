@@ -2,35 +2,35 @@ import Foundation
 import TenureContent
 import TenurePolicyFile
 
-/// The known packs of all sources.
+/// The catalogs of all content sources.
 struct Catalogs: Sendable {
     struct Entry: Sendable {
         let source: any Tenure.ContentSource
         let keys: [PinnedKey]
         var signed: SignedCatalog?
         var embedded: [String: EmbeddedPack] = [:]
-        /// Whether it is known which packs it has: from this start, or from an earlier one.
+        /// Whether the source has listed its packs, in this or an earlier run of the app.
         var isKnown = false
     }
 
-    /// The preferred source first.
+    /// Creates the catalogs of these sources. The preferred source is the first.
     private(set) var entries: [Entry]
 
     init(_ entries: [Entry]) { self.entries = entries }
 
-    /// Whether there is anything that names packs.
+    /// Whether no source has a pack.
     var isEmpty: Bool { entries.allSatisfy { $0.signed == nil && $0.embedded.isEmpty } }
 
-    /// Whether all sources have said which packs they have.
+    /// Whether all sources have listed their packs.
     var areComplete: Bool { entries.allSatisfy(\.isKnown) }
 
-    /// Packs of the catalogs, each from the first source that has it.
+    /// The packs of all catalogs. A pack in several catalogs is taken from the first source that has it.
     var packs: [ContentCatalog.Pack] {
         var seen: Set<String> = []
         return entries.flatMap { $0.signed?.catalog.packs ?? [] }.filter { seen.insert($0.name).inserted }
     }
 
-    /// Packs in the app's bundle, each from the first source that has it.
+    /// The packs in the app's bundle. A pack in several folders is taken from the first source that has it.
     var embedded: [String: EmbeddedPack] {
         entries.reduce(into: [:]) { $0.merge($1.embedded) { first, _ in first } }
     }
@@ -39,7 +39,7 @@ struct Catalogs: Sendable {
 
     func embedded(_ name: String) -> EmbeddedPack? { entries.lazy.compactMap { $0.embedded[name] }.first }
 
-    /// The source that delivers a pack: the one with which its download began, or the first that has it.
+    /// Returns the source that delivers a pack: the one from which its download began, or the first that has it.
     func source(of name: String, begunWith identifier: String?) -> (any Tenure.ContentSource)? {
         if let identifier, let begun = entries.first(where: { $0.source.identifier == identifier }) {
             return begun.source
@@ -49,10 +49,10 @@ struct Catalogs: Sendable {
 
     // MARK: Reading
 
-    /// Takes what a source lists. Older catalogs change nothing.
+    /// Applies the listings of a source. A catalog that is older than the known one is ignored.
     ///
-    /// - Returns: the newest catalog, if it is another one than before.
-    /// - Throws: `ContentError` for the first listing that can't be used, after all others were taken.
+    /// - Returns: the newest catalog, if it changed.
+    /// - Throws: `ContentError` for the first invalid listing, after all others were applied.
     mutating func take(
         _ listings: [Tenure.ContentListing], at index: Int, bundleID: String?
     ) throws(ContentError) -> SignedCatalog? {
@@ -72,7 +72,7 @@ struct Catalogs: Sendable {
             }
         }
         entries[index].embedded = embedded
-        // A folder in the app's bundle that can't be read stays so.
+        // The app's bundle doesn't change, so an unreadable folder there isn't read again.
         entries[index].isKnown =
             problem == nil || entries[index].signed != nil || entries[index].source is BundledContent
         if let problem { throw problem }
@@ -89,14 +89,14 @@ struct Catalogs: Sendable {
         entries[index].signed = news
     }
 
-    /// Notes that a source has no catalog. A catalog that it had before still counts.
+    /// Records that a source has no catalog. If it had one before, that one is still used.
     mutating func noteNoCatalog(at index: Int) {
         if entries.indices.contains(index) { entries[index].isKnown = true }
     }
 
     // MARK: Storing
 
-    /// Reads the catalogs that were stored, and the packs in the bundle.
+    /// Reads the stored catalogs, and the packs in the app's bundle.
     mutating func restore(from folder: URL, bundleID: String?) {
         for index in entries.indices {
             var listings: [Tenure.ContentListing] = []
@@ -109,7 +109,7 @@ struct Catalogs: Sendable {
         }
     }
 
-    /// Writes the catalog of a source for the next start. Another process may have written a newer one.
+    /// Stores the catalog of a source for the next start, unless another process has stored a newer one.
     func store(at index: Int, in folder: URL, bundleID: String?) throws(DiskFailure) {
         guard let signed = entries[index].signed else { return }
         let path = path(at: index, in: folder)

@@ -3,14 +3,15 @@ import TenureContent
 import TenureCore
 
 extension ContentLibrary {
-    /// What unlocks a pack: by the newest catalog, or by what was known when it was embedded, begun or installed.
+    /// Returns what unlocks a pack. The newest catalog decides. If no catalog names the pack, the description that was
+    /// stored when it was embedded, begun or installed decides.
     func unlock(of name: String) -> ContentCatalog.Unlock? {
         let unlock = describedUnlock(of: name)
         if case .product(let id)? = unlock, !followed.contains(id) { return nil }
         return unlock
     }
 
-    /// Also of a product about which the engine doesn't decide yet.
+    /// Like `unlock(of:)`, but also returns a product about which the engine doesn't decide yet.
     private func describedUnlock(of name: String) -> ContentCatalog.Unlock? {
         catalogs.pack(name)?.unlock ?? catalogs.embedded(name)?.pack.unlock ?? plans[name]?.description.unlock
             ?? installed[name]?.description.unlock
@@ -28,7 +29,8 @@ extension ContentLibrary {
         return engine.customerState.verdict(on: unlock.right) == .ended
     }
 
-    /// Notes rights, and drops requests for packs after their right has ended. The app asks again after another purchase.
+    /// Records which packs the customer may use, and removes requests for packs after their right has ended. After a
+    /// new purchase, the app has to request the pack again.
     func followRights() {
         for name in Set(requests.map(\.pack)).union(wasAllowed) {
             if isAllowed(name) {
@@ -53,13 +55,13 @@ extension ContentLibrary {
     private func dropRequestWithoutRight(_ name: String) {
         guard !isAllowed(name) else { return schedule() }
         (failures[name], waits[name]) = (nil, nil)
-        // A caller of `download()` may have removed it.
+        // A caller of `download()` may have removed the request already.
         if requests.contains(where: { $0.pack == name }) { update { $0.removeAll { $0.pack == name } } }
         if let background { Task { await background.cancel(name) } }
         schedule()
     }
 
-    /// The rights of products end without a change of the customer.
+    /// Schedules a check for when the next right of a product ends. Such an end doesn't change the `Customer`.
     private func scheduleTimer() {
         let next = engine.customerState.nextEnd
         guard next != timer?.at else { return }
@@ -83,7 +85,7 @@ extension ContentLibrary {
 
     /// Finishes purchases after all their packs are installed: see `Options.Finishing.afterContent`.
     func finishPurchases() async {
-        // A source that hasn't answered yet may have more packs.
+        // A source that hasn't listed its packs yet may have more packs for the product.
         guard case .afterContent(let products) = setup.options.finishing, isUsed, catalogs.areComplete else { return }
         let waiting = await engine.undelivered(products)
         guard !waiting.isEmpty, let sold = await engine.knownCatalog() else { return }
@@ -104,7 +106,7 @@ extension ContentLibrary {
 }
 
 extension ContentCatalog.Unlock {
-    /// The name under which the customer's state has the right.
+    /// The name of the right in the customer's answers.
     var right: String {
         switch self {
         case .entitlement(let name): name

@@ -1,13 +1,13 @@
 import Foundation
 import TenureCore
 
-/// The states of all packs, as they were published last.
+/// The last published states of all packs.
 final class ContentStates: Sendable {
     typealias State = Tenure.AssetPack.State
 
     private struct Contents: Sendable {
         var states: [String: State] = [:]
-        /// The state of packs without one.
+        /// The state of packs that aren't in `states`.
         var fallback = State.unknown
         var isClosed = false
         var watchers: [String: Watchers<State>] = [:]

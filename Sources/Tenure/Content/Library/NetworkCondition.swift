@@ -11,7 +11,7 @@ struct NetworkCondition: Sendable, Hashable {
     /// Low Data Mode.
     var isConstrained = false
 
-    /// The condition now and after every change. Linux doesn't know it.
+    /// The condition now and after every change. On Linux, the stream is empty.
     static func ofThisDevice() -> AsyncStream<NetworkCondition> {
         #if canImport(Network)
             let (stream, continuation) = AsyncStream.makeStream(
@@ -33,7 +33,7 @@ struct NetworkCondition: Sendable, Hashable {
 }
 
 #if canImport(Network)
-    /// Unchecked: `NWPathMonitor` may be used from any thread, which older SDKs do not declare.
+    /// Unchecked: `NWPathMonitor` may be used from any thread, but older SDKs don't declare it `Sendable`.
     private final class KeptMonitor: @unchecked Sendable {
         let monitor: NWPathMonitor
 

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A download that was asked for. It stays until the pack is installed, the download is canceled, or the right ends.
+/// The app's request to download a pack. It stays until the pack is installed, the app cancels it, or the right ends.
 struct PackRequest: Codable, Sendable, Hashable {
     let pack: String
-    /// The manifest of the version that was installed when the app asked. Nil: none.
+    /// The digest of the manifest that was installed when the app made the request. Nil if none was.
     let installed: String?
     var isPaused = false
     var allowsExpensiveNetwork = false
@@ -27,7 +27,7 @@ struct SharedRequests: Sendable {
         return data.flatMap { try? JSONDecoder().decode(Contents.self, from: $0) } ?? Contents()
     }
 
-    /// Changes what is stored now, which another process may have changed since it was read.
+    /// Reads the stored list, changes it and stores it. Another process may have changed it since it was last read.
     func update(_ change: (inout [PackRequest]) -> Void) throws -> Contents {
         try ContentLocation.make(store.location.durable)
         return try store.withLock {

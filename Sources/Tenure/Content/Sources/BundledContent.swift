@@ -5,7 +5,7 @@ import TenureContent
 struct BundledContent: Tenure.ContentSource {
     let folder: URL
 
-    /// The path of a bundle differs from launch to launch.
+    /// An identifier without the bundle's path, because that path may change between launches.
     var identifier: String { "embedded:\(folder.lastPathComponent)" }
 
     func list() -> [Tenure.ContentListing] { [.folder(folder)] }
@@ -20,10 +20,10 @@ struct BundledContent: Tenure.ContentSource {
 /// A pack in a folder that `tenure content embed` wrote.
 struct EmbeddedPack: Sendable {
     let pack: EmbeddedContent.Pack
-    /// The folder with its files.
+    /// The folder with the pack's files.
     let path: String
 
-    /// The packs of a folder, by name. They aren't hashed: Xcode converts some kinds of files.
+    /// Returns the packs of a folder by name. Their files aren't verified, because Xcode converts some of them.
     ///
     /// - Throws: `ContentError` if the folder has no `content.json` that can be used.
     static func all(in folder: URL) throws(ContentError) -> [String: EmbeddedPack] {
@@ -36,6 +36,6 @@ struct EmbeddedPack: Sendable {
         ) { first, _ in first }
     }
 
-    /// In bytes.
+    /// The maximum size of `content.json`, in bytes.
     private static let largestText = 64 << 20
 }

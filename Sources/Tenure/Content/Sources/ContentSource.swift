@@ -6,39 +6,41 @@ extension Tenure {
     /// Tenure has three: its service, a web server, and the app's bundle. An app can add others, such as On-Demand
     /// Resources or Background Assets, with `ContentSources.custom(_:keys:)`.
     ///
-    /// A source delivers bytes and decides nothing. Tenure verifies the catalog's signature and the digest of every file
-    /// before it installs anything, and asks for a pack only while the customer is entitled to it.
+    /// A source only delivers bytes. Tenure verifies the catalog's signature and the digest of every file before it
+    /// installs a pack. It requests a pack only while the customer is entitled to it.
     public protocol ContentSource: Sendable {
-        /// A name that stays the same in later releases of the app. Tenure keeps the last catalog of each source under it.
+        /// A name that stays the same in later releases of the app. Tenure keeps the last catalog of each source under
+        /// it.
         var identifier: String { get }
 
         /// Returns the signed catalogs of this source, and the folders with packs that are on the device already.
         ///
-        /// Tenure calls it at the start of the app, once a day, for `Content.refresh()`, and while a download can't find its
-        /// file.
+        /// Tenure calls this when the app starts, once a day, for `Content.refresh()`, and if the source doesn't have
+        /// the file of a download.
         ///
-        /// - Throws: `ContentSourceError.missing` if the source has no catalog, and so no packs. Any other error if it
-        ///   can't be reached. Tenure goes on with the catalogs that it knows, and asks again later.
+        /// - Throws: `ContentSourceError.missing` if the source has no catalog, and so no packs. Any other error if the
+        ///   source can't be reached: Tenure keeps the catalogs that it has, and calls again later.
         func list() async throws -> [ContentListing]
 
         /// Delivers a range of a published file, in order and to its end.
         ///
-        /// `receive` takes the bytes in pieces of any size. A source that first has to make the whole file available reports
-        /// its progress meanwhile. What was delivered before an error stays, and isn't asked for again.
+        /// Pass the bytes to `receive` in pieces of any size. A source that first has to download the whole file passes
+        /// `preparing` meanwhile. Tenure keeps the bytes that were delivered before an error, and doesn't request them
+        /// again.
         ///
-        /// Return when `receive` has taken the last byte. Return soon when the task is canceled: pausing a download and the
-        /// end of a right do that.
+        /// Return when `receive` has taken the last byte. Return promptly when the task is canceled. Tenure cancels it
+        /// when the app pauses the download, and when the customer's right ends.
         ///
         /// - Parameter receive: throws if the download must stop. Pass its error on.
-        /// - Throws: `ContentSourceError`. Any other error counts as trouble with the network, and Tenure tries again.
+        /// - Throws: `ContentSourceError`. Any other error is treated as a network failure, and Tenure tries again.
         func fetch(_ request: ContentRequest, receive: (ContentDelivery) throws -> Void) async throws
 
-        /// Frees what the source itself keeps of a pack on the device. Tenure calls it after it has installed the pack, and
-        /// when the app removes it.
+        /// Deletes the source's own copy of a pack on the device, if it has one. Tenure calls this after it has
+        /// installed the pack, and when the app removes the pack.
         func remove(_ pack: String) async
     }
 
-    /// What a content source has.
+    /// A catalog or a folder that a content source lists.
     public enum ContentListing: Sendable, Hashable {
         /// The contents of `catalog.jws`, as `tenure content publish` wrote it.
         case catalog(Data)
@@ -46,7 +48,7 @@ extension Tenure {
         case folder(URL)
     }
 
-    /// A range of a published file that a content source is asked for.
+    /// A request to a content source for a range of a published file.
     public struct ContentRequest: Sendable, Hashable {
         /// The name of the pack to which the file belongs.
         public let pack: String
@@ -62,11 +64,11 @@ extension Tenure {
         public let allowsExpensiveNetwork: Bool
         /// Whether networks in Low Data Mode may carry the bytes.
         public let allowsConstrainedNetwork: Bool
-        /// Whether the source threw `ContentSourceError.refused` just now. It has to get a new authorization first.
+        /// Whether the source just threw `ContentSourceError.refused`. If so, it has to get a new authorization first.
         public var wasRefused = false
     }
 
-    /// What a content source hands over.
+    /// What a content source passes to `receive`.
     public enum ContentDelivery: Sendable {
         /// The next bytes of the range.
         case bytes(Data)
@@ -74,15 +76,15 @@ extension Tenure {
         case preparing(Double)
     }
 
-    /// Why a content source delivers nothing, or nothing more.
+    /// Why a content source can't deliver the requested bytes.
     public enum ContentSourceError: Swift.Error, Sendable, Hashable {
-        /// Trouble with the network or the server. Tenure tries again, at the earliest after `retryAfter` seconds.
+        /// The network or the server is unavailable. Tenure tries again, at the earliest after `retryAfter` seconds.
         case unavailable(retryAfter: Double? = nil)
-        /// The source rejected the authorization, such as an expired link. Tenure tries once more; if that is rejected
-        /// too, the download fails.
+        /// The server rejected the authorization, such as an expired link. Tenure tries once more. If the server
+        /// rejects that too, the download fails.
         case refused
-        /// The source doesn't have the file, or has no catalog. If the catalog names a newer version of a pack, Tenure
-        /// goes on with that.
+        /// The source doesn't have the file, or has no catalog. If the catalog names a newer version of the pack,
+        /// Tenure downloads the newer version instead.
         case missing
     }
 }

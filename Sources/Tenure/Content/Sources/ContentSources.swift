@@ -8,8 +8,8 @@ extension Tenure {
     /// options.content = [.embedded(), .service(keys: ["…"])]
     /// ```
     ///
-    /// If several catalogs name a pack, the first source in the array delivers it. A pack in the app's bundle is installed
-    /// at once, and the version that a catalog names is its update.
+    /// If several catalogs name a pack, the first source in the array delivers it. A pack in the app's bundle is
+    /// installed from the start. If a catalog names another version of it, that version is its update.
     public struct ContentSources: Sendable, ExpressibleByArrayLiteral {
         enum Element: Sendable {
             case service(keys: [String])
@@ -27,7 +27,7 @@ extension Tenure {
 
         /// The service, which gives links only to customers who may use a pack.
         ///
-        /// - Parameter keys: what `tenure policy signing-key` prints: the keys that may sign the catalog.
+        /// - Parameter keys: the keys that may sign the catalog, as `tenure policy signing-key` prints them.
         public static func service(keys: [String]) -> ContentSources { ContentSources([.service(keys: keys)]) }
 
         /// A web server with a published folder. It has no access control: anyone who knows the address can download
@@ -36,12 +36,12 @@ extension Tenure {
             ContentSources([.webServer(url, keys: keys)])
         }
 
-        /// A folder in the app's bundle that `tenure content embed` wrote. Its packs are installed without a download, and
-        /// their files open in place.
+        /// A folder in the app's bundle that `tenure content embed` wrote. Its packs are installed without a download,
+        /// and their files open in place.
         ///
         /// - Parameters:
         ///   - folder: the name of the folder.
-        ///   - bundle: the bundle that has it.
+        ///   - bundle: the bundle that contains the folder.
         public static func embedded(_ folder: String = "Content", in bundle: Bundle = .main) -> ContentSources {
             let root = bundle.resourceURL ?? bundle.bundleURL
             return embedded(at: root.appendingPathComponent(folder, isDirectory: true))
@@ -50,9 +50,9 @@ extension Tenure {
         /// A folder that `tenure content embed` wrote.
         public static func embedded(at folder: URL) -> ContentSources { ContentSources([.embedded(folder)]) }
 
-        /// A source that the app brings.
+        /// A source that the app implements.
         ///
-        /// - Parameter keys: what `tenure policy signing-key` prints: the keys that may sign the catalogs of this source.
+        /// - Parameter keys: the keys that may sign the source's catalogs, as `tenure policy signing-key` prints them.
         public static func custom(_ source: any ContentSource, keys: [String] = []) -> ContentSources {
             ContentSources([.custom(source, keys: keys)])
         }

@@ -2,12 +2,12 @@ import Foundation
 import TenureCore
 import TenureHTTP
 
-/// Delivers ranges of published files through the client's one transport.
+/// Downloads ranges of published files with the client's HTTP transport.
 final class HTTPContent: Sendable {
     let transport: any Transport
     private let servers: RangeServers
     private let log: Tenure.Log
-    /// Servers of which the log says why downloads wait.
+    /// Servers for which the log already says why downloads wait.
     private let logged = Locked<Set<String>>([])
 
     init(_ transport: any Transport, servers: RangeServers, log: Tenure.Log) {
@@ -60,7 +60,7 @@ final class HTTPContent: Sendable {
         }
     }
 
-    /// Logs once why downloads from a server wait, where that is a matter of the server's settings.
+    /// Logs once for each server why downloads wait, if a setting of the server is the cause.
     private func note(_ status: Int, from url: URL) {
         let problem: String
         switch status {
@@ -79,7 +79,7 @@ final class HTTPContent: Sendable {
     }
 }
 
-/// A source that has a URL for each file, so that the system can download it without the app.
+/// A source with a URL for each file, so that the system can download the file while the app isn't running.
 protocol LinkedContentSource: Tenure.ContentSource {
     var http: HTTPContent { get }
 

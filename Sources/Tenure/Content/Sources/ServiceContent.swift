@@ -4,15 +4,17 @@ import TenureContent
 import TenureCore
 import TenureHTTP
 
-/// The service, which gives links to the packs that the customer may use.
+/// Delivers asset packs through links from the service. The service gives links only to packs that the customer may
+/// use.
 final class ServiceContent: LinkedContentSource {
     let identifier = "service"
     let http: HTTPContent
     private let engine: Engine
     private let appVersion: AppVersion?
-    /// Where links are stored: a download that began with a version that was replaced since goes on with its link.
+    /// The file in which links are stored. A download of an older version continues with its stored link, because the
+    /// service gives links only to newer versions.
     private let file: String
-    /// By the digest of the file.
+    /// The links by the digests of their files.
     private let links: Locked<[String: URL]>
 
     init(_ engine: Engine, _ http: HTTPContent, appVersion: AppVersion?, folder: URL) {
@@ -25,7 +27,7 @@ final class ServiceContent: LinkedContentSource {
     }
 
     private static let largestFile = 1 << 20
-    /// 100 packs have 200 links.
+    /// The maximum number of links. A catalog of 100 packs has 200 links, and links of older versions are kept, too.
     private static let mostLinks = 400
 
     func list() async throws -> [Tenure.ContentListing] {
@@ -38,18 +40,19 @@ final class ServiceContent: LinkedContentSource {
 
     func remove(_ pack: String) {}
 
-    /// Gets a link, and a new one if the service refused the last.
+    /// Returns the link of a file. Requests a new one if the server rejected the last.
     func link(to request: Tenure.ContentRequest) async throws -> URL {
         if request.wasRefused { links.withLock { $0[request.digest] = nil } }
         if let known = link(to: request.digest) { return known }
         var answer = try await answer()
         if let new = link(to: request.digest) { return new }
-        // The service may not know the newest purchase, and this device not the newest refund.
+        // The service may not know the newest purchase, and this device may not know the newest refund. So sync, and
+        // ask again.
         guard await engine.asksService() else { throw Tenure.ContentSourceError.unavailable() }
         answer = try await self.answer()
         if let new = link(to: request.digest) { return new }
         guard answer.packs[request.pack] == nil else { throw Tenure.ContentSourceError.missing }
-        // Not `refused`: the right was just checked, and checking it again would change nothing.
+        // Don't throw `refused`: that would make the library check the customer's right, which was just checked.
         throw TransferStop.failed(.refused(request.pack))
     }
 
@@ -73,11 +76,11 @@ final class ServiceContent: LinkedContentSource {
         let new = answer.packs.values.flatMap { [$0.manifest, $0.archive] }.compactMap { service.resolve($0) }
         let all = links.withLock { links in
             if links.count > Self.mostLinks { links = [:] }
-            // A file's name is its digest, wherever it is.
+            // The last part of a link is the file's digest.
             for link in new where ContentDigest(link.lastPathComponent) != nil { links[link.lastPathComponent] = link }
             return links
         }
-        // Without it, a later start asks for new links.
+        // If this fails, the next start requests new links.
         if let data = try? JSONEncoder().encode(all) { try? Disk.replace(file, with: data, isLasting: false) }
         return answer
     }

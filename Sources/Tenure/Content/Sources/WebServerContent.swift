@@ -6,7 +6,7 @@ import TenureHTTP
 struct WebServerContent: LinkedContentSource {
     let url: URL
     let http: HTTPContent
-    /// Of the request for the catalog, in seconds.
+    /// The timeout of the request for the catalog, in seconds.
     let timeout: Double
 
     var identifier: String { url.absoluteString }

@@ -2,17 +2,17 @@ import Foundation
 import TenureContent
 import TenureCore
 
-/// Why a download stopped before its end. What has arrived stays.
+/// Why a download stopped before its end. The downloaded bytes are kept.
 enum TransferStop: Error {
-    /// Trouble with the network or a server: to be tried again.
+    /// The network or the server is unavailable. The download is tried again.
     case network(retryAfter: Double?, madeProgress: Bool)
     /// No space is left.
     case space(missing: Int64)
     /// The source no longer has this version.
     case gone
-    /// The source refuses the bytes. The right may have ended.
+    /// The server rejected the authorization twice. The customer's right may have ended.
     case refused
-    /// The system downloads the rest.
+    /// The app is in the background. The system downloads the missing bytes.
     case inBackground
     case failed(Tenure.AssetPackError)
 }
@@ -41,7 +41,7 @@ struct PackTransfer: Sendable {
     let freeSpace: @Sendable (String) -> Int64?
     let report: @Sendable (Event) -> Void
 
-    /// Space that stays free for the system.
+    /// The number of bytes that a download leaves free for the system.
     static let reserve: Int64 = 16 << 20
     private static let reportingStep: Int64 = 256 << 10
 
@@ -72,7 +72,7 @@ struct PackTransfer: Sendable {
         try writer.install(in: store, embedded: embedded?.pack.version)
     }
 
-    /// What is here of the version. Begins it if nothing is.
+    /// Returns the partly downloaded version. Begins the download if it hasn't begun.
     func partial(in folder: String) async throws -> PartialPack? {
         let manifest = try await manifest(in: folder)
         if let known = PartialPack(version.manifest, manifest, in: folder) { return known }
@@ -89,7 +89,7 @@ struct PackTransfer: Sendable {
         if let known = store.manifest(version.manifest, inFolder: folder) { return known }
         guard isInForeground else { throw TransferStop.inBackground }
         let size = Int64(version.manifestSize)
-        // As often as a chunk is fetched.
+        // Try as often as for a chunk.
         for _ in 0..<PackWriter.mostFailures {
             var text = Data()
             try await exchange(version.manifest, size: size, 0..<size) { delivery in
@@ -110,7 +110,7 @@ struct PackTransfer: Sendable {
         var received = 0
         while true {
             try Task.checkCancellation()
-            // First: a range that arrives in between is in one of the two, and isn't fetched again.
+            // Read the system's ranges before the files. Then a range that ends in between is in one of the two lists.
             let others = background?.ranges(of: pack.name, version) ?? []
             try writer.takeArrived()
             guard isInForeground, let range = writer.nextRange(except: others) else {
@@ -138,7 +138,7 @@ struct PackTransfer: Sendable {
                 switch delivery {
                 case .preparing(let fraction):
                     let total = writer.partial.total
-                    // Not a number if a source divides by zero.
+                    // The value isn't a number if the source divided by zero.
                     let prepared = fraction > 0 ? Int64(Double(total) * min(fraction, 1)) : 0
                     report(.progress(bytes: max(writer.partial.bytes, prepared), total: total))
                 case .bytes(let piece):
@@ -158,7 +158,7 @@ struct PackTransfer: Sendable {
         }
     }
 
-    /// Asks the source, and once more if it refuses.
+    /// Fetches a range from the source. If the server rejects the authorization, it tries once more.
     private func exchange(
         _ digest: ContentDigest, size: Int64, _ range: Range<Int64>,
         receive: (Tenure.ContentDelivery) throws -> Void
@@ -175,7 +175,7 @@ struct PackTransfer: Sendable {
                     try receive(delivery)
                 }
             } catch Tenure.ContentSourceError.refused {
-                // The next request asks for what is missing then.
+                // Don't repeat this request after bytes were delivered. The caller requests the rest as a new range.
                 if hasDelivered { throw TransferStop.network(retryAfter: nil, madeProgress: true) }
             } catch Tenure.ContentSourceError.missing {
                 throw TransferStop.gone
@@ -191,7 +191,7 @@ struct PackTransfer: Sendable {
         throw TransferStop.refused
     }
 
-    /// Whether an error came from writing, and not from the source.
+    /// Whether the error came from writing the bytes to the disk, and not from the source.
     private static func isOurs(_ error: any Error) -> Bool {
         error is DiskFailure || error is CorruptedContent || error is TransferLease.Lost || error is TransferStop
     }

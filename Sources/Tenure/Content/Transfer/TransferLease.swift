@@ -1,11 +1,11 @@
 import Foundation
 import TenureCore
 
-/// Which process downloads now: the app and its extensions share one transfer.
+/// A lease that lets only one process at a time download: the app or one of its extensions.
 ///
-/// No lock is held meanwhile, because the system ends an app that is suspended with a lock. Instead the holder renews a
-/// small file each second. A holder that was suspended or killed doesn't, and another process takes over. When the
-/// first one goes on, it notices before it writes.
+/// A file lock can't be used, because the system terminates an app that is suspended with one. Instead, the holder of
+/// the lease renews a small file each second. If the holder is suspended or killed, it doesn't renew the file, and
+/// another process takes over. A holder that resumes afterward notices this before it writes.
 final class TransferLease: Sendable {
     struct Holder: Codable, Sendable, Hashable {
         /// The ID of one `Tenure` in one process.
@@ -18,13 +18,13 @@ final class TransferLease: Sendable {
         var isInstalling = false
     }
 
-    /// Another process downloads.
+    /// An error: another process has taken over the lease.
     struct Lost: Error {}
 
     private struct State: Sendable {
         var mine: Holder?
         var renewed = ContinuousClock.now
-        /// Another holder, and since when it hasn't renewed.
+        /// The last value of another holder, and when this process first read that value.
         var seen: Holder?
         var seenSince = SuspendingClock.now
     }
@@ -32,15 +32,15 @@ final class TransferLease: Sendable {
     private let store: PackStore
     private let id = UUID().uuidString
     private let state = Locked(State())
-    /// Those of this process.
+    /// The IDs of all leases of this process.
     private static let own = Locked<Set<String>>([])
 
-    /// In seconds.
+    /// The time between two renewals, in seconds.
     static let renewalInterval: Double = 1
-    /// After this time without a renewal, the holder looks whether it still is one. Clocks of this kind go on during
-    /// sleep.
+    /// After this time without a renewal, the holder reads the file to check whether it still has the lease. It is
+    /// measured with a clock that continues while the device sleeps.
     private static let trust = Duration.seconds(3)
-    /// After this time without a renewal, others take over.
+    /// After this time without a renewal, another process may take over.
     private static let lifetime = Duration.seconds(6)
 
     init(store: PackStore) {
@@ -67,7 +67,7 @@ final class TransferLease: Sendable {
         }
     }
 
-    /// Becomes the holder, for a pack. Returns false while another process is.
+    /// Takes the lease, to download a pack. Returns false if another process has it.
     func take(for pack: String) throws -> Bool {
         try ContentLocation.make(store.location.durable)
         return try store.withLock {
@@ -77,7 +77,7 @@ final class TransferLease: Sendable {
         }
     }
 
-    /// The other process that downloads now.
+    /// The other process that has the lease, if there is one.
     var other: Holder? {
         guard let holder = read(), holder.id != id else { return nil }
         let isOfThisProcess = Self.own.withLock { $0.contains(holder.id) }
@@ -88,7 +88,7 @@ final class TransferLease: Sendable {
         }
     }
 
-    /// Goes on being the holder, and tells others how far the download is.
+    /// Renews the lease, and stores the download's progress for other processes.
     func renew(_ change: (inout Holder) -> Void = { _ in }) throws {
         guard var mine = state.withLock({ $0.mine }) else { throw Lost() }
         change(&mine)
@@ -99,7 +99,7 @@ final class TransferLease: Sendable {
             do throws(DiskFailure) {
                 try Disk.replace(path, with: (try? JSONEncoder().encode(renewed)) ?? Data(), isLasting: false)
             } catch {
-                // On a full disk, no other process could write either.
+                // If the disk is full, no other process can take over either.
                 if error != .full { throw error }
             }
         }
