@@ -1,4 +1,4 @@
-/// Everything that is wrong with a policy file, its release list or its cases, in the order of the text.
+/// All mistakes in a policy file, its release list or its cases, in the order of the text.
 public struct PolicyFileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// At least one, in the order of the text.
     public let mistakes: [PolicyFileMistake]
@@ -13,13 +13,13 @@ public struct PolicyFileError: Error, Sendable, Hashable, CustomStringConvertibl
 public struct PolicyFileMistake: Sendable, Hashable, CustomStringConvertible {
     /// The name of the file, as it was given to the reader.
     public let file: String
-    /// Counted from 1.
+    /// The line, counted from 1.
     public let line: Int
-    /// In Unicode scalars, counted from 1.
+    /// The column in Unicode scalars, counted from 1.
     public let column: Int
     /// What is wrong, and what to write instead.
     public let message: String
-    /// The rule of the linter that it breaks; `mistake` where none has a name for it.
+    /// The linter's code for this mistake, or `mistake` if there is no specific one.
     public let code: String
 
     /// Creates a mistake at a position of a file.

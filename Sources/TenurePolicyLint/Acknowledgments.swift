@@ -1,13 +1,14 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Which findings the policy acknowledges: each acknowledgment covers one finding at one place.
+/// Applies the policy's acknowledgments. Each acknowledgment is for one finding at one place.
 struct Acknowledgments {
     private let input: Linter.Input
 
     init(in input: Linter.Input) { self.input = input }
 
-    /// The same findings, the acknowledged ones marked, and a mistake for each acknowledgment without its finding.
+    /// Returns the findings with the acknowledged ones marked, and a mistake for each acknowledgment without its
+    /// finding.
     func applied(to findings: [Linter.Checked]) -> [Linter.Checked] {
         var result = findings
         for (index, acknowledgment) in input.draft.acknowledgments.enumerated() {
@@ -33,7 +34,7 @@ struct Acknowledgments {
         return result
     }
 
-    /// What is wrong with an acknowledgment that covers nothing; nil where this check can't tell.
+    /// Returns what is wrong with an acknowledgment without a finding. Nil if that can't be determined.
     private func mistake(in acknowledgment: Acknowledgment, among findings: [LintFinding]) -> String? {
         let code = acknowledgment.code.shortened
         guard let rule = LintRule.named(acknowledgment.code) else {
@@ -44,7 +45,8 @@ struct Acknowledgments {
             return "`\(code)` is a mistake in the file and can't be acknowledged; correct it and remove this"
         }
         let places = findings.filter { $0.code == rule.code && !$0.isMistake }.map(\.place)
-        // A file with mistakes isn't judged completely, and neither is one without what the rule compares with.
+        // The finding may be missing only because the file has mistakes, or because there is no release list or
+        // previous policy to compare with.
         if !input.draft.mistakes.isEmpty { return nil }
         switch rule.needs {
         case .nothing: break

@@ -3,11 +3,11 @@ package import TenurePolicyFile
 /// One problem that the linter reports about a policy file or its release list.
 package struct LintFinding: Sendable, Hashable, CustomStringConvertible {
     package enum Severity: String, Sendable, Hashable, CaseIterable, Comparable {
-        /// Customers lose what they paid for, others get it for nothing, or the file isn't a policy.
+        /// Customers lose what they paid for, others get it for nothing, or the file isn't a valid policy.
         case error
-        /// May become an error, depending on what the file doesn't say.
+        /// This may be an error, depending on facts that aren't in the file.
         case warning
-        /// Worth knowing.
+        /// A fact that the developer should know.
         case note
 
         /// The more severe one is greater.
@@ -22,24 +22,24 @@ package struct LintFinding: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Stable; Docs/policy-check.md has them all.
+    /// The stable code of the rule. Docs/policy-check.md lists all codes.
     package let code: String
     package let severity: Severity
-    /// The finding's place, stable for as long as the finding is the same, such as `eras/freemium/begins/iOS`. An
-    /// acknowledgment names it. Empty for mistakes, which can't be acknowledged.
+    /// The stable place of the finding, such as `eras/freemium/begins/iOS`, which acknowledgments use. Empty for
+    /// mistakes, which can't be acknowledged.
     package let place: String
     /// The position in the policy file or in its release list.
     package let position: SourcePosition
-    /// The consequence in plain words, with the numbers of this policy.
+    /// The consequence for customers, with the numbers of this policy.
     package let message: String
-    /// What to do; nil if the message says it.
+    /// What to do. Nil if `message` says it.
     package internal(set) var fix: String?
     /// The edits that `fix` describes. With them the finding disappears and no new one appears. Empty if `fix` is
     /// advice.
     var edits: [PolicyEdit] = []
-    /// Why the policy's author intends it; nil if the policy doesn't acknowledge it.
+    /// The reason in the policy's acknowledgment. Nil if the policy doesn't acknowledge the finding.
     package internal(set) var acknowledgment: String?
-    /// Whether it is a mistake of the file, which can't be acknowledged.
+    /// Whether it is a mistake in the file, which can't be acknowledged.
     package let isMistake: Bool
 
     package var isAcknowledged: Bool { acknowledgment != nil }

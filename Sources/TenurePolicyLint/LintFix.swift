@@ -6,7 +6,7 @@ struct LintFix: Sendable, ExpressibleByStringInterpolation {
     /// The edits that the text describes. Empty for advice.
     let edits: [PolicyEdit]
 
-    /// Returns advice, which names nothing that could be written literally.
+    /// Creates advice without edits.
     init(stringLiteral text: String) {
         self.text = text
         edits = []
@@ -17,7 +17,7 @@ struct LintFix: Sendable, ExpressibleByStringInterpolation {
         self.edits = edits
     }
 
-    /// Returns a suggestion. It is shown only if the linter, after these edits, reports neither the finding nor a new
-    /// one.
+    /// Returns a suggestion with edits. It is shown only if, after these edits, the linter reports neither this finding
+    /// nor a new one.
     static func suggestion(_ text: String, _ edits: PolicyEdit...) -> LintFix { LintFix(text, edits) }
 }

@@ -2,16 +2,17 @@ import Foundation
 import TenureCore
 import TenurePolicyFile
 
-/// One platform as the linter sees it: its eras and its real releases.
+/// One platform, with its eras and its real releases.
 struct LintPlatform: Sendable {
     let platform: Platform
-    /// How the policy decides there.
+    /// The eras of the policy on this platform.
     let timeline: Timeline
     /// The dated releases of this platform in the list, oldest first.
     let releases: [ListedRelease]
-    /// When each era began here, if known: its instant, or the listed moment of its version.
+    /// When each era began on this platform: the date in the policy, or the date of its version in the release list.
+    /// Nil if it isn't known.
     private let starts: [Release.Moment?]
-    /// Whether the policy says that build numbers restarted here.
+    /// Whether the policy says that build numbers restarted on this platform.
     private let mayRestart: Bool
 
     /// `build` or `version`.
@@ -34,7 +35,7 @@ struct LintPlatform: Sendable {
         }
     }
 
-    /// The era in which the release came out; nil if that isn't certain.
+    /// Returns the era in which the release came out. Nil if that isn't certain.
     func era(of release: Release) -> Int? {
         var result = timeline.firstEra
         for index in starts.indices where index > timeline.firstEra {
@@ -42,7 +43,8 @@ struct LintPlatform: Sendable {
             if start.sortingDay != release.releasedAt.sortingDay || start.isInstant && release.releasedAt.isInstant {
                 if release.releasedAt.sortingDate < start.sortingDate { break }
             } else if let mine = release.originalAppVersion, let first = timeline.beginnings[index]?.version {
-                // If one of both is a day, and it is the same day, the boundary's own release begins the era.
+                // If only the day is known, and it is the same day, the era begins with the release that the boundary
+                // names.
                 if mine < first { break }
             } else {
                 return nil
@@ -52,19 +54,19 @@ struct LintPlatform: Sendable {
         return result
     }
 
-    /// The eras that the version alone proves, as the policy decides; nil if it proves nothing.
+    /// Returns the eras that a version proves under this policy. Nil if it proves nothing.
     func eras(provenBy number: AppVersion) -> EraSet? {
         func separating(_ eras: EraSet) -> EraSet? { eras.isEmpty || eras == timeline.eras ? nil : eras }
         if let list = timeline.erasOfRelease {
             if let listed = list[number].flatMap(separating) { return listed }
-            // A boundary without a date, and without a release in the list, separates nothing. Its number shows what
-            // was intended.
+            // A boundary separates nothing if it has no date and its release isn't in the list. Use its number, which
+            // shows what the author intended.
             return mayRestart || starts.contains { $0 != nil } ? nil : separating(timeline.eras(enclosing: number))
         }
         return timeline.versionsRise ? separating(timeline.eras(enclosing: number)) : nil
     }
 
-    /// What an acknowledgment calls the release. A number that is listed repeatedly also has its date.
+    /// Returns the place of a release in an acknowledgment. It includes the date if the number is listed several times.
     func place(of release: Release) -> String {
         let number = release.originalAppVersion
         let isListedOnce = releases.count { $0.release.originalAppVersion == number } < 2
@@ -72,7 +74,7 @@ struct LintPlatform: Sendable {
         return (parts + (isListedOnce ? [] : [release.releasedAt.text])).joined(separator: "/")
     }
 
-    /// The period in which the release was on sale, as far as the list shows.
+    /// Returns the period in which the release was on sale, according to the list.
     func sale(of release: Release) -> (from: Date, until: Date) {
         let start = release.releasedAt.sortingDate
         // Binary search for the first later release: a list may have thousands.
@@ -85,7 +87,7 @@ struct LintPlatform: Sendable {
         return (start, low < releases.count ? releases[low].release.releasedAt.sortingDate : .distantFuture)
     }
 
-    /// The period of an era, changeover windows included.
+    /// Returns the period of an era, including changeover windows.
     func sale(ofEra era: Int) -> (begin: Date, end: Date) {
         var (begin, end) = timeline.sale(of: era)
         for (window, eras) in timeline.changeovers where eras.contains(era) {
@@ -98,12 +100,13 @@ struct LintPlatform: Sendable {
         return (begin, end)
     }
 
-    /// Instants that represent all others between these two: the ends, and both sides of each change and of its window.
+    /// Returns dates that represent all dates between these two: the ends, and one on each side of every change and of
+    /// its window.
     func moments(from start: Date, until end: Date) -> [Date] {
         let edges =
             timeline.changeovers.flatMap { [$0.window.lowerBound, $0.window.upperBound] }
             + timeline.beginnings.compactMap { $0?.date }
-        // A minute is more than the tolerance of two seconds.
+        // Use a minute, which is more than the tolerance of two seconds.
         let near = edges.flatMap { [$0.addingTimeInterval(-60), $0.addingTimeInterval(60)] }
         return ([start] + near.filter { start < $0 && $0 < end }).sorted()
     }
@@ -112,17 +115,17 @@ struct LintPlatform: Sendable {
 }
 
 extension Release {
-    /// The number that the App Store reports; empty if the list doesn't have it.
+    /// The number that the App Store reports. Empty if the list doesn't have it.
     var numberInWords: String { originalAppVersion?.description.shortened ?? "" }
 
-    /// An instant at which the release was certainly out.
+    /// A date at which the release was certainly on sale.
     var lateInstant: Date {
         releasedAt.isInstant ? releasedAt.sortingDate : releasedAt.sortingDate.addingTimeInterval(86_400)
     }
 }
 
 extension Release.Moment {
-    /// A day counts from its midnight in UTC.
+    /// The date for sorting. For a day, its midnight in UTC.
     var sortingDate: Date {
         switch self {
         case .instant(let date): date

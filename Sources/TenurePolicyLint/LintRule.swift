@@ -1,25 +1,25 @@
 import TenureCore
 import TenurePolicyFile
 
-/// One rule: what it finds, why, what to do about it, and how it searches.
+/// A rule of the linter, with its documentation and its check.
 package struct LintRule: Sendable {
-    /// What a rule compares the policy with. Without it, the rule finds nothing.
+    /// The input that a rule needs besides the policy. Without this input, the rule finds nothing.
     enum Need: Sendable {
         case nothing, releases, oldPolicy
     }
 
-    /// Stable, in lower case with hyphens.
+    /// The stable code, in lower case with hyphens.
     package let code: String
-    /// The highest severity that it reports.
+    /// The highest severity that the rule reports.
     package let severity: LintFinding.Severity
-    /// What it finds, in a few words.
+    /// What the rule finds, in a few words.
     package let title: String
-    /// Why it matters: what happened to developers who didn't know.
+    /// Why it matters: what happened to developers who made this mistake.
     package let story: String
-    /// What to do, in general.
+    /// What to do in general.
     package let fix: String
     let needs: Need
-    /// Nil if the reader of the file finds it; then it is a mistake.
+    /// The check. Nil if the reader of the file makes it, and reports a mistake.
     let check: (@Sendable (LintSubject, inout LintReport) -> Void)?
 
     init(
@@ -36,7 +36,7 @@ package struct LintRule: Sendable {
     }
 }
 
-/// What one rule found.
+/// The findings of one rule.
 struct LintReport {
     private let rule: LintRule
     private let draft: PolicyDraft
@@ -62,7 +62,7 @@ struct LintReport {
             fixes.compactMap { $0 })
     }
 
-    /// In the release list.
+    /// Adds a finding about a row in the release list.
     mutating func add(
         at listed: ListedRelease, severity: LintFinding.Severity? = nil, on platform: LintPlatform, _ message: String,
         fix fixes: LintFix?...
@@ -84,7 +84,7 @@ struct LintReport {
 }
 
 extension PolicyDraft {
-    /// A path with the names of eras in place of their numbers: `eras/freemium/begins/iOS`.
+    /// Returns a path as text, with the names of eras instead of their indexes: `eras/freemium/begins/iOS`.
     func place(of path: [PolicyMistake.Step]) -> String {
         path.enumerated().map { depth, step in
             switch step {

@@ -1,6 +1,6 @@
 import TenurePolicyFile
 
-/// Every rule, in the order of the documentation.
+/// All rules, in the order of the documentation.
 extension LintRule {
     package static let all: [LintRule] = [
         // About numbers.
@@ -18,7 +18,7 @@ extension LintRule {
         .testersAreOwners, .undeterminedDenies, .allowTooShort, .noAppleID,
         // Compared with the previous policy.
         .rightLost, .rightShortened, .rightUncertain, .trialShortened, .settingsEdited, .appChanged,
-        // Everything else that the reader refuses.
+        // All other mistakes that the reader reports.
         .acknowledgmentWithoutFinding, .mistake,
     ]
 

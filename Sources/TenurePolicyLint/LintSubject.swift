@@ -2,27 +2,27 @@ import Foundation
 import TenureCore
 import TenurePolicyFile
 
-/// What the rules look at: the file, the real releases, and the eras on each platform.
+/// The input of the rules: the file, the real releases, and the eras on each platform.
 struct LintSubject: Sendable {
     let draft: PolicyDraft
-    /// Nil if mistakes keep the file from being a policy. Then no customer can be decided.
+    /// The policy. Nil if the file has mistakes. In that case, `decide` can't be called.
     let policy: Policy?
     /// The previous policy.
     let old: Policy?
     let now: Date
-    /// What existing customers would lose; nil without a policy to compare with.
+    /// The rights that existing customers would lose. Nil if there is no previous policy.
     let rights: RightsComparison?
-    /// In a fixed order: the platforms of the policy, then those of the release list.
+    /// The platforms of the policy, then those of the release list, in a fixed order.
     let platforms: [LintPlatform]
-    /// The real releases: a list beside the policy, or the policy's own. Empty without a list.
+    /// The real releases: from the separate release list, or from the policy. Empty if there is no list.
     let list: [ListedRelease]
-    /// The path by which the policy can name that list; nil if it can't, and if the list is the policy's own.
+    /// The path with which the policy can name the separate list. Nil if it can't, or if the list is in the policy.
     let listPath: String?
 
     var eras: [Era] { draft.eras }
     var entitlements: [Entitlement] { draft.entitlements }
 
-    /// Returns nil if too little could be read.
+    /// Nil if too little of the file could be read.
     init?(_ input: Linter.Input) {
         let draft = input.draft
         guard !draft.eras.isEmpty, draft.eras.count <= EraSet.capacity,
@@ -60,7 +60,7 @@ struct LintSubject: Sendable {
         }
     }
 
-    /// The same, once for each era if platforms share a beginning: the place where it is written.
+    /// The changes that are written in the file, without those that a platform inherits from iOS.
     var writtenChanges: [EraChange] { changes.filter { eras[$0.index].begins[$0.platform.platform] != nil } }
 
     func name(_ era: Int) -> String { eras.indices.contains(era) ? "`\(eras[era].name.shortened)`" : "no era" }
@@ -71,7 +71,7 @@ struct LintSubject: Sendable {
         return entitlements.filter { !lastingHonors(of: $0, in: era).isEmpty }.map(\.name)
     }
 
-    /// The honors of an era that haven't ended everywhere.
+    /// Returns the honors of an era that haven't ended on all platforms.
     func lastingHonors(of entitlement: Entitlement, in era: Int) -> [Honor] {
         guard eras.indices.contains(era) else { return [] }
         return (entitlement.honors ?? []).filter { $0.era == eras[era].name && !hasEnded($0) }
@@ -80,7 +80,7 @@ struct LintSubject: Sendable {
     /// Whether the honor gives nothing to any customer anymore, on any platform and in any time zone.
     func hasEnded(_ honor: Honor) -> Bool {
         guard now != .distantFuture else { return false }
-        // An end that is given as a day lasts until the day is over everywhere.
+        // If the end is given as a day, it lasts until the day is over in all time zones.
         let latest = now.addingTimeInterval(-36 * 3600)
         if let until = honor.until, until < latest { return true }
         guard let length = honor.length, let era = eras.firstIndex(where: { $0.name == honor.era }) else {
@@ -90,7 +90,8 @@ struct LintSubject: Sendable {
         return !ends.isEmpty && ends.allSatisfy { $0.map { length.end(from: $0) < latest } ?? false }
     }
 
-    /// Whether customers of one era who count as customers of another keep everything that the entitlement gives.
+    /// Whether customers of one era would keep everything that the entitlement gives them if they were taken for
+    /// customers of the other era.
     func keeps(_ entitlement: Entitlement, of era: Int, countedIn other: Int) -> Bool {
         func limits(_ honors: [Honor]) -> Set<Honor> {
             Set(
@@ -103,7 +104,7 @@ struct LintSubject: Sendable {
         let mine = limits(lastingHonors(of: entitlement, in: era))
         let others = limits(lastingHonors(of: entitlement, in: other))
         if mine.isEmpty || others.contains(where: \.isUnlimited) { return true }
-        // A length counts from the end of its era.
+        // A length is counted from the end of the era, so it differs between the eras.
         return mine.isSubset(of: others) && mine.allSatisfy { $0.length == nil }
     }
 
@@ -113,33 +114,34 @@ struct LintSubject: Sendable {
         return eras.allSatisfy { unlimited.contains($0.name) }
     }
 
-    /// Where each platform's boundary of an era is written.
+    /// Returns the path at which the beginning of an era on a platform is written.
     func place(of era: Int, on platform: LintPlatform) -> [PolicyMistake.Step] {
         let isInherited = eras[era].begins[platform.platform] == nil && platform.platform.inheritsFromIOS
         return ["eras", .index(era), "begins", .key((isInherited ? Platform.iOS : platform.platform).rawValue)]
     }
 
-    /// The list as the policy's own `releases`; nil if it already is, or without a list.
+    /// The edit that makes the policy use the separate list. Nil without a separate list, or if the policy already uses
+    /// it.
     var useOfList: (path: String, edit: PolicyEdit)? {
         listPath.map { ($0, .use(list, named: $0)) }
     }
 
-    // MARK: Invented customers
+    // MARK: Hypothetical customers
 
-    /// The entitlements that a customer who acquired the app like this would get, for the era alone; nil if customers
-    /// can't be decided.
+    /// Returns the entitlements that eras would give to a customer who acquired the app with this version and date. Nil
+    /// if `decide` can't be called.
     func granted(_ version: AppVersion?, on platform: Platform?, bought date: Date?) -> [String]? {
         guard let policy else { return nil }
         let proof = AppProof(
             kind: .appTransaction, signedDate: date, originalPlatform: platform,
             originalAppVersion: version?.description, originalPurchaseDate: date)
         let evidence = Evidence(environment: .production, app: [proof], purchasesAreComplete: true)
-        // Without a date of the check: an instant before any honor of limited length has ended.
+        // Decide at a time before any honor of limited length has ended.
         let date = now == .distantFuture ? Date.distantPast : now
         return decide(evidence, under: policy, at: date).filter { $0.outcome == .granted }.map(\.entitlement)
     }
 
-    /// What a customer gets beyond what the date alone would give.
+    /// Returns the entitlements that a customer gets only because of the version, and not because of the date.
     func extraEntitlements(_ version: AppVersion, on platform: Platform, bought date: Date) -> [String] {
         guard let byBoth = granted(version, on: platform, bought: date),
             let byDate = granted(nil, on: platform, bought: date)
@@ -147,8 +149,7 @@ struct LintSubject: Sendable {
         return byBoth.filter { !byDate.contains($0) }
     }
 
-    /// The same for a customer who got a release while it was the current one; the first entitlement that is given
-    /// away.
+    /// Returns the same for a customer who got a release while it was on sale.
     func extraEntitlements(_ release: Release, on platform: LintPlatform) -> [String] {
         guard let number = release.originalAppVersion else { return [] }
         let sale = platform.sale(of: release)
@@ -160,9 +161,9 @@ struct LintSubject: Sendable {
 
 /// The beginning of an era on one platform.
 struct EraChange: Sendable {
-    /// Of the new era.
+    /// The index of the new era.
     let index: Int
-    /// Of the era before it on the platform.
+    /// The index of the era before it on the platform.
     let previous: Int
     let platform: LintPlatform
     let before: Era
@@ -171,12 +172,12 @@ struct EraChange: Sendable {
     let date: Date?
     /// The place in the file.
     let path: [PolicyMistake.Step]
-    /// The entitlements that the era before gives, and this one doesn't, or not as long.
+    /// The entitlements that the earlier era gives, and the new one doesn't or not as long.
     let lost: [String]
-    /// The entitlements that this era gives, and the one before doesn't, or not as long.
+    /// The entitlements that the new era gives, and the earlier one doesn't or not as long.
     let gained: [String]
 
-    /// Whether it matters to any customer in which of both eras they came.
+    /// Whether the two eras give different entitlements.
     var matters: Bool { !lost.isEmpty || !gained.isEmpty }
 
     init?(to index: Int, on platform: LintPlatform, in subject: LintSubject) {

@@ -2,11 +2,11 @@ package import Foundation
 package import TenureCore
 package import TenurePolicyFile
 
-/// Reviews a policy as an experienced reviewer would.
-/// The linter is pure: the same files give the same findings. It never decides about customers itself, but asks
-/// `decide`.
+/// Checks a policy for unintended effects.
+///
+/// The linter is pure: the same files give the same findings. To find out what a customer would get, it calls `decide`.
 package enum Linter {
-    /// Returns the mistakes that keep the file from being a policy, and its unintended effects.
+    /// Returns the mistakes in the file, and the unintended effects of the policy.
     ///
     /// - Parameters:
     /// - releases: the real releases, from a list beside the policy. Nil: the policy's own.
@@ -32,14 +32,14 @@ package enum Linter {
         return inOrder(findings, mainFile: draft.fileName)
     }
 
-    /// The same for a policy without its file. Positions are those in its compact JSON.
+    /// Checks a policy without its file. Positions are those in its compact JSON.
     package static func findings(
         in policy: Policy, against old: Policy? = nil, at now: Date = .distantFuture
     ) -> [LintFinding] {
         findings(in: PolicyFile.draft(PolicyFile.compile(policy), named: "policy.json"), against: old, at: now)
     }
 
-    /// What is linted.
+    /// The input of the linter.
     struct Input: Sendable {
         var draft: PolicyDraft
         let releases: [ListedRelease]?
@@ -50,7 +50,8 @@ package enum Linter {
 
     typealias Checked = (finding: LintFinding, fixes: [LintFix])
 
-    /// What every rule finds, with fixes that weren't tried yet, and what the policy acknowledges.
+    /// Returns the findings of all rules with the fixes that may resolve them. The policy's acknowledgments are
+    /// applied.
     static func checked(_ input: Input) -> [Checked] {
         var found: [Checked] = input.draft.mistakes.map { (LintFinding($0), []) }
         if let subject = LintSubject(input) {
@@ -74,7 +75,7 @@ package enum Linter {
             .sorted { left, right in
                 let places = (place(left.element), place(right.element))
                 if places.0 != places.1 { return places.0 < places.1 }
-                // At one place, the most severe first.
+                // At the same position, sort the most severe first.
                 let severities = (left.element.severity, right.element.severity)
                 return severities.0 == severities.1 ? left.offset < right.offset : severities.0 > severities.1
             }

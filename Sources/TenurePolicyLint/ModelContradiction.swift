@@ -2,24 +2,24 @@ import Foundation
 import TenureCore
 import TenurePolicyFile
 
-/// Releases of one price model that count as an era of the other model.
+/// Releases with one price model that the policy assigns to an era with the other model.
 struct ModelContradiction {
     let model: Era.Model
-    /// The first of the eras that they count as.
+    /// The first of the eras to which the policy assigns them.
     let era: Int
     /// The nearest era of the release's model; nil if no era has that model.
     let meant: Int?
-    /// Whether only the release's date shows it.
+    /// Whether the policy assigns them by date, because the version proves nothing.
     let isByDate: Bool
     private(set) var releases: [ListedRelease]
-    /// What buyers would keep in the era in which the app was sold, and don't have.
+    /// The entitlements that buyers would have in an era in which the app was sold, and don't have.
     private(set) var lost: Set<String> = []
-    /// What others get although they paid nothing.
+    /// The entitlements that other customers get without having paid.
     private(set) var given: Set<String> = []
     /// Whether buyers with a purchase date keep everything.
     private(set) var datesHelp = true
 
-    /// Ascending.
+    /// The numbers of the releases in ascending order.
     var numbers: [AppVersion] { Set(releases.compactMap(\.release.originalAppVersion)).sorted() }
 
     fileprivate mutating func add(_ other: ModelContradiction) {
@@ -63,7 +63,7 @@ struct ModelContradiction {
 }
 
 extension LintSubject {
-    /// Every release with a model that none of its possible eras has, grouped by that era.
+    /// Returns the releases with a model that none of their possible eras has, grouped by era.
     func contradictions(on platform: LintPlatform) -> [ModelContradiction] {
         let models = Dictionary(grouping: platform.releases) { $0.release.originalAppVersion }
             .mapValues { Set($0.compactMap(\.release.model)) }
@@ -72,9 +72,9 @@ extension LintSubject {
         var groups: [ModelContradiction] = []
         for listed in platform.releases {
             let release = listed.release
-            // A release that was sold and then given away belongs to both eras.
+            // Skip a release that was first sold and then free: it belongs to both eras.
             guard models[release.originalAppVersion]?.count == 1 else { continue }
-            // Other rules report free builds that fell below paid ones.
+            // Skip free builds below paid ones: other rules report them.
             if release.model == .free, let number = release.originalAppVersion, let highestPaid, number <= highestPaid,
                 let era = platform.era(of: release), eras[era].model == .free
             {
@@ -90,25 +90,27 @@ extension LintSubject {
         return groups
     }
 
-    /// The era of a price model nearest to another era: the one before it for paid, the one after it for free.
+    /// Returns the nearest era with a price model: before the given era for `paid`, after it for `free`.
     fileprivate func era(of model: Era.Model, near era: Int) -> Int? {
         let alike = eras.indices.filter { eras[$0].model == model }
         return model == .paid ? alike.last { $0 < era } ?? alike.first : alike.first { $0 > era } ?? alike.last
     }
 
-    /// What customers keep who got the app under a price model, in an era of it.
+    /// Returns the entitlements of customers who got the app with a price model, in an era with that model.
     fileprivate func rights(of model: Era.Model, in era: Int?) -> Set<String> {
         if let era { return Set(honored(in: era)) }
-        // For a policy without any paid era: what its buyers could buy again.
+        // If the policy has no paid era, use the entitlements that buyers could buy again.
         return model == .paid ? Set(entitlements.filter { !$0.products.isEmpty }.map(\.name)) : []
     }
 
-    /// The era with the wrong beginning: it begins too early after the paid one, or the paid one begins too late.
+    /// Returns the era with the wrong beginning: the free era, which begins too early, or the paid era, which begins
+    /// too late.
     func misplacedEra(_ group: ModelContradiction) -> Int {
         group.meant.flatMap { $0 > group.era ? $0 : nil } ?? group.era
     }
 
-    /// Begins the era with the first release above its paid ones, or the paid era with its first release.
+    /// Returns a fix that moves the beginning of the free era to the first release above the paid ones, or that of the
+    /// paid era to its first release.
     func movedBoundary(_ group: ModelContradiction, on platform: LintPlatform) -> LintFix? {
         let era = misplacedEra(group)
         let listed = platform.releases.compactMap(\.release.originalAppVersion)
@@ -121,7 +123,7 @@ extension LintSubject {
             "write `\(key): \"\(number)\"`", .write(.text("\(number)"), at: place(of: era, on: platform) + [.key(key)]))
     }
 
-    /// The same if the number isn't known, or causes another finding.
+    /// Returns advice for the case that the right number isn't known or would cause another finding.
     func advice(on group: ModelContradiction, on platform: LintPlatform) -> LintFix {
         let correction = "or correct the list if \(group.numbers.count == 1 ? "it was" : "these were") free"
         guard let meant = group.meant else { return "add an era in which the app was sold, \(correction)" }

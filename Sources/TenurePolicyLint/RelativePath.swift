@@ -1,6 +1,6 @@
 /// Paths that a policy names, relative to the policy's own path.
 enum RelativePath {
-    /// Nil if only the working directory could tell.
+    /// Returns the relative path. Nil if it depends on the working directory.
     static func of(_ file: String, beside policy: String) -> String? {
         guard file.hasPrefix("/") == policy.hasPrefix("/") else { return file.hasPrefix("/") ? file : nil }
         guard file != "-", policy != "-" else { return nil }

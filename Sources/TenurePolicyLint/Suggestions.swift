@@ -2,22 +2,22 @@ import Foundation
 import TenureCore
 import TenurePolicyFile
 
-/// Tries suggestions: applies each to the file and lints the result.
+/// Tests suggestions by applying each to the file and checking the result with the linter.
 struct Suggestions {
     private let input: Linter.Input
     private let before: [FindingKey: LintFinding.Severity]
     private var results: [[PolicyEdit]: [FindingKey: LintFinding.Severity]] = [:]
-    /// Each trial lints the whole policy again, so a long release list gets fewer.
+    /// The number of tests that are left. Each checks the whole policy again, so it is lower for a long release list.
     private var trialsLeft: Int
 
-    /// - Parameter findings: those of the file as it is.
+    /// - Parameter findings: the findings for the unchanged file.
     init(for input: Linter.Input, findings: [LintFinding]) {
         self.input = input
         before = Self.keys(of: findings)
         trialsLeft = max(6, min(64, 60_000 / ((input.releases ?? input.draft.releases).count + 1)))
     }
 
-    /// The first of the fixes that resolves the finding and causes no other one; otherwise the first advice.
+    /// Returns the first fix that resolves the finding and causes no other one; otherwise the first advice.
     mutating func best(of fixes: [LintFix], for finding: LintFinding) -> LintFix? {
         fixes.first { !$0.edits.isEmpty && resolves($0.edits, finding) } ?? fixes.first { $0.edits.isEmpty }
     }
@@ -48,7 +48,7 @@ struct Suggestions {
     }
 }
 
-/// What makes two findings equal before and after an edit: rule and place, and for mistakes the message.
+/// Identifies a finding before and after an edit: by rule and place, or by message for a mistake.
 private struct FindingKey: Hashable {
     let code: String
     let place: String

@@ -16,15 +16,15 @@ public struct PolicyCase: Sendable {
     let expectations: [Expectation]
     let artifacts: Artifacts
 
-    /// What the case's artifacts prove.
+    /// The evidence of the case's artifacts.
     public var evidence: Evidence { artifacts.evidence }
 
     /// The expected decision on one entitlement.
     public struct Expectation: Sendable {
-        /// Its name in the policy.
+        /// The name of the entitlement in the policy.
         public let entitlement: String
         let outcome: Decision.Outcome
-        /// Nil: permanently.
+        /// When the right ends. Nil if it is permanent.
         public let until: Date?
         /// Codes that must all be among the reasons.
         let reasons: [String]
@@ -38,7 +38,7 @@ public struct PolicyCase: Sendable {
         let notSentence: [String]
     }
 
-    /// The artifacts of a customer, in the order of their arrival.
+    /// The artifacts of a customer, in the order in which they are received.
     struct Artifacts: Sendable {
         var environment: AppStoreEnvironment = .production
         var app: [AppProof] = []

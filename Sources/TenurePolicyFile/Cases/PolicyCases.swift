@@ -2,13 +2,13 @@ import Foundation
 public import TenureCore
 import TenureJSON
 
-/// Policy cases as data: customers with known rights, tried against a policy.
+/// Policy cases: customers and the expected decisions, with which a policy is tested.
 ///
 /// `tenure policy test` and `swift test` run the same files.
 public struct PolicyCases: Sendable {
     let cases: [PolicyCase]
 
-    /// Reads cases, and the policy that they try.
+    /// Reads cases, and the policy that they test.
     ///
     /// - Parameters:
     ///   - bytes: the cases, YAML or JSON, at most 1 MiB.
@@ -36,7 +36,7 @@ public struct PolicyCases: Sendable {
         }
     }
 
-    /// Tries every case.
+    /// Runs all cases.
     public func run() -> [CaseResult] {
         cases.map { CaseResult(of: $0) }
     }
@@ -47,9 +47,9 @@ public struct CaseResult: Sendable {
     public let name: String
     /// `cases.yaml:12:5`
     public let place: String
-    /// What was expected and what was decided instead, one line each; empty if the case holds.
+    /// The differences between the expected and the actual decisions, one line each. Empty if the case passes.
     public let differences: [String]
-    /// What was decided on each entitlement.
+    /// The decision about each entitlement.
     public let decisions: [Decision]
 
     /// Whether every expectation is met, in every order of the artifacts.

@@ -12,7 +12,7 @@ struct JSONDocument {
     ) throws(PolicyFileError) -> (root: DocumentNode, mistakes: [PolicyFileMistake]) {
         let bytes = Array(source.text.utf8)
         do {
-            // `DocumentNode.mapping` reports what these options accept: all of it, with positions.
+            // Accept repeated keys here: `DocumentNode.mapping` reports all of them with their positions.
             var document = JSONDocument(
                 tape: try JSONTape(bytes, options: [.duplicateNames, .nul]),
                 positions: SourcePositions(bytes, fileName: source.fileName))
@@ -29,7 +29,7 @@ struct JSONDocument {
         self.positions = positions
     }
 
-    /// The recursion is as deep as the document, which `JSONTape` limits.
+    /// Converts a value. The recursion is as deep as the document, and `JSONTape` limits that depth.
     private mutating func node(at index: Int) -> DocumentNode {
         let node = tape.nodes[index]
         let position = position(of: node)
@@ -93,7 +93,7 @@ private struct SourcePositions {
                 line += 1
                 column = 1
             } else if bytes[offset] & 0xC0 != 0x80 {
-                // Not a continuation byte: a new character begins here.
+                // A byte that isn't a continuation byte begins a new character.
                 column += 1
             }
             offset += 1

@@ -1,12 +1,12 @@
 package import TenureCore
 import TenureJSON
 
-/// One change to a policy file: the value to write at a place, or its removal.
+/// One change to a policy file: writing a value at a path, or removing what is there.
 package struct PolicyEdit: Sendable, Hashable {
     package let path: [PolicyMistake.Step]
-    /// Nil removes the entry or element.
+    /// The new value. Nil to remove the entry or element.
     package let value: Value?
-    /// Where the change names another release list: its releases.
+    /// The releases of the release list that the change names. Nil if it names none.
     let releases: [ListedRelease]?
 
     /// A value of a policy file.
@@ -36,7 +36,7 @@ package struct PolicyEdit: Sendable, Hashable {
         PolicyEdit(path: path, value: nil, releases: nil)
     }
 
-    /// Makes a release list the policy's own.
+    /// Makes the policy use a release list.
     package static func use(_ releases: [ListedRelease], named fileName: String) -> PolicyEdit {
         PolicyEdit(path: [.key(PolicyKey.releases.rawValue)], value: .text(fileName), releases: releases)
     }
@@ -47,7 +47,7 @@ package struct PolicyEdit: Sendable, Hashable {
         self.releases = releases
     }
 
-    // A list is named by its path: the releases follow from it.
+    // Don't compare `releases`: the value already has the path of the list.
     package static func == (left: PolicyEdit, right: PolicyEdit) -> Bool {
         left.path == right.path && left.value == right.value
     }
@@ -93,8 +93,8 @@ extension PolicyEdit.Value {
 }
 
 extension DocumentNode {
-    /// Returns the document with one value written or removed. Missing mappings on the way are created; an index one past
-    /// the end of a list appends.
+    /// Returns the document with one value written or removed. Missing mappings are created. An index one past the end
+    /// of a list appends an element.
     func edited(at path: ArraySlice<PolicyMistake.Step>, to value: PolicyEdit.Value?) -> DocumentNode {
         guard let step = path.first else { return value?.node(at: position) ?? self }
         let rest = path.dropFirst()

@@ -1,12 +1,12 @@
 package import Foundation
 
 /// Lengths of exact time: `-24h`, `+48h`, `90m`, `2d`, `1w`, `30s`, `1d12h`, or ISO 8601's `PT24H` and `P1DT12H`.
-/// A day has 24 hours; months and years have no exact length and do not occur.
+/// A day has 24 hours. Months and years can't be used, because they have no exact length.
 package enum Duration {
-    /// Some thirty years.
+    /// The longest duration in seconds, about thirty years.
     private static let maximum: TimeInterval = 999_999_999
 
-    /// Seconds; nil if the text isn't a duration.
+    /// Reads a duration in seconds. Nil if the text isn't a duration.
     package static func seconds(_ text: String) -> TimeInterval? {
         var rest = text.utf8[...]
         var sign = 1.0
@@ -56,7 +56,7 @@ package enum Duration {
         }
     }
 
-    /// In the largest unit up to hours that is exact. Fractions of a second are dropped.
+    /// Writes a duration as a whole number of hours, minutes or seconds. Fractions of a second are dropped.
     package static func text(_ seconds: TimeInterval) -> String {
         let bounded = seconds.isNaN ? 0 : min(max(seconds, -maximum), maximum)
         let whole = Int(bounded.rounded(.towardZero))

@@ -1,10 +1,10 @@
 package import TenureCore
 
-/// A policy file as it was read: its readable parts, all mistakes, and the position of each part. The policy itself
-/// exists only without mistakes.
+/// The contents of a policy file: its readable parts, all mistakes, and the position of each part. `policy` is nil if
+/// there are mistakes.
 package struct PolicyDraft: Sendable {
     package let policy: Policy?
-    /// In the order of the text.
+    /// The mistakes in the order of the text.
     package let mistakes: [PolicyFileMistake]
 
     package let app: Policy.App?
@@ -37,14 +37,14 @@ package struct PolicyDraft: Sendable {
 
     package var fileName: String { root.position.file }
 
-    /// The position of a part, or of the nearest one around it.
+    /// Returns the position of a part, or of the smallest part that contains it.
     package func position(of path: [PolicyMistake.Step]) -> SourcePosition { root.position(of: path) }
 
-    /// Whether something at, under or around the path couldn't be read. What is missing there wasn't left out by the
-    /// author.
+    /// Whether something at, inside or around the path couldn't be read. If so, a missing value doesn't mean that the
+    /// author left it out.
     package func isBroken(_ path: [PolicyMistake.Step]) -> Bool { reading.isBroken(path) }
 
-    /// The same file after a few edits, read again. A release list in another file isn't read again.
+    /// Applies edits, and reads the changed file. A release list in another file isn't read again.
     package func edited(by edits: [PolicyEdit]) -> PolicyDraft {
         var document = root.node
         var releases = releases
@@ -55,7 +55,7 @@ package struct PolicyDraft: Sendable {
         return PolicyReader.draft(document, listing: releases)
     }
 
-    /// Whether the file has anything there.
+    /// Whether the file has a value at the path.
     package func says(_ path: [PolicyMistake.Step]) -> Bool {
         var node = root.node
         for step in path {

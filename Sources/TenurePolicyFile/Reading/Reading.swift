@@ -1,8 +1,9 @@
 package import TenureCore
 
-/// The mistakes found so far, with their positions.
-/// A part with a mistake in its form is left out of the policy and remembered. What the policy then lacks isn't another
-/// mistake.
+/// The mistakes that were found so far, with their positions.
+///
+/// A part that can't be read is left out of the policy, and its path is remembered. Later mistakes that are only
+/// consequences of this aren't reported.
 package struct Reading: Sendable {
     package typealias Path = [PolicyMistake.Step]
 
@@ -25,12 +26,12 @@ package struct Reading: Sendable {
         if !found.isEmpty { brokenParts.append(path) }
     }
 
-    /// Whether something at, under or around the path was left out.
+    /// Whether something at, inside or around the path was left out.
     func isBroken(_ path: Path) -> Bool {
         brokenParts.contains { $0.starts(with: path) || path.starts(with: $0) }
     }
 
-    /// Whether exactly this was left out.
+    /// Whether exactly the part at this path was left out.
     package func isOmitted(_ path: Path) -> Bool {
         brokenParts.contains(path)
     }
@@ -55,11 +56,11 @@ private func < (
     left.0 != right.0 ? left.0 < right.0 : left.1 < right.1
 }
 
-/// A value of the document, and the policy's name for its path.
+/// A value of the document, with its path in the policy.
 package struct Part: Sendable {
     package let node: DocumentNode
     package let path: Reading.Path
-    /// The position of a mistake in the whole value: a value on separate lines is shown at its key.
+    /// The position for a mistake about the whole value: that of its key, if the value is on separate lines.
     package let position: SourcePosition
 
     package init(root node: DocumentNode) {
@@ -83,7 +84,7 @@ package struct Part: Sendable {
         self.init(entry.value, path + [.key(entry.key)], isScalar ? entry.value.position : entry.keyPosition)
     }
 
-    /// The elements of a list; nil, and a mistake, for another value.
+    /// Returns the elements of a list. For any other value, reports a mistake and returns nil.
     package func elements(_ reading: inout Reading, example: String) -> [Part]? {
         guard case .sequence(let nodes) = node.content else {
             reading.report("\(node.kindInWords) isn't a list; write `\(example)`", at: position, breaking: path)
@@ -92,7 +93,7 @@ package struct Part: Sendable {
         return nodes.enumerated().map { Part($0.element, path + [.index($0.offset)], $0.element.position) }
     }
 
-    /// The position of the value that a path leads to, or of the nearest one around it.
+    /// Returns the position of the value at a path, or of the smallest value that contains it.
     func position(of path: Reading.Path) -> SourcePosition {
         guard let step = path.first else { return position }
         let next: Part? =
@@ -107,12 +108,12 @@ package struct Part: Sendable {
     }
 }
 
-/// The values of a mapping, by key, after unknown keys were reported.
+/// The values of a mapping by key. Unknown keys were reported.
 package struct Fields {
     private let parts: [String: Part]
     package let whole: Part
 
-    /// Nil, and a mistake, for another value.
+    /// Reads a mapping. For any other value, reports a mistake and returns nil.
     init?(_ part: Part, _ shape: PolicyShape, _ reading: inout Reading) {
         self.init(
             part, keys: shape.keys.map(\.rawValue), required: shape.required.map { ($0.key.rawValue, $0.example) },
@@ -146,7 +147,7 @@ package struct Fields {
                 let advice =
                     explained[entry.key]
                     ?? "`\(entry.key.shortened)` is unknown here; \(Spelling.advice(for: entry.key, among: keys))"
-                // Its intended meaning is missing: what its neighbors then lack isn't a second mistake.
+                // The unknown key may be a misspelled required one, so don't also report a missing key.
                 let meant = Spelling.nearest(to: entry.key, among: keys).map { part.path + [.key($0)] }
                 reading.report(
                     advice, at: entry.keyPosition, breaking: meant ?? part.path + [.key(entry.key)],

@@ -1,6 +1,6 @@
 /// Suggestions for a misspelled word.
 package enum Spelling {
-    /// The nearest known word, if it is near enough.
+    /// Returns the most similar known word, if it is similar enough.
     static func nearest(to word: String, among known: [String]) -> String? {
         let written = Array(word.lowercased().unicodeScalars.prefix(64))
         let candidates = known.map { (word: $0, distance: distance(written, Array($0.lowercased().unicodeScalars))) }
@@ -8,7 +8,7 @@ package enum Spelling {
         return best.distance <= (word.count < 4 ? 1 : word.count < 9 ? 2 : 3) ? best.word : nil
     }
 
-    /// `did you mean `x`?`, or the choice.
+    /// Returns ``did you mean `x`?``, or the list of known words.
     package static func advice(for word: String, among known: [String]) -> String {
         if let nearest = nearest(to: word, among: known) { return "did you mean `\(nearest)`?" }
         return "write \(choice(of: known))"
@@ -21,7 +21,7 @@ package enum Spelling {
         return (quoted.count > 2 ? "one of " : "") + quoted.dropLast().joined(separator: ", ") + " or " + last
     }
 
-    /// Levenshtein's distance: how many letters to insert, remove or replace; two swapped neighbors count once.
+    /// The edit distance: the number of letters to insert, remove, replace, or swap with the next one.
     private static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...right.count)

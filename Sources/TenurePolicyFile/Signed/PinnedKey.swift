@@ -8,8 +8,8 @@ import TenureJSON
     package import Crypto
 #endif
 
-/// The public half of a P-256 key, as in an app's source: 86 characters, Base64 (URL-safe, without padding) of both
-/// coordinates, 32 bytes each. `tenure policy signing-key` prints it.
+/// A P-256 public key that an app pins, as `tenure policy signing-key` prints it: 86 characters of URL-safe Base64
+/// without padding, which encode the two coordinates of 32 bytes each.
 package struct PinnedKey: Sendable {
     package let publicKey: P256.Signing.PublicKey
 
@@ -17,7 +17,7 @@ package struct PinnedKey: Sendable {
         self.publicKey = publicKey
     }
 
-    /// Also reads the same key as a JSON Web Key (RFC 7517), as the service shows its own. Nil for anything else.
+    /// Reads a key in this format, or as a JSON Web Key (RFC 7517). Nil for any other text.
     package init?(_ text: String) {
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
         let coordinates: [UInt8]
@@ -32,7 +32,7 @@ package struct PinnedKey: Sendable {
             guard trimmed.utf8.count == 86, let bytes = Base64.urlSafe.decode(trimmed) else { return nil }
             coordinates = bytes
         }
-        // CryptoKit checks that they are a point of the curve.
+        // CryptoKit checks that the coordinates are a point on the curve.
         guard let key = try? P256.Signing.PublicKey(rawRepresentation: coordinates) else { return nil }
         publicKey = key
     }

@@ -3,23 +3,23 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// The classes of original purchase dates that the timelines and honors of two policies can tell apart, with one member
-/// each.
+/// Divides original purchase dates into classes. Two policies treat all dates of a class alike. Each class has one date
+/// as its example.
 struct DateClasses {
     struct Class {
-        /// Nil: the date is unknown.
+        /// The example. Nil for the class of unknown dates.
         let representative: Date?
         let from: Date?
-        /// Exclusive.
+        /// The end of the class, exclusive.
         let until: Date?
     }
 
     let classes: [Class]
 
-    /// An end includes the tolerance; the App Store's dates have milliseconds.
+    /// The smallest step after an end, which is inclusive. The App Store's dates have milliseconds.
     private static let afterwards: TimeInterval = 0.001
 
-    /// - Parameter now: no customer came later.
+    /// - Parameter now: the current time. No purchase date is later.
     init(timelines: [Timeline], policies: [Policy], now: Date) {
         var edges: Set<Date> = []
         for timeline in timelines {
@@ -56,7 +56,7 @@ struct DateClasses {
         self.classes = classes + [Class(representative: nil, from: nil, until: nil)]
     }
 
-    /// Nil: at any time.
+    /// Describes classes, for a message. Nil if they are all classes.
     func inWords(_ chosen: Set<Int>) -> String? {
         guard chosen.count < classes.count else { return nil }
         var runs: [ClosedRange<Int>] = []
@@ -71,7 +71,7 @@ struct DateClasses {
         let dated = classes.count - 1
         var words = runs.map { run -> String in
             let from = classes[run.lowerBound].from
-            // The last class reaches to the present.
+            // The last class has no end.
             let until = run.upperBound == dated - 1 ? nil : classes[run.upperBound].until
             switch (from, until) {
             case (nil, nil): return "on any known date"

@@ -2,9 +2,10 @@ import Foundation
 import TenureCore
 import TenurePolicyFile
 
-/// The rights that existing customers would lose from one policy to the next.
-/// Acquisitions that neither policy can tell apart form a class: by platform, by what the version proves, by what the
-/// date proves, and by the honors' windows that it meets. The engine decides one member of each class under both
+/// Finds the rights that existing customers would lose if a new policy replaces the old one.
+///
+/// Acquisitions that both policies treat alike form a class: they have the same platform, and their versions and dates
+/// prove the same and are within the same limits of honors. For one member of each class, `decide` is called with both
 /// policies.
 struct RightsComparison: Sendable {
     private let old: Policy
@@ -12,18 +13,18 @@ struct RightsComparison: Sendable {
     private let now: Date
 
     private(set) var losses: [Loss] = []
-    /// Purchases that would no longer grant what they granted.
+    /// Purchases that would no longer grant an entitlement.
     private(set) var productLosses: [(entitlement: String, product: String, fate: Fate)] = []
 
-    /// The numbers of the releases that customers can have, by platform; empty if no list has the platform.
+    /// The numbers of the existing releases by platform. A platform is missing if no list has it.
     private let existing: [Platform: Set<AppVersion>]
 
-    /// - Parameter releases: of a list beside the policies; their own lists count too.
+    /// - Parameter releases: the releases of the separate list. The lists in the policies are also used.
     init(from old: Policy, to new: Policy, existing releases: [Release] = [], at now: Date) {
         var existing: [Platform: Set<AppVersion>] = [:]
         for release in releases + old.releases + new.releases {
-            // Customers can't have a release before it was out. A day has begun in some time zone 14 hours before its
-            // midnight in UTC.
+            // Skip releases that aren't out yet. A day begins in the first time zone 14 hours before its midnight in
+            // UTC.
             guard let number = release.originalAppVersion,
                 release.releasedAt.sortingDate.addingTimeInterval(-14 * 3600) <= now
             else { continue }
@@ -37,12 +38,12 @@ struct RightsComparison: Sendable {
         productLosses = lostPurchases
     }
 
-    /// What becomes of a right.
+    /// How a right changes.
     enum Fate: Sendable, Hashable {
         case denied
-        /// Nil: permanently.
+        /// The right would end earlier. If `from` is nil, it is permanent under the old policy.
         case shortened(from: Date?, to: Date)
-        /// Neither granted nor denied.
+        /// The right would be neither granted nor denied.
         case undetermined
     }
 
@@ -60,7 +61,7 @@ struct RightsComparison: Sendable {
 
     // MARK: By how the app was acquired
 
-    /// The platforms of both policies. If there are several, also receipts, which name no platform.
+    /// The platforms of both policies. If there are several, also nil, for receipts, which don't name a platform.
     private var platforms: [Platform?] {
         let named = Platform.allCases.filter { platform in
             [old, new].contains { $0.timelines.known.contains { $0.platform == platform } }
@@ -73,7 +74,7 @@ struct RightsComparison: Sendable {
         let versions = VersionClasses(timelines: timelines, platform: platform, existing: numbers(on: platform))
         let dates = DateClasses(timelines: timelines, policies: [old, new], now: now)
         guard !versions.classes.isEmpty else { return [] }
-        // Losses, by what is lost: for each class of versions, the classes of dates.
+        // For each lost right: the classes of versions, with the classes of dates of each.
         var cells: [Key: [Int: Set<Int>]] = [:]
         var order: [Key] = []
         for version in versions.classes.indices {
@@ -113,10 +114,10 @@ struct RightsComparison: Sendable {
         let fate: Fate
     }
 
-    /// Nil if a list doesn't say which releases exist.
+    /// Returns the numbers of all releases on a platform. Nil if there is no list.
     private func numbers(on platform: Platform?) -> Set<AppVersion>? {
         guard let platform else {
-            // A receipt may be of any platform, so each platform must have a list.
+            // A receipt may be from any platform, so there must be a list for each.
             let possible = platforms.compactMap { $0 }.map { numbers(on: $0) }
             return possible.contains(nil) ? nil : possible.compactMap { $0 }.reduce(into: []) { $0.formUnion($1) }
         }
@@ -144,14 +145,14 @@ struct RightsComparison: Sendable {
             for product in entitlement.products {
                 guard let fate = kinds(of: product).lazy.compactMap({ fates(of: $0)[entitlement.name] }).first
                 else { continue }
-                // A purchase alone doesn't show what eras give.
+                // Compare only what the purchase grants, without eras.
                 result.append((entitlement.name, product.id, fate == .undetermined ? .denied : fate))
             }
         }
         return result
     }
 
-    /// One purchase of the product for each possible type: the policy doesn't know the type.
+    /// Returns one purchase of the product for each possible type, because the policy doesn't have the type.
     private func kinds(of product: Entitlement.Product) -> [Evidence] {
         let bought = now == .distantFuture ? Date(timeIntervalSince1970: 0) : now
         let types: [(Purchase.ProductType, expires: Date?)] = [
@@ -167,9 +168,9 @@ struct RightsComparison: Sendable {
 
     // MARK: Both decisions
 
-    /// What happens to each right that the old policy gives.
+    /// Returns how each right that the old policy gives would change.
     private func fates(of evidence: Evidence) -> [String: Fate] {
-        // Ends are compared as instants, so both policies are decided before any end.
+        // Decide at a time before any right ends, so that the ends can be compared.
         let before = decide(evidence, under: old, at: .distantPast).filter { $0.outcome == .granted }
         guard !before.isEmpty else { return [:] }
         let after = decide(evidence, under: new, at: .distantPast)

@@ -1,7 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// If every build was 1, nothing lies below such a boundary, and no owner is on the right side of it.
+/// Reports a boundary at or below 1. If all releases were build 1, no customer is below such a boundary, so no customer
+/// is recognized as an owner.
 extension LintRule {
     static let boundaryAtFirstBuild = LintRule(
         "boundary-at-first-build", .error, "a boundary at or below 1, where nothing can lie below it",
@@ -14,7 +15,7 @@ extension LintRule {
         for change in subject.writtenChanges {
             guard let version = change.version, version <= one, change.matters else { continue }
             let releases = change.platform.releases.compactMap(\.release.originalAppVersion)
-            // An app that went from 0.9 to 1.0 has owners below 1.0.
+            // An app that went from 0.9 to 1.0 has customers below 1.0.
             if releases.contains(where: { $0 < version }) { continue }
             let isDotted = version.description.contains(".") && version == one
             let key = change.platform.key.rawValue

@@ -1,8 +1,9 @@
 import TenureCore
 import TenurePolicyFile
 
-/// The build that passed review is not the one that was planned. If numbers rise, an era that begins at a number
-/// between two releases still separates them. If the policy has a list, the boundary has no moment.
+/// Reports a boundary with a number that no release has, such as a build that was planned but rejected in review. If
+/// numbers always increase, the boundary still separates the releases before and after it. But if the policy decides by
+/// its release list, the boundary has no date.
 extension LintRule {
     static let boundaryOnNoRelease = LintRule(
         "boundary-on-no-release", .error, "a boundary with a build or version that no release has",
@@ -11,20 +12,20 @@ extension LintRule {
         fix: "Write the number of the era's first release, or add that release to the list.",
         needs: .releases
     ) { subject, report in
-        // The list of a platform that inherits a boundary needn't have its release.
+        // Skip platforms that inherit the boundary: their list needn't have that release.
         for change in subject.writtenChanges {
             let releases = change.platform.releases.map(\.release)
             guard let version = change.version, !releases.isEmpty,
                 !releases.contains(where: { $0.originalAppVersion == version }),
-                // Other rules report these.
+                // Skip boundaries that other rules report.
                 !releases.contains(where: { $0.version == version || $0.build == version })
             else { continue }
-            // Another rule reports numbers that are never compared.
+            // Skip numbers that are never compared: another rule reports them.
             guard change.platform.decidesByList || change.platform.timeline.versionsRise else { continue }
             let numbers = releases.compactMap(\.originalAppVersion)
             let below = numbers.filter { $0 < version }.max().map { "\($0)" } ?? "none"
             let above = numbers.filter { $0 > version }.min().map { "\($0)" } ?? "none"
-            // A free era doesn't begin with a release that was sold.
+            // Don't suggest a release that was sold for the beginning of a free era.
             let begun = releases.filter { $0.model == nil || $0.model == change.after.model }
             let first = begun.compactMap(\.originalAppVersion).filter { $0 > version }.min().map { "\($0)" } ?? above
             let key = change.platform.key.rawValue
@@ -32,7 +33,7 @@ extension LintRule {
             let what =
                 "`\(change.after.name.shortened)` begins on \(platform) with \(key) \(version), which no release in the list has (below it \(below), above it \(above))"
             let lacksDate = change.platform.decidesByList && change.date == nil
-            // A planned release can't be in a list of past ones.
+            // The number may be that of a planned release, which isn't in a list of past ones.
             let isPlanned = above == "none" && change.date.map { $0 > subject.now } ?? false
             report.add(
                 at: change.path + [.key(key)], severity: lacksDate ? .error : isPlanned ? .note : .warning,

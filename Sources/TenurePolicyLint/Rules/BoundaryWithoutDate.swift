@@ -2,9 +2,9 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// In the sandbox the version is always the same, so every test passed. In production some owners lost everything and
-/// all new customers got everything. A date beside the version would have contradicted both. Receipts signed before
-/// June 20, 2013 have no version at all.
+/// Reports a boundary without a date. In the sandbox, the version is always the same, so tests can't show that a
+/// boundary is wrong. With a date in addition to the version, a wrong boundary leads to a contradiction, which is
+/// noticed.
 extension LintRule {
     static let boundaryWithoutDate = LintRule(
         "boundary-without-date", .warning, "a boundary without an instant",
@@ -24,7 +24,8 @@ extension LintRule {
 }
 
 extension LintSubject {
-    /// Dates a boundary by its own release, if the list has its instant. A dated change also needs its window.
+    /// Returns a fix that adds the date of the boundary's release, if the list has it. A boundary with a date also
+    /// needs a changeover window.
     fileprivate func dating(_ change: EraChange) -> LintFix? {
         let releases = change.platform.releases.map(\.release).filter { $0.originalAppVersion == change.version }
         guard case .instant(let date)? = releases.first?.releasedAt else { return nil }

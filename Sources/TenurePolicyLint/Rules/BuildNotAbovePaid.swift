@@ -3,8 +3,8 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// One build at or below the last paid one gives the app away permanently to everyone who installs it, because their
-/// original build never changes.
+/// Reports a release of a later era with a build at or below the last paid one. Everyone who installs it counts as a
+/// buyer permanently, because the original build never changes.
 extension LintRule {
     static let buildNotAbovePaid = LintRule(
         "build-not-above-paid", .error, "a release of a later era with a number below one of an earlier era",
@@ -15,7 +15,7 @@ extension LintRule {
         needs: .releases
     ) { subject, report in
         for platform in subject.platforms {
-            // Of each era.
+            // The release with the highest number in each era.
             var highest: [Int: Release] = [:]
             for listed in platform.releases {
                 guard let number = listed.release.originalAppVersion, let era = platform.era(of: listed.release)

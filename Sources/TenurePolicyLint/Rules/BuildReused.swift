@@ -1,8 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// In some apps every release is build 1, and in others numbers restart with each version. Then a customer's original
-/// number belongs to two releases years apart.
+/// Reports a number that releases of two eras have. In some apps, all releases are build 1, and in others, builds
+/// restart with each version.
 extension LintRule {
     static let buildReused = LintRule(
         "build-reused", .error, "one build, or one version on macOS, in two eras",

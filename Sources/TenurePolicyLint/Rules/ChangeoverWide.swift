@@ -3,9 +3,10 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// A generous window is right, but a month gives the app away: everyone who comes within the window is favored.
+/// Reports a changeover window of more than two weeks. Everyone who gets the app in the window is treated as an owner,
+/// so a long window gives the app away.
 extension LintRule {
-    /// Seconds from the start of a window to its end.
+    /// The longest window that isn't reported, in seconds.
     private static let widestWindow: TimeInterval = 14 * 86_400
 
     static let changeoverWide = LintRule(
@@ -39,7 +40,7 @@ extension LintRule {
 }
 
 extension Duration {
-    /// `31 days`, or with the hours or less that are left over: `14 days and 1s`.
+    /// Writes a duration in days, such as `31 days` or `14 days and 1s`.
     fileprivate static func inDays(_ seconds: TimeInterval) -> String {
         let days = (seconds / 86_400).rounded(.down)
         let rest = seconds - days * 86_400

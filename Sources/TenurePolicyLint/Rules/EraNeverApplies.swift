@@ -2,8 +2,8 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// An app was sold again for a while after having been free. Its middle era got the beginning of the last one, so no
-/// customer was ever in it.
+/// Reports an era without customers: it ends where it begins. For example, the middle of three eras has the same
+/// beginning as the last one.
 extension LintRule {
     static let eraNeverApplies = LintRule(
         "era-never-applies", .warning, "an era that can have no customers, or can't be separated from the next one",
@@ -34,7 +34,7 @@ extension LintRule {
                 }
             }
         }
-        // An era before a platform began there, everywhere.
+        // The era is before the first one on all platforms.
         for index in subject.eras.indices {
             let isAnywhere = subject.platforms.contains { $0.timeline.eras.contains(index) }
             guard !subject.platforms.isEmpty, !isAnywhere else { continue }

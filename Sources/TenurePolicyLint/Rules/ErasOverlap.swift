@@ -3,7 +3,8 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// A short sale between two long eras, with a generous window around each end: every day of it belongs to three eras.
+/// Reports changeover windows that overlap. For example, if a short era has long windows around both of its ends, its
+/// customers may belong to three eras.
 extension LintRule {
     static let erasOverlap = LintRule(
         "eras-overlap", .warning, "a changeover window that reaches into the one after, or past a whole era",
@@ -22,7 +23,7 @@ extension LintRule {
                     start < next
                 else { continue }
                 let path: [PolicyMistake.Step] = ["eras", .index(index), "changeover"]
-                // The widest window that doesn't reach the one before.
+                // Suggest the longest window that doesn't overlap with the previous one.
                 let hours = (next.timeIntervalSince(first.window.upperBound) / 3600).rounded(.down)
                 let until = Duration.text(subject.eras[index].changeover?.window?.until ?? 0)
                 report.add(

@@ -2,7 +2,7 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Some owners lost everything and all new users got everything, because one line had swapped the two eras.
+/// Reports an honor for an era in which the app was free. The author may have swapped two eras.
 extension LintRule {
     static let honoredEraFree = LintRule(
         "honored-era-free", .warning, "an honor for an era in which the app was free",

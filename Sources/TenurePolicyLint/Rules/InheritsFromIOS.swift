@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// A universal purchase had build 2000 on the Apple TV and build 1000 on the phone.
+/// Reports platforms for which iOS's boundaries are used. In a universal purchase, builds may differ between platforms.
 extension LintRule {
     static let inheritsFromIOS = LintRule(
         "inherits-from-ios", .note, "tvOS, watchOS or visionOS judged by iOS's boundaries",
@@ -16,7 +16,7 @@ extension LintRule {
             let inheritingPlatforms = Platform.allCases.filter { platform in
                 platform.inheritsFromIOS && era.begins[platform] == nil
                     && !subject.eras[index...].contains { $0.begins[platform] == .new }
-                    // Most apps are on none of them, so only platforms that the policy or a release list names count.
+                    // Report only platforms that the policy or a release list names: most apps aren't on the others.
                     && subject.platforms.contains { $0.platform == platform }
             }
             guard !inheritingPlatforms.isEmpty else { continue }

@@ -1,7 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// The list has the price model of each release. If it disagrees with the eras, one of them is wrong about who paid.
+/// Reports releases with a price model in the list that differs from that of their era. Either the list or the era is
+/// wrong.
 extension LintRule {
     static let modelContradicted = LintRule(
         "model-contradicted", .error, "a release with another price model than its era",

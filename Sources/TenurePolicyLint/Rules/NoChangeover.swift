@@ -2,8 +2,9 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// The price and the release change at different times, in each storefront, and buyers in between are misjudged. Out of
-/// an honored era, a policy without a changeover is invalid (ADR 3); into one, it's a warning.
+/// Reports a change without a changeover window. Price and release change at different times, and customers who come in
+/// between may be assigned to the wrong era. At the end of an honored era, a missing window is a mistake (ADR 3). At
+/// the beginning of one, it's a warning.
 extension LintRule {
     static let noChangeover = LintRule(
         "no-changeover", .error, "a dated change that matters and doesn't state its changeover",
@@ -18,7 +19,7 @@ extension LintRule {
                 !subject.draft.says(["eras", .index(index), "changeover"]),
                 !subject.draft.isBroken(["eras", .index(index), "changeover"])
             else { continue }
-            // Out of an honored era it's a mistake, which the reader finds.
+            // At the end of an honored era, it's a mistake, which the reader reports.
             guard subject.honored(in: change.previous).isEmpty else { continue }
             report.add(
                 at: ["eras", .index(index)], severity: .warning,

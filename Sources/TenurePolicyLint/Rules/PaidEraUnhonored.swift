@@ -1,14 +1,14 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Owners were locked out at the change: the policy had the paid era, but no entitlement honored it.
+/// Reports a paid era that no entitlement honors, so that its buyers are locked out.
 extension LintRule {
     static let paidEraUnhonored = LintRule(
         "paid-era-unhonored", .error, "a paid era with buyers who must buy again what they paid for",
         story: "Owners were locked out on the day of the change.",
         fix: "Add the era to the `honors` of what its buyers paid for."
     ) { subject, report in
-        // While the app is still sold, no customer loses anything.
+        // Skip the last era: while the app is still sold, no customer loses anything.
         for (index, era) in subject.eras.enumerated().dropLast() where era.model == .paid {
             let isReadable = !subject.entitlements.contains {
                 subject.draft.isBroken(["entitlements", .key($0.name)])
@@ -38,14 +38,16 @@ extension LintRule {
                     "honor \(name) in \(inWords(subject.entitlements.map(\.name), "or"))")
                 continue
             }
-            // A second entitlement that honors the era must not hide that the first one doesn't.
+            // Check each entitlement: a second entitlement that honors the era must not hide that the first one
+            // doesn't.
             let unhonored = sold.filter { honors($0).isEmpty }
             guard !unhonored.isEmpty else { continue }
             let isKept = sold.contains { honors($0).contains(where: \.isUnlimited) }
             let names = inWords(unhonored.map(\.name))
             let others = inWords(honoring.map(\.name))
             for entitlement in unhonored {
-                // Only the developer knows what is new, so a second entitlement lowers no severity.
+                // Don't lower the severity if another entitlement is honored: only the developer knows which features
+                // are new.
                 report.add(
                     at: path, as: [entitlement.name], severity: .warning,
                     isKept

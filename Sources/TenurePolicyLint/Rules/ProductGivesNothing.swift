@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// A customer was charged for something that they already owned, and complained in public.
+/// Reports a product that grants only entitlements that all customers already have.
 extension LintRule {
     static let productGivesNothing = LintRule(
         "product-gives-nothing", .warning, "a product with only entitlements that all customers have anyway",

@@ -3,9 +3,9 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// New versions of the rules locked out owners: a renamed entitlement, a boundary corrected by one build, a product
-/// removed from a list. On a device without a service the bundled policy holds as written, and no earlier right is
-/// stored.
+/// Reports rights that existing customers would lose compared with the previous policy, such as by a renamed
+/// entitlement, a changed boundary or a removed product. Without a service, there are no promises that would keep such
+/// rights.
 extension LintRule {
     static let rightLost = LintRule(
         "right-lost", .error, "compared with the previous policy: a right that existing customers would lose",
@@ -43,7 +43,7 @@ extension LintRule {
         }
     }
 
-    /// These edits change answers, but no line about an era shows it.
+    /// Reports changed settings that affect decisions of all entitlements.
     static let settingsEdited = LintRule(
         "settings-edited", .note,
         "compared with the previous policy: another `inDoubt`, `whileUndetermined` or `testEnvironments`",
@@ -78,7 +78,8 @@ extension LintRule {
         }
     }
 
-    /// A new app record charged its customers twice: the old app's receipts belong to another app.
+    /// Reports another app. Artifacts of the old app aren't accepted for the new one, so its customers would have to
+    /// pay again.
     static let appChanged = LintRule(
         "app-changed", .error, "compared with the previous policy: another app",
         story:
@@ -135,10 +136,10 @@ extension LintSubject {
         isNamed(entitlement) ? ["entitlements", .key(entitlement)] : ["entitlements"]
     }
 
-    /// A removed entitlement has no place in the file.
+    /// The name of a removed entitlement, which is added to the finding's place, because it isn't in the file.
     private func stray(_ entitlement: String) -> [String] { isNamed(entitlement) ? [] : [entitlement] }
 
-    /// Writes what the old policy gave.
+    /// Returns a fix that restores what the old policy gave.
     private func restoring(_ name: String, of old: Policy) -> LintFix? {
         guard let before = old.entitlement(named: name) else { return nil }
         let path: [PolicyMistake.Step] = ["entitlements", .key(name)]
@@ -149,7 +150,7 @@ extension LintSubject {
         }
         let missing = (before.honors ?? []).filter { !(now.honors ?? []).contains($0) }
         guard !missing.isEmpty else { return nil }
-        // The honors of the same era are replaced; others stay.
+        // Replace the honors of the same eras, and keep the others.
         let kept = (now.honors ?? []).filter { honor in !missing.contains { $0.era == honor.era } }
         return .suggestion(
             "keep the honor of \(inWords(Array(Set(missing.map(\.era))).sorted())) as it was",

@@ -3,8 +3,8 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Price and binary never change together. If the price fell while an older build was still the current one, everyone
-/// who came in between has a paid build without having paid.
+/// Reports a paid release that was still on sale after the next era had begun. Everyone who got it after the price fell
+/// has a paid build without having paid.
 extension LintRule {
     static let soldAcrossChange = LintRule(
         "sold-across-change", .error, "a release that stayed on sale beyond the beginning of the next era",
@@ -18,7 +18,7 @@ extension LintRule {
                 guard let number = listed.release.originalAppVersion, let era = platform.era(of: listed.release)
                 else { continue }
                 let sale = platform.sale(of: listed.release)
-                // By the time of a planned change there may be a newer one.
+                // If the change is in the future, a newer release may come out before it.
                 for moment in platform.moments(from: sale.from, until: sale.until) where moment <= subject.now {
                     let eras = platform.timeline.eras(at: moment)
                     guard let now = eras.first, eras.count == 1, now > era else { continue }
@@ -28,7 +28,7 @@ extension LintRule {
                         sale.until == .distantFuture
                         ? "is still the newest in the list" : "was on sale until \(sale.until.rfc3339)"
                     report.add(
-                        // A list that ends there may be incomplete.
+                        // If this is the last release in the list, the list may be incomplete.
                         at: listed, severity: sale.until == .distantFuture ? .warning : .error, on: platform,
                         "\(platform.position(of: listed.release)) on \(platform.platform.rawValue) came out in \(subject.name(era)) and \(until), in \(subject.name(now)): anyone who installed it after \(moment.addingTimeInterval(-60).inMinutes) gets \(inWords(given)) for nothing",
                         fix: subject.useOfList.map {
@@ -45,7 +45,7 @@ extension LintRule {
 }
 
 extension Date {
-    /// To the minute: the tolerance of two seconds doesn't matter here.
+    /// The date without seconds.
     fileprivate var inMinutes: String {
         Date(timeIntervalSince1970: (timeIntervalSince1970 / 60).rounded(.down) * 60).rfc3339
     }

@@ -1,8 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// It worked in the simulator and in TestFlight, and in production the paid content was gone. Test environments invent
-/// version and date, so every comparison passes there.
+/// Reports `testEnvironments: owner`. With it, no tester sees what a new customer sees.
 extension LintRule {
     static let testersAreOwners = LintRule(
         "testers-are-owners", .note, "`testEnvironments: owner`",

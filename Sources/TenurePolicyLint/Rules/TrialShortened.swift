@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// A customer in the middle of a trial was locked out by an update that made it shorter.
+/// Reports a trial that is shorter than in the previous policy, counted differently, or removed.
 extension LintRule {
     static let trialShortened = LintRule(
         "trial-shortened", .warning,
@@ -19,7 +19,7 @@ extension LintRule {
             let path: [PolicyMistake.Step] = ["entitlements", .key(before.name)]
             let consequence: String
             switch (trial, now.trial) {
-            // A customer who has the entitlement anyway needs no trial.
+            // Skip entitlements that all customers have: they need no trial.
             case (_, nil) where subject.isPermanentForAll(now): continue
             case (_, nil): consequence = "customers who are trying \(name) for \(trial.inWords) would lose it at once"
             case (.sessions(let was), .sessions(let count)?) where count >= was: continue
