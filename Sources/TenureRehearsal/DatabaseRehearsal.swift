@@ -3,12 +3,12 @@ package import TenureCore
 import TenurePolicyFile
 package import TenureStore
 
-/// Rehearses a comparison over the database of a service: every customer with their evidence and their promises.
+/// Runs a comparison over all customers in a service's database, with their evidence and their promises.
 package struct DatabaseRehearsal: Sendable {
     private let comparison: Comparison
     private let realms: Set<UInt8>
 
-    /// - Parameter withTests: whether customers of a test authority count too. Otherwise they are skipped.
+    /// - Parameter withTests: whether to include customers of a test authority. Otherwise they are skipped.
     package init(_ comparison: Comparison, environments: [AppStoreEnvironment], withTests: Bool) {
         self.comparison = comparison
         realms = Set(
@@ -19,12 +19,12 @@ package struct DatabaseRehearsal: Sendable {
 
     package struct Outcome: Sendable {
         package let tally: Tally
-        /// The number of customers of other environments or test authorities, which don't count.
+        /// The number of customers of other environments or test authorities, who were skipped.
         package let skipped: Int
         package let isPartial: Bool
     }
 
-    /// How many row numbers a page covers. Erased customers leave gaps, so a page may have fewer customers.
+    /// The number of row numbers in a page. Erased customers leave gaps, so a page may have fewer customers.
     private static let pageSize: Int64 = 8192
 
     private struct Page: Sendable {
@@ -35,7 +35,8 @@ package struct DatabaseRehearsal: Sendable {
         let ranks: ExampleRanks
     }
 
-    /// Reads page by page, so that a service can write meanwhile. Counts no customer twice, and perhaps misses new ones.
+    /// Reads the database in pages, so that a service can write meanwhile. Counts no customer twice, but may miss
+    /// customers who are added meanwhile.
     package func run(
         over store: Store, isStopped: @Sendable () -> Bool = { false },
         progress: (EvidenceRehearsal.Progress) -> Void = { _ in }

@@ -2,13 +2,13 @@ package import Foundation
 package import TenureAppStore
 import TenureCore
 
-/// Rehearses a comparison over a file of artifacts: verifies each line on all cores, gathers the lines of each
-/// customer, and decides for each customer once.
+/// Runs a comparison over a file of artifacts: verifies the lines on all cores, groups them by customer, and then
+/// decides once for each customer.
 ///
-/// The result is the same in any order of lines. Memory is bounded: many customers go to files in a temporary folder.
-/// Only the accounts that share an `id` stay in memory.
+/// The result doesn't depend on the order of the lines. The use of memory is limited: if there are many customers,
+/// their records are written to files in a temporary folder. Only the accounts that share an `id` stay in memory.
 package struct EvidenceRehearsal: Sendable {
-    /// An `id` with so many accounts that it must be a placeholder, such as `anonymous`.
+    /// An `id` that is used for so many accounts that it must be a placeholder, such as `anonymous`.
     package struct AnonymousID: Sendable, Hashable {
         let id: String
         let accounts: Int
@@ -24,13 +24,13 @@ package struct EvidenceRehearsal: Sendable {
         _ comparison: Comparison, app: AppIdentity, trust: TrustConfiguration, now: Date, purchasesAreComplete: Bool
     ) {
         self.comparison = comparison
-        // No limit for untrusted signers: a file has no attacker, and the report must include every line.
+        // Don't limit the checks of unknown signers, because the report must include every line.
         let cache = ChainCache(trust: trust, budget: .init(burst: .greatestFiniteMagnitude, perSecond: 0))
         reader = LineReader(
             verifier: AppStoreVerifier(app: app, cache: cache), now: now, purchasesAreComplete: purchasesAreComplete)
     }
 
-    /// How far a rehearsal is.
+    /// The progress of a rehearsal.
     package struct Progress: Sendable {
         package var lines = 0
         /// The completed share of the current step, from 0 to 1; nil if it is unknown.
@@ -42,18 +42,19 @@ package struct EvidenceRehearsal: Sendable {
     package struct Outcome: Sendable {
         package let tally: Tally
         package let counts: InputCounts
-        /// `id`s of more than ten accounts, which join no lines; sorted.
+        /// The placeholder `id`s: those of more than ten accounts. They don't group lines. Sorted.
         package let anonymousIDs: [AnonymousID]
-        /// Whether it was stopped, or the input was cut off.
+        /// Whether the rehearsal was stopped, or the input couldn't be read to its end.
         package let isPartial: Bool
         package let problem: RehearsalError?
     }
 
-    /// In bytes. Small enough that a piece stays in the processor's cache until it is divided into lines.
+    /// The number of bytes to read at once. It is small, so that they stay in the processor's cache until they are
+    /// divided into lines.
     private static let chunkSize = 256 << 10
 
     /// - Parameters:
-    ///   - isStopped: called often. Once it returns true, the rehearsal ends with the lines read so far.
+    ///   - isStopped: called often. When it returns true, the rehearsal ends with the lines read so far.
     ///   - report: called with rejected lines, in the order of the file.
     package func run(
         over source: EvidenceSource, isStopped: @Sendable () -> Bool = { false },
@@ -106,7 +107,8 @@ package struct EvidenceRehearsal: Sendable {
             problem: problem)
     }
 
-    /// Reads and verifies lines on all cores without keeping them. Most of a rehearsal's time goes there.
+    /// Reads and verifies lines on all cores without keeping the results, to measure this step, which takes most of the
+    /// time.
     func verify(_ lines: [UInt8]) async throws -> InputCounts {
         var splitter = LineSplitter()
         var position = 0
@@ -136,7 +138,8 @@ package struct EvidenceRehearsal: Sendable {
         try Self.renameUnderWeakerNames(joins.anonymous, in: folder)
         let stages = GatheringStage.allCases
         for (number, stage) in stages.enumerated() {
-            // Weaker names first, so that an entry has moved to its last bucket before that bucket is decided.
+            // Process the buckets of weaker names first. Then each entry is in its last bucket before that bucket is
+            // processed.
             var left = SpillFolder.buckets(of: stage)
             let known = joins
             func next() -> BucketContents? {

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Does work on all cores, and takes the results in the order of the work. It starts as much as keeps the cores busy.
+/// Runs tasks on all cores, and passes their results to `take` in the order of the tasks. It limits the number of tasks
+/// that run at the same time.
 package func inOrder<Work: Sendable, Done: Sendable>(
     makeNext: () async throws -> Work?, _ work: @escaping @Sendable (Work, Int) async -> Done,
     _ take: (Done) throws -> Void
@@ -11,7 +12,8 @@ package func inOrder<Work: Sendable, Done: Sendable>(
         var taken = 0
         var early: [Int: Done] = [:]
         while true {
-            // Early results wait too: one slow batch must not make the others pile up.
+            // Also limit the results that wait for an earlier one, so that they don't fill the memory if one task is
+            // slow.
             while started - taken < most, let next = try await makeNext() {
                 let index = started
                 group.addTask { (index, await work(next, index)) }

@@ -1,9 +1,11 @@
 package import Foundation
 package import TenureCore
 
-/// The question of a rehearsal: what customers have at an instant under a policy, and under the earlier policy.
+/// The comparison that a rehearsal makes: the decisions of the new policy and of the old one about each customer, at
+/// one date.
 ///
-/// Pure: no clock, no error, and the same verdicts for the same facts in any order.
+/// The functions are pure: they read no clock, throw no error, and return the same verdicts for the same evidence in
+/// any order.
 package struct Comparison: Sendable {
     package let new: Policy
     /// The earlier policy. Without one, no customer gains or loses.
@@ -28,7 +30,7 @@ package struct Comparison: Sendable {
     ///
     /// - Parameters:
     ///   - promises: the promises that apply today.
-    ///   - kept: the promises that would apply under the new policy. Without a publication that ends some, the same.
+    ///   - kept: the promises that would apply under the new policy. They are the same, unless publishing it ends some.
     func verdicts(
         on evidence: Evidence, promises: [Promise] = [], keeping kept: [Promise]? = nil
     ) -> [Verdict] {
@@ -44,7 +46,7 @@ package struct Comparison: Sendable {
             verdicts.append(
                 Verdict(entitlement: name, now: now, before: Self.answer(on: name, expectedAt: index, in: before)))
         }
-        // Entitlements that only a promise names come after those of the policies.
+        // Entitlements that are only in promises come after those of the policies.
         guard after.count > new.entitlements.count || before.count > old.entitlements.count else { return verdicts }
         let orphans = Set((after + before).map(\.entitlement)).subtracting(entitlements)
         for name in orphans.sorted() {

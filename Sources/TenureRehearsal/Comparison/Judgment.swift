@@ -4,8 +4,8 @@ package import TenureCore
 ///
 /// Every rehearsal uses the same function. So a file, a database and a publication give the same numbers.
 package struct Judgment: Sendable, Hashable {
-    /// The verdicts of the policies as written. A promise counts only if the old policy doesn't grant the right. So the
-    /// new policy isn't blamed for a right that an earlier edit took.
+    /// The verdicts of the policies without promises. A promise is used only if the old policy doesn't grant the right.
+    /// Otherwise the new policy would seem to end a right that an earlier version had already ended.
     package let written: [Verdict]
     /// The verdicts if every promise is kept.
     package let kept: [Verdict]
@@ -40,7 +40,8 @@ extension Comparison {
             return (verdicts, verdicts)
         }
         let bare = verdicts(on: evidence, promises: promises, keeping: restored)
-        // A promise matters only if the customer would otherwise lose something, so nearly every customer ends here.
+        // A promise matters only if the customer would otherwise lose something. Nearly all customers don't, so return
+        // early.
         guard !promises.isEmpty, bare.contains(where: { $0.change == .loses }) else { return (bare, bare) }
         let given = Set(
             decide(evidence, under: old, at: instant).filter { $0.outcome == .granted }.map(\.entitlement))

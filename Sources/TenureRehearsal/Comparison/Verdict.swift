@@ -12,7 +12,7 @@ package struct Verdict: Sendable, Hashable {
     package var change: Change? { before.map { Change(from: $0, to: now) } }
 }
 
-/// How an answer differs from the earlier one. A right that becomes undetermined counts as lost.
+/// How the answer under the new policy differs from that under the old one. A right that becomes undetermined is lost.
 package enum Change: String, Sendable, Hashable, CaseIterable {
     /// Granted now and not before, or granted for longer.
     case gains

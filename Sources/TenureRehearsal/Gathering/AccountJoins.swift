@@ -1,16 +1,17 @@
-/// The accounts that are one customer because the exported lines give them the same `id`.
+/// The Apple Accounts that belong to one customer, because the exported lines have the same `id` for them.
 ///
-/// Nearly every `id` has one account and every account one `id`. Only the exceptions are kept, to save memory.
+/// Nearly every `id` has one account, and nearly every account has one `id`. Only the exceptions are stored, to save
+/// memory.
 struct AccountJoins: Sendable {
     /// An `id` with more accounts than this is a placeholder such as `anonymous`, and joins no lines.
     static let mostAccounts = 10
 
     /// The number of accounts of each placeholder `id`.
     private(set) var anonymous: [CustomerName: Int] = [:]
-    /// For each joined account, the next account on the way to the one that represents it.
+    /// For each joined account, its parent. The account without a parent represents all accounts of the customer.
     private var parents: [CustomerName: CustomerName] = [:]
 
-    /// Joins the accounts that lines name beside an `id`.
+    /// Joins the accounts of all lines with an `id`.
     mutating func add(_ accounts: Set<CustomerName>, of id: CustomerName) {
         guard accounts.count > 1 else { return }
         guard accounts.count <= Self.mostAccounts else {
@@ -25,7 +26,7 @@ struct AccountJoins: Sendable {
         let roots = (root(of: one), root(of: other))
         parents[roots.0] = parents[roots.0] ?? roots.0
         parents[roots.1] = parents[roots.1] ?? roots.1
-        // The strongest name represents all, so that the order of joining doesn't matter.
+        // The strongest name represents all accounts, so that the order of joining doesn't matter.
         let (root, child) = roots.0.precedes(roots.1) ? (roots.0, roots.1) : (roots.1, roots.0)
         parents[child] = root
         // Long chains would make later searches slow.
@@ -33,7 +34,7 @@ struct AccountJoins: Sendable {
         shorten(other, to: root)
     }
 
-    /// Makes all names on the way from `name` to `root` lead to `root` directly.
+    /// Makes `root` the parent of all names between `name` and `root`.
     private mutating func shorten(_ name: CustomerName, to root: CustomerName) {
         var name = name
         while let parent = parents[name], parent != root, name != root {
@@ -44,14 +45,14 @@ struct AccountJoins: Sendable {
 
     func joins(_ account: CustomerName) -> Bool { parents[account] != nil }
 
-    /// Returns the account that represents all joined ones; the account itself if it isn't joined.
+    /// Returns the account that represents the customer: the account itself if it isn't joined.
     func root(of account: CustomerName) -> CustomerName {
         var name = account
         while let parent = parents[name], parent != name { name = parent }
         return name
     }
 
-    /// Returns the customer that all these stronger names lead to; nil if they lead to several.
+    /// Returns the customer to whom all these names belong. Nil if they belong to several customers.
     func target(of names: Set<CustomerName>) -> CustomerName? {
         let known = names.filter { anonymous[$0] == nil }
         guard let first = known.min(by: { $0.precedes($1) }) else { return nil }

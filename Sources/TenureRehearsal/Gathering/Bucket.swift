@@ -1,14 +1,14 @@
 import TenureCore
 import TenureStore
 
-/// One bucket of records. Records with a name that leads to a stronger name move to another bucket. The others are
-/// customers.
+/// The entries in one bucket, grouped by name. If the name of an entry is an alias of a stronger name, the entry moves
+/// to the bucket of that name. The others are complete customers.
 struct Bucket {
     private let stage: GatheringStage
     private var groups: [CustomerName: CustomerGroup] = [:]
     private var targets: [CustomerName: Set<CustomerName>] = [:]
 
-    /// The counts of a bucket, and the records that leave it.
+    /// The counts of the bucket's customers, and the records that move to other buckets.
     struct Outcome: Sendable {
         var tally: Tally
         /// The records that belong to another bucket.
@@ -43,7 +43,7 @@ struct Bucket {
                 if joins.joins(name) { outcome.joined.append((name, target)) }
                 move(to: target, at: GatheringStage(of: target.kind))
             } else if joins.joins(name), stage < .accounts {
-                // Their representative is known only when all accounts are known.
+                // The account that represents them is known only after all accounts are known.
                 move(to: name, at: .accounts)
             } else if joins.joins(name), stage == .accounts {
                 move(to: joins.root(of: name), at: .joined)
@@ -57,10 +57,11 @@ struct Bucket {
     }
 }
 
-/// The order in which buckets are read, so that an entry has moved to its last bucket before that bucket is read.
+/// The stages in which buckets are read, one for each kind of name. Because of this order, each entry has moved to its
+/// last bucket before that bucket is read.
 enum GatheringStage: Int, CaseIterable, Comparable, Sendable {
     case contents, purchases, exported, downloads, accounts
-    /// Accounts that are one customer, under the account that represents them.
+    /// Joined accounts, under the name of the account that represents them.
     case joined
 
     init(of kind: CustomerNameKind) {

@@ -1,23 +1,22 @@
 import TenureCore
 import TenureStore
 
-/// Everything that the lines of one customer prove. Encoded, because most customers have one line and only wait for
-/// others.
+/// All facts from the lines of one customer. They stay encoded to save time, because most customers have only one line.
 struct CustomerGroup {
-    /// The smallest of the exporters' IDs.
+    /// The smallest exported `id` of the customer's lines.
     private(set) var exportedID: String?
     private var parts: [[UInt8]] = []
     private var joinAt = 32
 
     mutating func add(_ entry: SpillRecord.Entry) {
         if let id = entry.exportedID { exportedID = min(id, exportedID ?? id) }
-        // The same line again adds nothing.
+        // Skip a repeated line.
         guard parts.last.map({ $0.elementsEqual(entry.facts) }) != true else { return }
         parts.append(Array(entry.facts))
         guard parts.count >= joinAt else { return }
         let joined = self.facts
         parts = [joined.encoded]
-        // Larger groups are joined less often, so that the time grows only linearly with the number of lines.
+        // Join larger groups less often, so that the time grows only linearly with the number of lines.
         joinAt = 32 + joined.purchases.count + joined.proofs.count
     }
 
@@ -31,7 +30,7 @@ struct CustomerGroup {
         joined.add(all.flatMap(\.proofs))
         joined.add(all.flatMap(\.purchases))
         joined.add(all.flatMap(\.renewals))
-        // One line with all purchases makes the group complete. The other lines only add to it.
+        // If one line has all purchases, the group is complete.
         joined.purchasesAreComplete = all.contains(where: \.purchasesAreComplete)
         return joined
     }

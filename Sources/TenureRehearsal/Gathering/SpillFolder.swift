@@ -1,10 +1,11 @@
 import Foundation
 
-/// Records in buckets by the hash of their name: in memory while they are few, then in files of a temporary folder.
+/// Stores records in buckets by the hash of their name: a few records in memory, more in files of a temporary folder.
 ///
-/// Lines of one customer may be anywhere in the input. One bucket gets all of them, and a bucket always fits into memory.
+/// The lines of one customer may be anywhere in the input, but their records are all in one bucket. A bucket always
+/// fits into memory.
 final class SpillFolder {
-    /// With 10 million customers, a bucket has 20,000.
+    /// The number of buckets. With 10 million customers, each has 20,000.
     static let bucketCount = 512
     private static let bufferSize = 16 * 1024
 
@@ -58,7 +59,7 @@ final class SpillFolder {
 
     private func write(_ bytes: [UInt8], to bucket: Int) throws(RehearsalError) {
         if !isMade {
-            // Only the owner may read what customers bought.
+            // Only the owner may read the file, because it has customers' purchases.
             guard mkdir(path, 0o700) == 0 else { throw .noRoom(path) }
             isMade = true
         }

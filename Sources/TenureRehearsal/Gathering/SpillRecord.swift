@@ -1,21 +1,20 @@
 /// The part of a line that is kept until all lines are read: an entry under a customer's strongest name, or an alias
 /// from a weaker name to a stronger one.
 ///
-/// The bytes: the length of the rest (4 bytes), then the kind (0: an entry, 1: an alias, 2: an entry with a weaker
-/// name), names and content. Only this process reads them, but a damaged disk may have changed them, so invalid ones
-/// are skipped.
+/// It is encoded as the length of the rest (4 bytes), the kind (0: an entry, 1: an alias, 2: an entry with a weaker
+/// name), the names and the content. Invalid records, which only a damaged disk can cause, are skipped.
 struct SpillRecord {
     /// The facts that lines of one customer prove.
     struct Entry {
         let exportedID: String?
-        /// For an entry under an `id`: the name that it has without it.
+        /// For an entry under an `id`: the name of the entry without this `id`.
         let weaker: CustomerName?
         let facts: ArraySlice<UInt8>
     }
 
     enum Content {
         case entry(Entry)
-        /// Lines that have only this name belong to the customer with the other name.
+        /// Lines with only this record's name belong to the customer with the name in this case.
         case alias(CustomerName)
     }
 
@@ -41,7 +40,7 @@ struct SpillRecord {
         for place in 0..<4 { bytes[start + place] = UInt8(truncatingIfNeeded: length >> (8 * UInt32(place))) }
     }
 
-    /// Reads the entry at `position` and moves `position` behind it. Nil at the end.
+    /// Reads the entry or alias at `position`, and moves `position` to the next one. Nil at the end.
     init?(_ bytes: [UInt8], at position: inout Int) {
         guard let length = Self.length(of: bytes, at: position), position + 4 + length <= bytes.count else {
             return nil
@@ -69,7 +68,8 @@ struct SpillRecord {
         self.content = content
     }
 
-    /// The length of an entry, without these four bytes; nil if they are incomplete.
+    /// Returns the length of an encoded entry or alias without the four bytes of the length. Nil if these are
+    /// incomplete.
     static func length(of bytes: [UInt8], at position: Int) -> Int? {
         guard position + 4 <= bytes.count else { return nil }
         return (0..<4).reduce(0) { $0 | Int(bytes[position + $1]) << (8 * $1) }

@@ -1,9 +1,10 @@
-/// The kinds of names that connect lines of one customer, the weakest first.
+/// The kinds of names by which the lines of one customer are recognized, the weakest first.
 ///
-/// The strongest name of all lines identifies the customer. A weaker name leads to it if a line has both. A name that
-/// would lead to two customers is ignored. Only an exported `id` joins several accounts (`AccountJoins`).
+/// The strongest name in a customer's lines identifies the customer. A line that has only a weaker name belongs to the
+/// customer with the strongest name that any line has together with the weaker one. If there are several such
+/// customers, the weaker name is ignored. Only an exported `id` joins several accounts (`AccountJoins`).
 enum CustomerNameKind: UInt8, Sendable, Comparable, CaseIterable {
-    /// The digest of the artifact, so that the same artifact counts once.
+    /// The digest of the artifact, so that a repeated artifact is counted only once.
     case content
     /// `originalTransactionId` of a purchase.
     case purchase
@@ -11,7 +12,7 @@ enum CustomerNameKind: UInt8, Sendable, Comparable, CaseIterable {
     case exported
     /// `download_id` of a receipt.
     case download
-    /// `appTransactionId`: one per Apple Account and app.
+    /// `appTransactionId`, which is the same for all artifacts of an Apple Account and an app.
     case appTransaction
 
     static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -41,6 +42,6 @@ struct CustomerName: Sendable, Hashable {
         return hash.value
     }
 
-    /// The name in a report for a customer without a better one.
+    /// The text in reports for a customer without an exported `id`.
     var label: String { "\(kind.label) \(text)" }
 }

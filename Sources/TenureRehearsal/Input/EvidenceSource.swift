@@ -1,8 +1,8 @@
 import Foundation
 
-/// The source of lines: a file, plain or compressed by gzip, or standard input.
+/// The source of lines: a file, which may be compressed with gzip, or standard input.
 ///
-/// Decompression is `gzip -dc` as a child process: every server has it, and it runs beside the verification.
+/// A compressed file is decompressed by `gzip -dc` in a child process, at the same time as lines are verified.
 package final class EvidenceSource {
     private let descriptor: Int32
     /// The size of the file on the disk, compressed or not.
@@ -11,7 +11,7 @@ package final class EvidenceSource {
     /// The size of the file in bytes, compressed or not; nil if it is unknown.
     let size: Int?
 
-    /// `-` is standard input, which must not be compressed.
+    /// - Parameter path: the path of the file. `-` is standard input, which must not be compressed.
     package init(path: String) throws(RehearsalError) {
         guard path != "-" else {
             (file, child, size) = (nil, nil, nil)
@@ -19,7 +19,7 @@ package final class EvidenceSource {
             return
         }
         guard let file = FileHandle(forReadingAtPath: path) else { throw .unreadable(path) }
-        // Absent for a pipe such as `/dev/fd/63`: a link to it names no path.
+        // A pipe such as `/dev/fd/63` has no size.
         let attributes = try? FileManager.default.attributesOfItem(
             atPath: URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
         let type = attributes?[.type] as? FileAttributeType
@@ -35,7 +35,7 @@ package final class EvidenceSource {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["gzip", "-dc"]
-        // The child shares this process's position in the file, which shows the progress.
+        // The child process shares this process's position in the file, so that the position shows the progress.
         process.standardInput = file
         let pipe = Pipe()
         process.standardOutput = pipe
@@ -45,7 +45,7 @@ package final class EvidenceSource {
         } catch {
             throw .noGzip(path)
         }
-        // Otherwise the pipe would never end.
+        // Close this end of the pipe. Otherwise reading from the pipe would never end.
         try? pipe.fileHandleForWriting.close()
         child = process
         self.pipe = pipe
@@ -65,7 +65,7 @@ package final class EvidenceSource {
         return Int(lseek(file.fileDescriptor, 0, SEEK_CUR))
     }
 
-    /// Returns the next bytes; empty at the end, or if `isStopped` returns true while no bytes arrive.
+    /// Returns the next bytes. Empty at the end, or if `isStopped` returns true while this waits for bytes.
     func read(upTo count: Int, isStopped: () -> Bool) throws(RehearsalError) -> [UInt8] {
         while !isStopped() {
             // A terminal or a pipe may send nothing for a long time.
@@ -84,7 +84,7 @@ package final class EvidenceSource {
         return []
     }
 
-    /// Ends the child; reports its error.
+    /// Stops the child process. Returns its error, if there was one.
     func close() -> RehearsalError? {
         guard let child else { return nil }
         if child.isRunning, isUnread { child.terminate() }
@@ -92,7 +92,7 @@ package final class EvidenceSource {
         switch child.terminationStatus {
         case 127: return .noGzip("the evidence")
         case 0: return nil
-        // 2 is a warning, for example about bytes after the end of the archive.
+        // Exit code 2 is a warning, such as about bytes after the end of the archive.
         case 2 where child.terminationReason == .exit: return nil
         default: return child.terminationReason == .exit ? .damagedArchive : nil
         }

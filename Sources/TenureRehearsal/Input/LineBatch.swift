@@ -2,13 +2,13 @@ import Foundation
 
 /// Some lines of the input, for one task.
 struct LineBatch: Sendable {
-    /// The number of the first line, counted from 1.
+    /// The number of the first line. The first line of the input has number 1.
     let firstLine: Int
     /// The first line, if it began in an earlier piece of the input; otherwise empty.
     var head: [UInt8] = []
     /// Whole lines with line breaks; the last one may have none. A slice of the input, not a copy.
     let bytes: ArraySlice<UInt8>
-    /// The number of a too long line before these; nil without one.
+    /// The number of a line before these that was skipped because it is too long. Nil if no line was skipped.
     var skippedLine: Int?
 
     var size: Int { head.count + bytes.count }

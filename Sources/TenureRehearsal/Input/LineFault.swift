@@ -1,8 +1,8 @@
 package import TenureAppStore
 
-/// Why a line, or an artifact in it, doesn't count.
+/// Why a line, or an artifact in it, is rejected.
 package struct LineFault: Sendable, Hashable {
-    /// A code of `Rejection`, or a fault of the line's form.
+    /// A code of `Rejection`, or a mistake in the format of the line.
     package enum Code: Sendable, Hashable {
         case rejected(Rejection.Code)
         /// The line begins like JSON, but isn't valid.

@@ -13,9 +13,9 @@ struct LineReader: Sendable {
 
     /// The result of one line.
     struct Reading {
-        /// Nil if no artifact counts.
+        /// The facts of the line. Nil if no artifact is valid.
         var entry: Entry?
-        /// The faults of the line, or of artifacts beside others that count.
+        /// The faults of the line, or of rejected artifacts in it.
         var faults: [LineFault] = []
     }
 
@@ -43,7 +43,8 @@ struct LineReader: Sendable {
     private func verify(_ part: EvidenceLine.Part) throws(Rejection) -> VerifiedArtifact {
         switch part.content {
         case .jws: return try verifier.verifyEvidence(part.bytes, now: now)
-        // Unlike a sync, this accepts app transactions from the App Store Server API, because a rehearsal gives no access.
+        // Unlike a sync, accept app transactions from the App Store Server API. They aren't bound to a device, but a
+        // rehearsal gives no one access.
         case .appTransaction:
             let bytes = Array(part.bytes)
             return .appTransaction(try verifier.verifyAppTransaction(bytes, from: .appStoreServer, now: now))

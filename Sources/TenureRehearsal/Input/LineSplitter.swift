@@ -1,8 +1,8 @@
-/// Divides a stream of bytes into batches of whole lines, in bounded memory for lines of any length.
+/// Divides a stream of bytes into batches of whole lines. The use of memory is limited, even for very long lines.
 ///
-/// It copies only lines that continue in the next piece of the stream.
+/// Bytes are copied only for lines that continue in the next chunk.
 struct LineSplitter {
-    /// In bytes. A longer line is skipped, and reported by its number.
+    /// The maximum length of a line in bytes. A longer line is skipped, and its number is reported.
     let longestLine: Int
     /// The beginning of a line that hasn't ended yet.
     private var rest: [UInt8] = []
@@ -10,7 +10,7 @@ struct LineSplitter {
     private var isSkipping = false
     private var isFirst = true
 
-    /// Limits the lines of a batch, because many short lines take as long as a few long ones.
+    /// The maximum number of lines in a batch. A batch of many short lines would take too long.
     private static let mostLines = 4096
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
@@ -48,7 +48,7 @@ struct LineSplitter {
         return batches
     }
 
-    /// Completes the line that began in an earlier chunk, and returns it; empty without one.
+    /// Returns the complete line that began in an earlier chunk. Empty if no line did.
     private mutating func takeHead(from chunk: inout ArraySlice<UInt8>, _ batches: inout [LineBatch]) -> [UInt8] {
         guard !rest.isEmpty, let newline = chunk.first(.newline, from: chunk.startIndex) else { return [] }
         defer {

@@ -1,12 +1,12 @@
 import TenureCore
 
 extension HTMLReport {
-    /// How many charts are open at first. The charts of further entitlements are collapsed.
+    /// The number of charts that are shown at first. The charts of further entitlements are collapsed.
     private static let mostPanels = 12
 
     mutating func writeEntitlements() {
         let panels = report.tally.entitlements.indices.map { PlatformPanel.all(report, entitlement: $0) }
-        // Entitlements with changes come first among those that are open.
+        // Show the charts of entitlements with changes first.
         let order = panels.indices.sorted { left, right in
             let changes = (
                 report.tally.byEntitlement[left].counts.changed, report.tally.byEntitlement[right].counts.changed
@@ -19,7 +19,7 @@ extension HTMLReport {
             open.insert(index)
             room -= panels[index].count
         }
-        // They are the same for all entitlements.
+        // List the eras only once, because they are the same for all entitlements.
         let first = open.min()
         for (index, name) in report.tally.entitlements.enumerated() {
             write(

@@ -3,7 +3,7 @@ import TenureCore
 import TenurePolicyFile
 import TenurePolicyLint
 
-/// The report as one self-contained page: to read, to print, and to send to someone who has never heard of eras.
+/// The report as one self-contained HTML page, also for readers who don't know Tenure.
 package struct HTMLReport {
     let report: RehearsalReport
     let names: ExampleNames
@@ -161,6 +161,6 @@ package struct HTMLReport {
 }
 
 extension String {
-    /// Without its folder, which means nothing to the readers of a page.
+    /// The file name without its folder.
     fileprivate var shortFileName: String { split(separator: "/").last.map(String.init) ?? self }
 }

@@ -1,14 +1,14 @@
 import Foundation
 import TenureCore
 
-/// Text for a page. Untrusted text is escaped where it is added, and only there.
+/// The text of an HTML page. Untrusted text is escaped when it is added, and only then.
 struct HTMLText {
     private(set) var text = ""
 
-    /// Markup, unchanged. Only for text that was written here or escaped.
+    /// Adds markup unchanged. Pass only constant or escaped text.
     mutating func markup(_ more: String) { text += more + "\n" }
 
-    /// `<p class="note">…</p>` around any text.
+    /// Adds an element such as `<p class="note">…</p>` with this text, which is escaped.
     mutating func element(_ name: String, class style: String? = nil, _ content: String) {
         let attribute = style.map { " class=\"\($0)\"" } ?? ""
         text += "<\(name)\(attribute)>\(content.htmlEscaped)</\(name)>\n"
@@ -16,7 +16,7 @@ struct HTMLText {
 }
 
 extension String {
-    /// As text or in a quoted attribute. Characters that would change how the page is shown become visible.
+    /// Escaped for text and for quoted attributes. Characters that would change how the page is shown are replaced.
     var htmlEscaped: String {
         var result = ""
         result.reserveCapacity(utf8.count)
@@ -40,7 +40,7 @@ extension String {
 }
 
 extension Double {
-    /// A coordinate: two decimals are finer than any screen.
+    /// The number as a coordinate, rounded to two decimals.
     var svg: String {
         let hundredths = (self * 100).rounded()
         guard hundredths.isFinite, abs(hundredths) < 1e12 else { return "0" }
@@ -54,7 +54,7 @@ extension Double {
 }
 
 extension Int {
-    /// `940`, `12k`, `1.3M`: for narrow places.
+    /// A short form such as `940`, `12k` or `1.3M`.
     var brief: String {
         func short(_ value: Double, _ unit: String) -> String {
             let tenths = Int((value * 10).rounded())
@@ -70,10 +70,10 @@ extension Int {
 }
 
 extension String {
-    /// As text, with code between backticks.
+    /// Escaped, with text between backticks as code.
     var htmlWithCode: String {
         let parts = components(separatedBy: "`")
-        // An odd backtick is an ordinary character.
+        // A backtick without a second one is an ordinary character.
         guard parts.count % 2 == 1 else { return htmlEscaped }
         return parts.enumerated()
             .map { $0 % 2 == 0 ? $1.htmlEscaped : "<code>\($1.htmlEscaped)</code>" }.joined()

@@ -1,7 +1,7 @@
-/// The style of the page: light, dark, and on paper. The page loads no other files.
+/// The style sheet of the page, for light and dark screens and for paper. The page loads no other files.
 ///
-/// A color has one meaning: blue has it, green gains it, amber can't be determined, gray doesn't have it, and red loses
-/// it, which stops a release.
+/// Each color has one meaning. Blue: the customer has the entitlement. Green: gains it. Amber: it can't be determined.
+/// Gray: doesn't have it. Red: loses it, which should stop a release.
 enum PageStyle {
     static let css = """
         :root { color-scheme: light dark; --paper: #fff; --card: #f5f6f8; --ink: #1c2330; --soft: #5b6575;

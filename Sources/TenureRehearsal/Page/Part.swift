@@ -1,8 +1,8 @@
 import TenureCore
 
-/// A part of the customers in every chart of the page. Each part has one color, which means nothing else.
+/// A part of the customers in the charts of the page. Each part has its own color.
 enum Part: String, CaseIterable {
-    // From the baseline of a chart upward.
+    // The order in a bar, from the bottom up.
     case granted
     case gains
     case undetermined
@@ -21,8 +21,8 @@ enum Part: String, CaseIterable {
 }
 
 extension Counts {
-    /// Returns the number of customers in a part. Each customer is in one part. Customers who lose it are only in `loses`,
-    /// whatever their outcome is now.
+    /// Returns the number of customers in a part. Each customer is in one part. Customers who lose the entitlement are
+    /// in `loses`, not in the part of their new outcome.
     func count(_ part: Part) -> Int {
         switch part {
         case .granted: granted - gains - shortened
@@ -41,7 +41,7 @@ extension Counts {
 }
 
 extension Counts {
-    /// Markup of a bar with the parts side by side, together `share` percent wide.
+    /// Returns the markup of a bar with all parts side by side. Its width is `share` percent.
     func bar(isCompared: Bool, share: Double = 100) -> String {
         var markup = ""
         for part in Part.allCases where count(part) > 0 {

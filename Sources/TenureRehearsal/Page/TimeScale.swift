@@ -1,12 +1,12 @@
 import Foundation
 import TenureCore
 
-/// Maps months and instants to positions on a chart. Bars are months, quarters or years, depending on the room.
+/// Maps months and dates to positions in a chart. A bar is a month, a quarter or a year, depending on the width.
 struct TimeScale {
     private let first: Month
-    /// Months to a bar: 1, 3 or 12.
+    /// The number of months in a bar: 1, 3 or 12.
     let unit: Int
-    /// Bars.
+    /// The number of bars.
     let count: Int
     let left: Double
     let width: Double
@@ -14,7 +14,7 @@ struct TimeScale {
     private static let mostMonths = 360
     private static let mostBars = 54
 
-    /// Over all months with customers, and the changes of the policy near them. Nil without a known date.
+    /// Covers all months with customers, and the beginnings of eras near them. Nil if no date is known.
     init?(months: some Sequence<Month>, changes: [Date], left: Double, width: Double) {
         let certain = months.filter(\.isCertain)
         guard var first = certain.min(), var last = certain.max() else { return nil }
@@ -22,7 +22,7 @@ struct TimeScale {
             if month < first, month.distance(to: first) <= 12 { first = month }
             if last < month, last.distance(to: month) <= 12 { last = month }
         }
-        // With few months, bars would be very wide.
+        // If there are few months, the bars would be very wide.
         while first.distance(to: last) < 11 {
             last = last.advanced(by: 1)
             if first.distance(to: last) < 11 { first = first.advanced(by: -1) }
@@ -41,7 +41,7 @@ struct TimeScale {
     /// `month`, `quarter` or `year`.
     var unitName: String { unit == 1 ? "month" : unit == 3 ? "quarter" : "year" }
 
-    /// The bar of a month; nil if it lies beyond the chart.
+    /// Returns the bar of a month. Nil if the month is outside the chart.
     func bar(of month: Month) -> Int? {
         guard month.isCertain else { return nil }
         let bar = first.distance(to: month) / unit
@@ -60,7 +60,7 @@ struct TimeScale {
         }
     }
 
-    /// The position of an instant, even beyond the chart.
+    /// Returns the position of a date, which may be outside the chart.
     func position(of date: Date) -> Double {
         let month = Month(of: date)
         guard month.isCertain else { return month < first ? left - 1 : left + width + 1 }
@@ -69,7 +69,7 @@ struct TimeScale {
         return left + months / Double(unit) * step
     }
 
-    /// A line under a chart, with the years that begin there, as many as fit.
+    /// Returns the axis under a chart, with as many years as fit.
     func axis(at y: Double) -> String {
         var svg =
             "<line class=\"axis\" x1=\"\(left.svg)\" y1=\"\(y.svg)\" x2=\"\((left + width).svg)\" y2=\"\(y.svg)\"/>"
@@ -96,12 +96,12 @@ extension Month {
     var title: String { isCertain ? "\(Self.names[(month - 1) % 12]) \(year)" : description }
 }
 
-/// Round numbers for the side of a chart.
+/// The scale of a chart's vertical axis, with round numbers.
 struct CountScale {
     let top: Int
     let ticks: [Int]
 
-    /// At least as high as `highest`.
+    /// The top of the scale is at least `highest`.
     init(upTo highest: Int) {
         var unit = 1
         while unit * 5 < highest { unit *= 10 }

@@ -1,6 +1,6 @@
 import TenureCore
 
-/// The versions of a platform as rows: one version each, or several neighbors if there are many. A row never includes
+/// The versions of a platform as rows. If there are many versions, a row has several consecutive ones. A row never has
 /// versions of two eras.
 struct VersionRows {
     struct Row {

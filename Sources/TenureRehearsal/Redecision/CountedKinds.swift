@@ -1,13 +1,16 @@
-/// How many customers of each kind of plain facts a database has: counted by page, and added to a tally once, at the
-/// end.
+/// Counts how many customers have the same plain facts (are of one *kind*). The counts of all pages are added to a
+/// tally at the end.
 struct CountedKinds: Sendable {
     private(set) var known = KnownVerdicts()
     private var times: [Int] = []
-    /// Those counted here; the rest is in the tally already.
+    /// The kinds that are counted here. Customers of other kinds are already in the tally.
     private(set) var customers = 0
 
-    /// `own`: kinds that the page found in addition to the known ones. `times`: counts by the index of the known kinds,
-    /// followed by the page's own. Nothing is removed from `known`, so these indexes stay valid.
+    /// Adds the counts of a page. Kinds are never removed from `known`, so the indexes of a page stay valid.
+    ///
+    /// - Parameters:
+    ///   - own: the new kinds that the page found.
+    ///   - more: the count of each known kind by its index, followed by the counts of the page's new kinds.
     mutating func add(_ own: KnownVerdicts, times more: [Int], in tally: inout Tally) {
         let first = more.count - own.count
         for index in 0..<first where more[index] > 0 { count(more[index], at: index) }

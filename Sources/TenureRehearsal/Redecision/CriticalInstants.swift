@@ -1,10 +1,11 @@
 import Foundation
 import TenureCore
 
-/// The instants with which the policies of a rehearsal compare the date of a purchase of the app.
-/// No policy distinguishes dates between two of them, so customers with the same other facts have the same verdicts
-/// there. Each instant is computed as the rules do, tolerance and rounding included. It has a separate class, because
-/// some ends are inclusive and some are not.
+/// The dates with which the policies of a rehearsal compare the purchase date of the app.
+///
+/// The policies treat all purchase dates between two of these dates alike. So customers who differ only in such a date
+/// have the same verdicts. Each date is computed as in the rules, with their tolerance and rounding. A purchase exactly
+/// on one of the dates is a separate class, because some periods include their end and others don't.
 struct CriticalInstants: Sendable {
     private let instants: [Date]
 
@@ -33,7 +34,7 @@ struct CriticalInstants: Sendable {
         self.instants = instants.sorted()
     }
 
-    /// Twice the number of instants before the date, plus one on an instant.
+    /// Returns twice the number of critical instants before the date, plus one if the date is one of them.
     func place(of date: Date) -> Int {
         var low = 0
         var high = instants.count
@@ -44,7 +45,7 @@ struct CriticalInstants: Sendable {
         return 2 * low + (low < instants.count && instants[low] == date ? 1 : 0)
     }
 
-    /// For `PlainFacts.key`: with the month, which is the customer's place in a report.
+    /// Returns the class of a date for `PlainFacts.key`. It includes the month, by which reports group customers.
     func `class`(of date: Date?) -> UInt64 {
         guard let date else { return .max }
         return UInt64(place(of: date)) << 32 | UInt64(UInt32(bitPattern: Month(of: date).index))

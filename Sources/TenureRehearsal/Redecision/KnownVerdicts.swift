@@ -1,31 +1,34 @@
 import Foundation
 import TenureStore
 
-/// Verdicts by the key of plain facts: a million customers have a few thousand different ones.
-/// A table with open addressing over the keys' bytes. It is used for every customer, and a dictionary of arrays would
-/// spend more time on hashing than everything else takes.
+/// The verdicts of customers by the key of their plain facts. A million customers have only a few thousand different
+/// keys.
+///
+/// This is a hash table with open addressing over the keys' bytes. It is used for every customer, and hashing arrays in
+/// a `Dictionary` would take more time than all other work.
 struct KnownVerdicts: Sendable {
     struct Known: Sendable {
         let judgment: Judgment
         let place: Place
-        /// The examples for which one of these customers would qualify.
+        /// The classes of examples that these customers can join.
         let chances: ExampleRanks.Chances
     }
 
     private(set) var all: [Known] = []
     private var hashes: [UInt64] = []
-    /// One after the other.
+    /// The bytes of all keys, concatenated.
     private var keys: [UInt8] = []
     private var keyEnds: [Int] = []
-    /// Indexes in `all` by the hash, -1 for an empty slot; at least twice as many slots as entries.
+    /// The slots of the hash table: indexes in `all`, or -1 for an empty slot. At least half of the slots are empty.
     private var slots: [Int32] = Array(repeating: -1, count: 1024)
 
-    /// Beyond it, customers are decided one by one, which takes time but no memory.
+    /// The maximum number of entries. Customers with other keys are decided one by one, which takes more time but no
+    /// memory.
     static let most = 40_000
 
     var count: Int { all.count }
 
-    /// The slot of a key, with its hash.
+    /// Returns the index of a key. Nil if it is missing.
     func index(of key: UnsafeRawBufferPointer, hash: UInt64) -> Int? {
         let mask = slots.count - 1
         var slot = Int(truncatingIfNeeded: hash) & mask
@@ -46,7 +49,7 @@ struct KnownVerdicts: Sendable {
         }
     }
 
-    /// Adds one that is missing here.
+    /// Adds an entry. Its key must be missing.
     mutating func add(_ known: Known, as key: UnsafeRawBufferPointer, hash: UInt64) {
         if (all.count + 1) * 2 > slots.count { grow() }
         place(all.count, hash: hash)
@@ -68,7 +71,7 @@ struct KnownVerdicts: Sendable {
         slots[slot] = Int32(truncatingIfNeeded: index)
     }
 
-    /// Passes each with its key.
+    /// Passes each entry with its key.
     func forEach(_ body: (Int, Known, UnsafeRawBufferPointer, UInt64) -> Void) {
         keys.withUnsafeBytes { keys in
             var start = 0

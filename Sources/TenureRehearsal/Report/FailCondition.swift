@@ -17,7 +17,7 @@ package struct FailCondition: Sendable, Hashable {
         case changed
         /// Customers with a version and a date that prove different eras.
         case contradicting
-        /// Lines with a rejected artifact, not customers.
+        /// Lines (not customers) with a rejected artifact.
         case rejected
         /// Customers with this deciding reason.
         case reason(Reason.Code)
@@ -51,7 +51,7 @@ package struct FailCondition: Sendable, Hashable {
     }
 
     private enum Operator: String, CaseIterable {
-        // The longer ones first: `>` is the beginning of `>=`.
+        // Try the longer operators first, because `>=` begins with `>`.
         case atLeast = ">="
         case atMost = "<="
         case more = ">"
@@ -96,7 +96,7 @@ package struct FailCondition: Sendable, Hashable {
             throw fault("`\(number)` isn't a number; write one such as `0`, `100` or `0.5%`")
         }
         self.limit = limit
-        // An entitlement's name may have periods: the last one counts.
+        // Split at the last period, because an entitlement's name may have periods.
         if let period = name.lastIndex(of: ".") {
             let entitlement = String(name[..<period])
             guard comparison.entitlements.contains(entitlement) else {

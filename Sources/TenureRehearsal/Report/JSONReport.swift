@@ -177,7 +177,7 @@ extension RehearsalReport {
             if let platform = example.platform { writer.field("platform", platform.rawValue) }
             if let version = example.originalAppVersion { writer.field("originalAppVersion", version) }
             if let date = example.originalPurchaseDate {
-                // An instant to the millisecond would identify a customer.
+                // Write only the day: the exact time could identify a customer.
                 writer.field("originalPurchaseDate", identifies ? date.rfc3339 : CivilDay(of: date).description)
             }
             for (name, answer) in [("before", example.before), ("now", example.now)] {

@@ -4,9 +4,10 @@ package import TenurePolicyLint
 
 /// The whole result of a rehearsal. The terminal, the JSON and the page show parts of it.
 package struct RehearsalReport: Sendable {
-    /// Where the customers came from.
+    /// The source of the customers.
     package enum Input: Sendable {
-        /// Lines of a file, the list of rejected lines (nil without any), and the `id`s that join no lines.
+        /// A file of lines, with the path of the list of rejected lines (nil if no lines were rejected) and the
+        /// placeholder `id`s.
         case evidence(
             name: String, counts: InputCounts, badLines: String?, anonymousIDs: [EvidenceRehearsal.AnonymousID])
         /// A database, and how many customers of other environments or test authorities were skipped.
@@ -70,7 +71,7 @@ package struct RehearsalReport: Sendable {
 
     var verdicts: [FailCondition.Verdict] { conditions.map { $0.verdict(on: self) } }
 
-    /// The names of the examples: their IDs, or numbers in an order that reveals nothing.
+    /// The names of the examples: their IDs, or numbers in a random order, which identify no one.
     var names: ExampleNames { ExampleNames(in: tally, identifying: identifies) }
 }
 

@@ -1,12 +1,12 @@
-/// Counts by place and entitlement, in bounded memory.
+/// Counts by place and entitlement, with limited memory.
 ///
-/// If there are too many places, versions join the row “other” of their platform and month. That happens to versions with
-/// fewer than `level` zeros at the end of their hash. The level depends only on the set of all places. So the result is
-/// the same in any order of customers or merging, and the counts of each month stay exact.
+/// If there are too many places, some versions are counted together in the row “other” of their platform and month:
+/// those with fewer than `separateVersions` zero bits at the end of their hash. This number depends only on the set of
+/// all places. So the result doesn't depend on the order of customers, and the counts of each month stay exact.
 struct Cells: Sendable, Hashable {
     /// The counts of each place: one for each entitlement, in the order of the tally.
     private(set) var counts: [Place: [Counts]] = [:]
-    /// The number of zeros at the end of a version's hash that keep it separate.
+    /// The number of zero bits at the end of its hash that a version needs to be counted separately.
     private(set) var level = 0
     private var separateVersions = 0
     private let capacity: Int
@@ -18,7 +18,7 @@ struct Cells: Sendable, Hashable {
     }
 
     mutating func add(_ place: Place, _ change: (inout [Counts]) -> Void) {
-        // Nearly always the place exists, or no versions had to be joined yet.
+        // Usually, the place already exists, or all versions are still counted separately.
         let key = level == 0 ? place : joined(place)
         let isNew = counts[key] == nil
         change(&counts[key, default: []])

@@ -1,6 +1,6 @@
 import TenureCore
 
-/// How many customers have each answer, and how many gain, lose or change it.
+/// The numbers of customers with each outcome, and with each kind of change.
 package struct Counts: Sendable, Hashable {
     package private(set) var granted = 0
     package private(set) var denied = 0
@@ -10,9 +10,9 @@ package struct Counts: Sendable, Hashable {
     private(set) var changesOutcome = 0
     private(set) var changesReason = 0
     private(set) var same = 0
-    /// Customers who lose it because their right now ends earlier.
+    /// Customers who lose because their right now ends earlier.
     private(set) var shortened = 0
-    /// Customers who lose it because it is now undetermined.
+    /// Customers who lose because the outcome is now undetermined.
     private(set) var doubted = 0
 
     package init() {}

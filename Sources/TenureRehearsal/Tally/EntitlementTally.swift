@@ -78,6 +78,6 @@ package enum ExampleClass: Sendable, Hashable {
     case outcome(Decision.Outcome)
     case change(Change)
 
-    /// The most examples of the class. More for losses, because a person checks each of them.
+    /// The maximum number of examples of the class. It is higher for losses, because developers check them one by one.
     var limit: Int { self == .change(.loses) ? 100 : 10 }
 }

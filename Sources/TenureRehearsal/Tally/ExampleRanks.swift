@@ -1,7 +1,7 @@
 import TenureCore
 
-/// The highest rank with which a customer can still become an example, by entitlement and class. Without an entry, any
-/// customer can.
+/// The highest rank with which a customer can still become an example, by entitlement and class. If there is no entry,
+/// any customer can.
 struct ExampleRanks: Sendable {
     /// The ranks by entitlement and class, in the order of the tally.
     private var ranks: [UInt64]
@@ -65,14 +65,14 @@ extension EntitlementTally {
 }
 
 extension Examples {
-    /// The highest rank that can still become an example; nil while there is room for any.
+    /// The highest rank that can still become an example. Nil while any customer can.
     fileprivate var highestRank: UInt64? { all.count < limit ? nil : all.last?.rank }
 }
 
 extension ExampleClass {
     fileprivate static let count = 8
 
-    /// Below `count`.
+    /// The index of the class, which is less than `count`.
     fileprivate var number: Int {
         switch self {
         case .outcome(.granted): 0

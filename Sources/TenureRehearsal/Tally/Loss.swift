@@ -18,9 +18,9 @@ struct LossCause: Sendable, Hashable {
 /// The customers who lose an entitlement for one cause.
 struct LossGroup: Sendable, Hashable {
     private(set) var count = 0
-    /// The lowest and the highest version with which they got the app.
+    /// The lowest and the highest version in which these customers got the app.
     private(set) var versions: VersionRange?
-    /// The first and the last month in which they got it.
+    /// The first and the last month in which these customers got the app.
     private(set) var months: ClosedRange<Month>?
     private(set) var examples = Examples(limit: Self.mostExamples)
 
@@ -69,7 +69,8 @@ struct VersionRange: Sendable, Hashable {
         return joined
     }
 
-    /// A stable order, also of two texts of one version such as `1` and `1.0`. So the order of customers doesn't matter.
+    /// Orders versions, and also different texts of the same version, such as `1` and `1.0`. So the order of customers
+    /// doesn't matter.
     private static func precedes(_ left: AppVersion, _ right: AppVersion) -> Bool {
         left != right ? left < right : left.description < right.description
     }

@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// A customer's place in the heat map: the platform, version and month of the acquisition.
+/// A customer's place in the report's tables: the platform, the version and the month of the acquisition.
 struct Place: Sendable, Hashable {
     enum Version: Sendable, Hashable {
         /// The version is unknown.
@@ -30,7 +30,7 @@ struct Place: Sendable, Hashable {
         platform = acquisition?.originalPlatform
         month = Month(of: acquisition?.originalPurchaseDate)
         if let version = acquisition?.version {
-            // A version may have a thousand digits. Such long ones get no separate row.
+            // A version may have a thousand digits. Such versions are counted as `other`.
             self.version = version.description.utf8.count <= 32 ? .version(version.description) : .other
         } else {
             version = acquisition?.originalAppVersion == nil ? .none : .malformed
@@ -48,7 +48,7 @@ struct Place: Sendable, Hashable {
     }
 }
 
-/// A calendar month in UTC. All months before the App Store opened are one, and so are all months that are too late.
+/// A calendar month in UTC. All months before the App Store opened are treated as one, and so are all after 2099.
 struct Month: Sendable, Hashable, Comparable {
     /// Months since the year 0.
     let index: Int32
@@ -81,7 +81,7 @@ struct Month: Sendable, Hashable, Comparable {
 
     func advanced(by months: Int) -> Month { Month(index: index + Int32(clamping: months)) }
 
-    /// Its first instant.
+    /// The beginning of the month.
     var start: Date { CivilDay(year: year, month: month, day: 1).midnight }
 
     static func < (left: Month, right: Month) -> Bool { left.index < right.index }

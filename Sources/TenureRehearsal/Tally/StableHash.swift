@@ -1,8 +1,8 @@
-/// A hash that is the same in every run and on every machine, unlike Swift's `Hasher`. Choices by this hash don't depend
-/// on the order of customers.
+/// A hash that is the same in every run and on every machine, unlike Swift's `Hasher`. It is used to choose examples
+/// independently of the order of customers.
 ///
-/// FNV-1a over words instead of bytes, with a shift that brings the upper half down, and the finish of SplitMix64,
-/// which spreads the bits evenly. Not for secrets.
+/// The algorithm is FNV-1a over words instead of bytes, with a shift after each word, and the final mixing of
+/// SplitMix64. It isn't cryptographically secure.
 struct StableHash: Sendable {
     private var state: UInt64
 

@@ -1,14 +1,14 @@
 import TenureCore
 
-/// All counts of a rehearsal, in bounded memory.
+/// All counts of a rehearsal, with limited memory.
 ///
-/// Adding is associative and commutative: tallies of parts, merged in any order, equal the tally of the whole.
+/// The tallies of parts of the input can be added in any order, and their sum equals the tally of the whole input.
 package struct Tally: Sendable, Hashable {
     /// The names of the entitlements, in the order of the comparison.
     package let entitlements: [String]
     /// The counts of each entitlement, in the order of `entitlements`.
     package private(set) var byEntitlement: [EntitlementTally]
-    /// The counts of entitlements that only promises name.
+    /// The counts of entitlements that are only in promises.
     package private(set) var promisedOnly: [String: EntitlementTally] = [:]
     private(set) var cells: Cells
 
@@ -62,7 +62,7 @@ package struct Tally: Sendable, Hashable {
                     .add(verdict, changing: changes[index], in: place, times: times)
             }
         }
-        // A customer who gains one entitlement and loses another counts as both.
+        // A customer who gains one entitlement and loses another is counted in both numbers.
         if changes.contains(.gains) { gaining += times }
         if changes.contains(.loses) { losing += times }
         if changes.contains(where: { $0?.isOfOutcome == true }) {
