@@ -20,7 +20,7 @@ import TenureCore
         ]
     )
 
-    /// Ends the process as ArgumentParser would. Its messages repeat arguments, which may hold a password.
+    /// Ends the process like ArgumentParser, but hides passwords: ArgumentParser's messages repeat arguments.
     private static func finish(_ error: any Error) -> Never {
         let code = exitCode(for: error)
         let message = fullMessage(for: error)
@@ -35,7 +35,7 @@ import TenureCore
         do {
             var parsed = try parseAsRoot()
             guard let own = parsed as? any AsyncParsableCommand else {
-                // `tenure help` is a command of ArgumentParser.
+                // ArgumentParser itself runs `tenure help`.
                 return try parsed.run()
             }
             command = own

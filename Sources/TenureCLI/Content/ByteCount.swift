@@ -1,4 +1,4 @@
-/// A number of bytes, for people: in decimal units, as Apple's platforms show them.
+/// A number of bytes in decimal units, as Apple's platforms show them.
 struct ByteCount: CustomStringConvertible {
     let bytes: Int64
 
@@ -7,7 +7,7 @@ struct ByteCount: CustomStringConvertible {
     var description: String {
         guard bytes >= 1000 else { return bytes == 1 ? "1 byte" : "\(bytes) bytes" }
         let units = ["kB", "MB", "GB", "TB"]
-        // In tenths of the unit, rounded. 999,950 bytes are 1.0 MB and not 1000.0 kB.
+        // Compute rounded tenths of the unit, so that 999,950 bytes are 1.0 MB and not 1000.0 kB.
         var tenths = (bytes + 50) / 100
         var unit = 0
         var divisor: Int64 = 1000

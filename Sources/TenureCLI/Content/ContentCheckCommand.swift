@@ -42,7 +42,7 @@ struct ContentCheckCommand: AsyncParsableCommand {
                     terminal.write(terminal.styled(line, .faint))
                 }
             }
-            // Mistakes of the policy are found first, and alone.
+            // If the policy has mistakes, only these are reported.
             let isPolicy = !error.mistakes.contains { $0.file == content.file }
             let checked = isPolicy ? content.policy.map { InputFile(path: $0).name } ?? name : name
             terminal.write("\(checked): \(counted(error.mistakes.count, "mistake"))")

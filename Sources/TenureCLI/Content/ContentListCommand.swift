@@ -24,7 +24,7 @@ struct ContentListCommand: AsyncParsableCommand {
     var folder: String
 
     @Option(
-        // Base64 for URLs may begin with `-`.
+        // URL-safe Base64 may begin with `-`.
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             "The key that must have signed the catalog: its file, or its public half. Repeatable.", valueName: "key"))

@@ -35,7 +35,7 @@ struct DatabaseBackupCommand: AsyncParsableCommand {
                 """)
         }
         var plan = FilePlan()
-        // The copy refuses the database itself, under any name.
+        // The backup itself checks that the file isn't the database under another name.
         for name in ["-wal", "-shm", "-journal"] { plan.reads(database.text + name) }
         plan.writes(file)
         try plan.check(replacing: true)

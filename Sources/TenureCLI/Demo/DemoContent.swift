@@ -23,7 +23,7 @@ enum DemoContent {
 
         """
 
-    /// Publishes what the folder describes, as it is now.
+    /// Publishes the packs that `content.yaml` in the folder describes.
     static func publish(_ folder: DemoFolder, for policy: Policy) throws -> ContentSettings {
         let key = try PolicySigningKey.read(folder.policyKeyPath, makingIfMissing: true)
         let bytes = try InputFile(path: folder.content).bytes(limit: PolicyFile.maximumSize)

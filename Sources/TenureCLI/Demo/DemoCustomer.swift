@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureCore
 import TenureMint
 
-/// An invented customer, with what the App Store would have signed for them.
+/// An invented customer, with the artifacts that the App Store would have signed.
 struct DemoCustomer: Sendable {
     let name: String
     let story: String

@@ -10,7 +10,7 @@ struct DemoFolder {
     var database: String { path + "/tenure.sqlite" }
     var adminKeyPath: String { path + "/admin-key" }
     var authorityPath: String { path + "/authority" }
-    /// Describes the asset packs.
+    /// The file that describes the asset packs.
     var content: String { path + "/content.yaml" }
     var published: String { path + "/published" }
     var policyKeyPath: String { path + "/policy-key.pem" }
@@ -37,13 +37,13 @@ struct DemoFolder {
         if !files.fileExists(atPath: content) { try DemoContent.write(to: self) }
     }
 
-    /// Created once, for trying the admin API.
+    /// Returns the admin key, with which users of the demo can try the admin API. It is created at the first start.
     func adminKey() throws -> String {
         let key = try SecretFile(path: adminKeyPath).contents { Array(KeySecret().text.utf8) }
         return String(decoding: key, as: UTF8.self)
     }
 
-    /// Created once, so that artifacts stay valid.
+    /// Returns the test authority. It is created at the first start, so that artifacts stay valid.
     func authority() throws -> TestAuthority { try TestAuthority(keptIn: URL(fileURLWithPath: authorityPath)) }
 
     /// An invented app that changed a few weeks ago.

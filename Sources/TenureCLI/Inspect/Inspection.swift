@@ -54,7 +54,7 @@ struct Inspection {
             do {
                 receipt = try UnverifiedReceipt(bytes)
             } catch {
-                // A receipt with an unsupported signature is still a receipt; the verdict reports the signature.
+                // Show a receipt with an unsupported signature, too. The verdict reports the signature.
                 guard error.code != .malformed, error.code != .tooLarge else { throw error }
                 receipt = nil
             }

@@ -5,7 +5,7 @@ import TenureJSON
 import TenurePolicyFile
 import TenurePolicyLint
 
-/// Findings as code hosts read them: SARIF 2.1.0 (OASIS, 2020).
+/// Writes findings in SARIF 2.1.0 (OASIS, 2020), which code hosts read.
 extension PolicyCheckReport {
     var sarif: [UInt8] {
         JSONWriter.object(.readable) {
@@ -24,7 +24,7 @@ extension PolicyCheckReport {
                     $0.field("rules", LintRule.all) { writer, rule in Self.write(rule, to: &writer) }
                 }
             }
-            // Tenure counts columns in Unicode scalars.
+            // Columns are counted in Unicode scalars.
             $0.field("columnKind", "unicodeCodePoints")
             $0.field("results", findings) { writer, finding in write(finding, to: &writer) }
         }
@@ -82,8 +82,8 @@ extension PolicyCheckReport {
         }
     }
 
-    /// A relative path as a relative reference, which code hosts take from the root of the repository; an absolute one as
-    /// `file:///…` (RFC 8089).
+    /// Returns a path as a URI. A relative path becomes a relative reference, which code hosts resolve from the root of
+    /// the repository. An absolute path becomes `file:///…` (RFC 8089).
     static func uri(_ path: String) -> String {
         var allowed = CharacterSet.alphanumerics.intersection(CharacterSet(charactersIn: "\u{0}"..."\u{7F}"))
         allowed.insert(charactersIn: "-._~/")

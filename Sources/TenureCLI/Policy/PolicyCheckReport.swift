@@ -55,7 +55,7 @@ struct PolicyCheckReport {
         terminal.write("\(InputFile(path: source.path).name): \(summary)")
     }
 
-    /// `no mistakes`, or how many of each kind.
+    /// `no mistakes`, or the number of findings of each severity.
     private var summary: String {
         let counts = LintFinding.Severity.allCases.map { severity in (severity, count(of: severity)) }
             .filter { $0.1 > 0 }

@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// A policy file with the files that it names beside it.
+/// A policy file, and the release list that it may name.
 struct PolicyOnDisk {
     let path: String
 
@@ -9,7 +9,8 @@ struct PolicyOnDisk {
         try InputFile(path: path).bytes(limit: PolicyFile.maximumSize)
     }
 
-    /// The paths of the policy and of the release list that it names. Empty for standard input, which can be read only once.
+    /// The paths of the policy and of the release list that it names. Empty for standard input, which can be read only
+    /// once.
     var files: [String] {
         guard path != "-", let bytes = try? bytes() else { return [path] }
         var files = [path]
@@ -25,12 +26,13 @@ struct PolicyOnDisk {
         try PolicyFile.read(try bytes(), named: path, releaseList: releaseList)
     }
 
-    /// Returns the compact JSON for apps and services. Throws as `read` does, and if the JSON would be too large to read.
+    /// Returns the compact JSON for apps and services. Throws as `read` does, and if the JSON would be too large to
+    /// read.
     func compiled() throws -> [UInt8] {
         try PolicyFile.compileChecked(try read(), named: path)
     }
 
-    /// The bytes of a file that the policy names, by its path beside the policy's.
+    /// Returns the bytes of a file that the policy names. Its path is relative to the policy's folder.
     func releaseList(_ relative: String) throws -> [UInt8] {
         try InputFile(path: beside(relative)).bytes(limit: ReleaseListFile.maximumSize)
     }

@@ -93,7 +93,7 @@ struct PublishingOptions: ParsableArguments {
     }
 
     private func advice(on found: RehearsalAnswer, isRollback: Bool) -> [String] {
-        // A rollback gives back what a publication took.
+        // A rollback needs no --give-to, because it only restores rights.
         let given = found.gaining > 0 && !isRollback ? ["--give-to \(found.gaining)"] : []
         let held = found.losing - found.losingWithPromises
         var lines: [String] = []

@@ -1,21 +1,21 @@
 import Foundation
 import TenurePolicyFile
 
-/// Lines of the files that findings are about, each with a mark below the position.
+/// Excerpts of the files that findings are about: a line, and a mark below the position.
 struct SourceExcerpts {
     private var linesOfFile: [String: [String]] = [:]
 
-    /// The most characters to show of one line.
+    /// The maximum number of characters to show of a line.
     private static let width = 120
 
-    /// Returns the line and the mark; nothing if the file can't be read again, such as standard input.
+    /// Returns the line and the mark. Empty if the file can't be read again, such as standard input.
     mutating func lines(of path: String, at position: SourcePosition) -> [String] {
         if linesOfFile[path] == nil { linesOfFile[path] = Self.read(path) }
         guard let lines = linesOfFile[path], lines.indices.contains(position.line - 1) else { return [] }
         let scalars = Array(
             Terminal.clean(lines[position.line - 1].replacingOccurrences(of: "\t", with: " ")).unicodeScalars)
         let column = min(max(position.column - 1, 0), scalars.count)
-        // Compact JSON is one long line, so this shows only the part around the position.
+        // Show only the part around the position, because compact JSON is one long line.
         let start = scalars.count <= Self.width ? 0 : max(0, min(column - Self.width / 2, scalars.count - Self.width))
         let end = min(scalars.count, start + Self.width)
         var shown = String.UnicodeScalarView()

@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// The first Ctrl-C asks for the results so far. A second one ends the command at once.
+/// Handles Ctrl-C. The first one requests a report of the results so far. A second one ends the command immediately.
 final class Interruption: @unchecked Sendable {
     // `source` never changes, and its methods may be called from any thread; Dispatch doesn't declare it sendable.
     private let requested = Locked(false)

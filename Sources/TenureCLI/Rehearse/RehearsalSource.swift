@@ -23,7 +23,7 @@ struct RehearsalSource {
         let name = command.evidence ?? "-"
         let source = try EvidenceSource(path: name)
         let app = comparison.new.app
-        // With --at in the future, artifacts signed until then count too.
+        // If --at is in the future, accept artifacts that are signed until then.
         let rehearsal = EvidenceRehearsal(
             comparison, app: AppIdentity(bundleID: app.bundleID, appAppleID: app.appleID),
             trust: try trust.configuration(), now: max(comparison.instant, Date()),

@@ -3,15 +3,14 @@ import LocalAppStore
 import TenureCore
 import TenureServer
 
-/// A running service that uses the local App Store of the scenario.
-///
-/// It uses real time, or the time in the file of its setting `clock`.
+/// A service that runs outside this process and uses the scenario's local App Store. It uses real time, or the time in
+/// the file of its setting `clock`.
 struct OutsideService: EntitlementService {
     let client: RehearsedService
-    /// Signs its tokens for the App Store.
+    /// The key with which the service signs its tokens for the App Store Server API.
     let key: ServerAPIKey
     let storePort: Int
-    /// Nil: it uses real time.
+    /// The path of the clock file. Nil if the service uses real time.
     let clock: String?
 
     func accompany(

@@ -6,13 +6,13 @@ import TenureCore
 import TenureMint
 import TenureServer
 
-/// A service in this process, as `tenure serve` runs it, on a port of this machine. Its settings alone make it use the
+/// A service in this process, like that of `tenure serve`, on a port of this machine. Only its settings make it use the
 /// local App Store. Its database is deleted when the scenario ends.
 actor OwnService: EntitlementService {
     private let policy: String
     private let authority: TestAuthority
     private let logger: Logger
-    /// The share of Apple's hourly numbers of requests.
+    /// The share of Apple's hourly request limits that the service may use.
     private let rateLimitShare: Double
     private let change: @Sendable (inout ServiceConfiguration) -> Void
     private let (lives, births) = AsyncStream.makeStream(of: Life.self)
@@ -20,14 +20,14 @@ actor OwnService: EntitlementService {
     private(set) var storePort = 0
     private var client = RehearsedService(url: "", adminKey: nil)
 
-    /// From one start of the service to its end.
+    /// One run of the service, from its start to its end.
     private struct Life {
         let started = Gate()
         let end = Gate()
         let ended = Gate()
     }
 
-    /// - Parameter policy: the path of its file.
+    /// - Parameter policy: the path of the policy file.
     init(
         policy: String, authority: TestAuthority, logger: Logger, rateLimitShare: Double = 1,
         change: @escaping @Sendable (inout ServiceConfiguration) -> Void = { _ in }
@@ -44,7 +44,7 @@ actor OwnService: EntitlementService {
         _ story: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
     ) async throws -> [ScenarioRun.Outcome] { try await run(header.state, signer: signer, story) }
 
-    /// Runs store and service for as long as `body` takes.
+    /// Runs the store and the service until `body` returns.
     nonisolated func run<Result: Sendable>(
         _ state: AppStoreState, signer: StoreSigner,
         _ body: @escaping @Sendable (LocalAppStore) async throws -> Result
@@ -97,9 +97,9 @@ actor OwnService: EntitlementService {
         return configuration
     }
 
-    // MARK: Lives
+    // MARK: Runs of the service
 
-    /// Starts and ends one after the other, on one port and with one database.
+    /// Runs the service once after the other, on the same port and with the same database.
     private func live(_ configuration: ServiceConfiguration) async throws {
         var configuration = configuration
         let adminKey = configuration.adminKey
@@ -151,7 +151,7 @@ actor OwnService: EntitlementService {
         return try await client.customer(id)?.outcomes
     }
 
-    /// Starts the service again, which then fetches what it missed.
+    /// Restarts the service, which then fetches the notifications that it missed.
     func catchUp(from store: LocalAppStore) async throws {
         let state = await store.state
         await end()
@@ -160,7 +160,7 @@ actor OwnService: EntitlementService {
     }
 }
 
-/// Opens once. Callers wait until then, or until their task is canceled.
+/// A gate that opens once. Callers wait until it is open, or until their task is canceled.
 final class Gate: Sendable {
     private let stream: AsyncStream<Never>
     private let continuation: AsyncStream<Never>.Continuation

@@ -8,7 +8,7 @@ import TenureServer
 struct RehearsalFolder {
     let path: String
     let authority: TestAuthority
-    /// Signs the service's tokens for the store.
+    /// The key with which the service signs its tokens for the local App Store.
     let key: ServerAPIKey
 
     var clock: String { path + "/clock" }
@@ -18,7 +18,7 @@ struct RehearsalFolder {
 
     /// Creates missing files, keeps existing ones, and sets the clock.
     ///
-    /// - Parameter authority: for a folder without an authority; nil for a new one.
+    /// - Parameter authority: the authority to use if the folder has none. Nil to create one.
     init(at path: String, seed: String, now: Date, authority: TestAuthority? = nil) throws {
         self.path = path
         let files = FileManager.default
@@ -37,7 +37,7 @@ struct RehearsalFolder {
         try RehearsalClock.set(clock, to: now)
     }
 
-    /// A folder that the caller removes after the scenario.
+    /// Creates a temporary folder, which the caller removes after the scenario.
     static func temporary(_ state: AppStoreState, authority: TestAuthority) throws -> RehearsalFolder {
         let path = NSTemporaryDirectory() + "tenure-rehearsal-\(UUID().uuidString)"
         do {

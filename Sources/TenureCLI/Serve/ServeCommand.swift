@@ -73,7 +73,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// Nil for an SQLite file, which the service opens itself.
+    /// Returns the store. Nil for an SQLite file, which the service opens itself.
     private static func store(
         of configuration: ServiceConfiguration, isOneOfSeveral: Bool, logger: Logger
     ) async throws -> Store? {
@@ -110,7 +110,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// The apps with what opens their databases.
+    /// Returns the apps, with closures that open their databases.
     private static func opening(_ apps: AppsConfiguration, logger: Logger) -> AppsConfiguration {
         var apps = apps
         for index in apps.apps.indices {

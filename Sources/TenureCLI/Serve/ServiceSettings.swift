@@ -8,14 +8,15 @@ import TenureStore
 
 /// The settings of `tenure serve` from file, environment and command line, with all mistakes in them.
 struct ServiceSettings {
-    /// Nil if required settings are missing. With several apps, the first app's, which has the address of the service.
+    /// The configuration. Nil if required settings are missing. If there are several apps, it is the first app's, which
+    /// also has the address of the service.
     let configuration: ServiceConfiguration?
-    /// Several apps behind one address; nil for a single app without a name.
+    /// The apps of a service with several apps. Nil for a service with a single app.
     let apps: AppsConfiguration?
     let logLevel: Logger.Level
     let logsJSON: Bool
     let isCheck: Bool
-    /// One line each.
+    /// The mistakes, one line each.
     private(set) var mistakes: [String]
     /// Settings without effect, such as variables with unknown names. `--check` fails on them, and a starting service
     /// prints them.
@@ -23,7 +24,8 @@ struct ServiceSettings {
 
     /// Reads the settings.
     ///
-    /// - Parameter isReload: Whether they are for a service that runs. `--new-database` was for its start.
+    /// - Parameter isReload: whether the settings are for a running service. If so, `--new-database`, which was for its
+    ///   start, is ignored.
     /// - Throws: `ValidationError` for wrong usage of the command line.
     init(arguments: [String], environment: [String: String], isReload: Bool = false) throws {
         var given = SettingValues()
@@ -62,12 +64,12 @@ struct ServiceSettings {
             }
             apps = Self.apps(values, isReload: isReload, mistakes: &mistakes, warnings: &warnings)
             configuration = apps?.common
-            // What keeps one app from starting doesn't keep the others from it.
+            // A mistake in one app doesn't prevent the others from starting.
             if isCheck { mistakes += apps?.findings.map(\.description) ?? [] }
-            // The mistakes of each app are in the list already. These are conflicts between apps.
+            // The list already has the mistakes of each app. Add the conflicts between apps.
             if mistakes.isEmpty, let mistake = apps?.mistake { mistakes.append(mistake.description) }
         }
-        // A mistake in a setting beside `apps` is found for each app.
+        // A mistake in a common setting is found for each app, so remove duplicates.
         var known: Set<String> = []
         mistakes = mistakes.filter { known.insert($0).inserted }
         self.mistakes = mistakes
@@ -84,7 +86,7 @@ struct ServiceSettings {
             warnings += (idleHosts(own) + contentWarnings(own, known)).map { "the app `\(app.name)`: \($0)" }
             if let known { apps.append(AppConfiguration(name: app.name, configuration: known)) }
         }
-        // `--new-database` is for the apps without a database, of which there must be one. Servers aren't asked yet.
+        // With `--new-database`, at least one app must have no database yet. Database servers aren't checked here.
         let areMissing = apps.map { $0.configuration.databaseFile == nil || !$0.configuration.hasDatabase }
         for (index, isMissing) in areMissing.enumerated() where isReload || !isMissing && areMissing.contains(true) {
             apps[index].configuration.createsDatabase = false
@@ -135,7 +137,7 @@ struct ServiceSettings {
         } else {
             mistakes.append("there is no policy; set it with `--policy`, or with `policy` in the configuration")
         }
-        // Checks the other settings also without a policy, so that one run reports every mistake.
+        // Also check the other settings if there is no policy, so that one run reports all mistakes.
         guard let known = policy ?? ServiceConfiguration.withoutPolicy?.policy else { return nil }
         var configuration = ServiceConfiguration(databasePath: values.text(.database) ?? "", policy: known)
         configuration.set(from: values)
@@ -185,7 +187,7 @@ struct ServiceSettings {
 }
 
 extension ServiceConfiguration {
-    /// Sets what takes several settings together.
+    /// Sets properties that depend on several settings.
     fileprivate mutating func setServers(from values: SettingValues) {
         if ServiceSettings.hasKey(values) {
             var settings = AppStoreSettings(

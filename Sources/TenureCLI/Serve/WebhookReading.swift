@@ -2,7 +2,7 @@ import Foundation
 import TenureServer
 import Yams
 
-/// Reads `webhooks` of a configuration file, with every mistake at its place.
+/// Reads `webhooks` in a configuration file. Reports all mistakes with their positions.
 struct WebhookReading {
     private(set) var webhooks: [Webhook] = []
     private(set) var mistakes: [String] = []

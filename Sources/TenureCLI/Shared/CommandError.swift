@@ -11,8 +11,8 @@ struct CommandError: Error, CustomStringConvertible {
     }
 }
 
-/// Runs work that reads a policy or a file of asset packs. Prints its mistakes to standard error, one line each, and then
-/// ends the command with exit code 2.
+/// Runs work that reads a policy or a file of asset packs. Prints its mistakes to standard error, one line each, and
+/// then ends the command with exit code 2.
 func refusingMistakes<Result>(_ work: () throws -> Result) throws -> Result {
     do {
         return try work()
@@ -23,6 +23,6 @@ func refusingMistakes<Result>(_ work: () throws -> Result) throws -> Result {
 }
 
 func describe(_ error: any Error) -> String {
-    // The description of an `NSError` shows its internals. Tenure's errors describe themselves as messages.
+    // Tenure's errors have messages as descriptions. The description of an `NSError` isn't suitable as a message.
     type(of: error) == NSError.self ? error.localizedDescription : String(describing: error)
 }

@@ -6,7 +6,7 @@ import TenureStore
 
 /// The database that a command uses: the path of an SQLite file, or the URL of a PostgreSQL database.
 struct DatabaseArgument: ExpressibleByArgument, Sendable, Hashable {
-    /// A URL may contain a password.
+    /// The path or URL. It is secret, because a URL may contain a password.
     private let argument: Secret<String>
     var text: String { argument.revealed }
 
@@ -23,7 +23,8 @@ struct DatabaseArgument: ExpressibleByArgument, Sendable, Hashable {
     /// Whether it's a URL, but not one of PostgreSQL.
     private var isUnknownURL: Bool { !isPostgres && text.contains("://") }
 
-    /// The database, unless it's a URL of an unknown kind. The error doesn't repeat the URL, which may contain a password.
+    /// The database, unless it's a URL of an unknown kind. The error doesn't repeat the URL, which may contain a
+    /// password.
     func checked() throws -> DatabaseArgument {
         guard isUnknownURL else { return self }
         throw CommandError(
@@ -41,13 +42,13 @@ struct DatabaseArgument: ExpressibleByArgument, Sendable, Hashable {
         self == other || (!isPostgres && !other.isPostgres && SQLiteDatabase.areSame(text, other.text))
     }
 
-    /// The same with the schema, or the whole path: for messages that are read on another machine.
+    /// The name with the schema, or the absolute path, for messages that are read on another machine.
     var fullName: String {
         guard isPostgres else { return URL(fileURLWithPath: text).standardizedFileURL.path }
         return (try? PostgresAddress(text))?.fullName ?? name
     }
 
-    /// - Parameter primary: Where the service keeps which PostgreSQL server was the primary.
+    /// - Parameter primary: the file that records which PostgreSQL server was the primary.
     func open(_ opening: DatabaseOpening, primary: PrimaryFile? = nil) async throws -> Store {
         _ = try checked()
         if isPostgres {

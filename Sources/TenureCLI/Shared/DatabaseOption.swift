@@ -5,8 +5,8 @@ import TenureCore
 import TenureServer
 import TenureStore
 
-/// The options that all commands for a service's database share. Like `tenure serve`, they read the configuration file
-/// and the environment, so that no password must be on a command line.
+/// The options that all commands for a service's database share. Like `tenure serve`, these commands read the
+/// configuration file and the environment, so that a password needn't be on the command line.
 struct DatabaseOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -24,7 +24,8 @@ struct DatabaseOption: ParsableArguments {
     @Option(help: ArgumentHelp("The app, if the configuration file has several.", valueName: "name"))
     var app: String?
 
-    /// What the configuration, the environment and the options select. Reads the files.
+    /// Returns the database that the configuration, the environment and the options select. Reads the configuration
+    /// file.
     func selection(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> DatabaseSelection {
@@ -37,7 +38,8 @@ struct DatabaseOption: ParsableArguments {
 /// A service's database, with the app and the trusted signers of its configuration.
 struct DatabaseSelection {
     let database: DatabaseArgument
-    /// Nil if no policy is configured. Then every app's database is accepted.
+    /// The bundle ID that the database must have. Nil if no policy is configured. In that case, any app's database is
+    /// accepted.
     let bundleID: String?
     private let values: SettingValues
 

@@ -71,7 +71,7 @@ struct FilePlan {
             if let input = identity.flatMap({ inputs[$0] }) {
                 throw CommandError("`\(path)` is \(input), which this command reads; write to another file")
             }
-            // Writing to a device or a pipe replaces no file.
+            // Writing to a device or a pipe doesn't replace a file.
             if identity?.kind == .other { continue }
             guard written.insert(Target(path, identity)).inserted else {
                 throw CommandError("`\(path)` would be written twice; pass a different file for each output")
@@ -97,7 +97,8 @@ struct FilePlan {
             }
         }
 
-        /// Follows links, also to a file that doesn't exist yet. `resolvingSymlinksInPath` doesn't follow those.
+        /// Returns the target of a link, even if the target doesn't exist yet. `resolvingSymlinksInPath` doesn't do
+        /// that.
         private static func target(of url: URL) -> URL {
             var url = url
             for _ in 0..<32 {

@@ -7,9 +7,9 @@ import Foundation
 /// Sends a request, with JSON if it has a body, and returns the status and the body of the response.
 ///
 /// - Parameters:
-///   - token: For `Authorization: Bearer …`.
-///   - timeout: In seconds.
-/// - Throws: The error of the connection.
+///   - token: the token for `Authorization: Bearer …`.
+///   - timeout: the timeout in seconds.
+/// - Throws: the error of the connection.
 func exchange(
     _ method: String, _ url: URL, body: Data? = nil, token: String? = nil, timeout: TimeInterval = 60
 ) async throws -> (status: Int, body: Data) {

@@ -3,18 +3,19 @@ import Logging
 import TenurePostgres
 import TenureServer
 
-/// The file beside a service's keys that says which PostgreSQL server was the primary when the service last used one.
+/// The file, in the folder of a service's keys, that records which PostgreSQL server was last used as the primary.
 ///
-/// Without it, a service that restarts while it reaches only the old primary of a failover would write to that one.
+/// Without it, a service that is restarted after a failover, and can reach only the old primary, would write to the old
+/// primary.
 struct PrimaryFile {
     let path: String
-    /// Nil for commands that use the service's database: they only read the file.
+    /// The logger of the service, which writes the file. Nil for commands, which only read it.
     private let writer: Logger?
 
     static let name = "postgres-primary.json"
     private static let largest = 4096
 
-    /// - Parameter writer: The service writes the file, and logs if it can't.
+    /// - Parameter writer: the logger of the service, for errors when writing the file. Nil to only read the file.
     init(in folder: String, writer: Logger? = nil) {
         path = URL(fileURLWithPath: folder).appendingPathComponent(Self.name).path
         self.writer = writer
@@ -28,7 +29,8 @@ struct PrimaryFile {
             guard let contents = try file.contentsIfAny(upTo: Self.largest) else { return nil }
             return try JSONDecoder().decode(KnownPrimary.self, from: Data(contents.bytes))
         } write: { primary in
-            // The first start creates the folder with the keys, after it has opened the database.
+            // At the first start, the folder doesn't exist yet: it is created with the keys, after the database was
+            // opened.
             guard let writer, FileManager.default.fileExists(atPath: folder) else { return }
             do {
                 try file.replace(with: Array(try JSONEncoder().encode(primary)) + [UInt8(ascii: "\n")])

@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// The progress of long work, as one line on a terminal. Without a terminal it prints nothing.
+/// Shows the progress of long work on one line of a terminal. If the output isn't a terminal, it prints nothing.
 final class Progress: Sendable {
     private let lastShown = Locked<ContinuousClock.Instant?>(nil)
     private let unit: String

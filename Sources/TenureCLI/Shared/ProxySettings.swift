@@ -1,11 +1,11 @@
 import Foundation
 
-/// The proxy variables of the environment. On Linux, Foundation applies them also to this machine's own addresses.
+/// The proxy variables of the environment. On Linux, Foundation also applies them to addresses of this machine.
 enum ProxySettings {
-    /// Excludes this machine's addresses from proxies. A proxy would see keys that never leave the machine, and couldn't
-    /// reach a local service.
+    /// Excludes this machine's addresses from proxies. Otherwise keys for a local service would be sent to the proxy,
+    /// which couldn't reach that service.
     ///
-    /// Call it before anything else, because it changes the environment of the process.
+    /// Call this before anything else, because it changes the environment of the process.
     static func exceptThisMachine() {
         let environment = ProcessInfo.processInfo.environment
         let present = ["no_proxy", "NO_PROXY"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""

@@ -6,6 +6,6 @@ extension Secret: ExpressibleByArgument where Value == String {
         self.init(argument)
     }
 
-    /// ArgumentParser shows it in help.
+    /// The default value in the help, which doesn't reveal the secret.
     var defaultValueDescription: String { description }
 }

@@ -5,7 +5,7 @@ import TenureCore
 import TenureJSON
 import TenureServer
 
-/// The options of commands that talk to a running service with a key.
+/// The options of commands that send requests to a running service with a key.
 struct ServiceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -54,7 +54,8 @@ struct ServiceClient {
     let url: String
     private let key: Secret<String>
 
-    /// In seconds. A rehearsal decides for all customers before the service responds.
+    /// The timeout in seconds. It is long, because the service responds to a rehearsal only after it has decided for
+    /// all customers.
     private static let timeout: TimeInterval = 3600
 
     init(url: String, key: String) {
@@ -62,7 +63,7 @@ struct ServiceClient {
         self.key = Secret(key)
     }
 
-    /// A service's response that it didn't do what was asked.
+    /// An error response of the service.
     struct Refusal: Error, CustomStringConvertible {
         let problem: Problem
 

@@ -24,7 +24,7 @@ struct Terminal {
             isatty(descriptor) == 1 && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
     }
 
-    /// Writes one line or several. Escapes all control characters except line breaks and the sequences of `styled`.
+    /// Writes one or more lines. Escapes all control characters except line breaks and the sequences of `styled`.
     func write(_ line: String) {
         write(bytes: Array(Self.visible(line, keepingStyles: hasColor).utf8) + [UInt8(ascii: "\n")])
     }
@@ -51,7 +51,7 @@ struct Terminal {
     /// The escape sequences that `styled` writes.
     private static let sequences = (Style.allCases.map(\.rawValue) + ["0"]).map { "\u{1B}[\($0)m" }
 
-    /// Writes all bytes, or nothing more once the reader has closed the pipe.
+    /// Writes bytes. Stops if the reader has closed the pipe.
     func write(bytes: [UInt8]) {
         _ = writes(bytes)
     }

@@ -41,7 +41,7 @@ struct TrustOptions: ParsableArguments {
         environment.isEmpty ? [.production, .sandbox] : environment.map(\.environment)
     }
 
-    /// One `--trust`: for an environment, or for all that are accepted.
+    /// The value of one `--trust`: a path, with the environment if it is for only one.
     private struct Named {
         let environment: AppStoreEnvironment?
         let path: String
