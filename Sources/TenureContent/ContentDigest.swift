@@ -8,14 +8,14 @@ import TenureJSON
     import Crypto
 #endif
 
-/// A SHA-256 digest. It names a manifest or an archive, and identifies the contents of a file and of a chunk.
+/// A SHA-256 digest of a manifest, an archive, a file or a chunk. Manifests and archives are named by their digests.
 package struct ContentDigest: Sendable, Hashable {
     /// The digest's 32 bytes, as four big-endian numbers.
     private let words: SIMD4<UInt64>
 
     package static let size = 32
 
-    /// - Parameter bytes: exactly 32 bytes; nil for any other number.
+    /// - Parameter bytes: exactly 32 bytes. For any other number, the result is nil.
     package init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == Self.size else { return nil }
         var words = SIMD4<UInt64>()
@@ -23,7 +23,7 @@ package struct ContentDigest: Sendable, Hashable {
         self.words = words
     }
 
-    /// - Parameter text: 64 hexadecimal digits in lower case; nil for any other text.
+    /// - Parameter text: 64 hexadecimal digits in lower case. For any other text, the result is nil.
     package init?(_ text: some StringProtocol) {
         let digits = Array(text.utf8)
         guard digits.count == 2 * Self.size else { return nil }
@@ -35,7 +35,7 @@ package struct ContentDigest: Sendable, Hashable {
         self.words = words
     }
 
-    /// The digest of bytes.
+    /// Computes the digest of bytes.
     package init(of bytes: some DataProtocol) {
         var hash = ContentHash()
         hash.update(bytes)
@@ -58,7 +58,7 @@ extension ContentDigest: CustomStringConvertible {
     package var description: String { bytes.hexadecimal }
 }
 
-/// Computes a digest of bytes that arrive in pieces.
+/// Computes a digest of bytes that are given in pieces.
 package struct ContentHash: Sendable {
     private var hash = SHA256()
 

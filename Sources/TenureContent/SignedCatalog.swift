@@ -10,30 +10,31 @@ package import TenurePolicyFile
     package import Crypto
 #endif
 
-/// A content catalog that can lie on any server, because the app knows the key that signed it.
+/// A signed content catalog. Any server can publish it, because the app pins the key that must have signed it.
 ///
-/// A compact JWS like a signed policy, with its own `typ`, so that neither passes for the other. Its payload is a JSON
-/// object with `counter`, which only rises, `iat`, in seconds since 1970, `bundleID` and `packs`.
+/// The text is a compact JWS like a signed policy, but with another `typ`, so that one isn't accepted as the other. Its
+/// payload is a JSON object with `counter`, which increases with each catalog, `iat` (the signing time in seconds since
+/// 1970), `bundleID` and `packs`.
 package struct SignedCatalog: Sendable, Hashable {
     package let catalog: ContentCatalog
-    /// At least 1. Of two catalogs the one with the higher counter counts.
+    /// The counter, at least 1. Of two catalogs, the one with the higher counter is newer.
     package let counter: Int64
     package let issuedAt: Date
     /// The signed text, to be stored and verified again.
     package let text: String
 
     static let type = "tenure-content+jwt"
-    /// In bytes. 100 packs with 20 versions each need less.
+    /// The maximum size of the payload in bytes. 100 packs with 20 versions each need less.
     package static let largestPayload = 1 << 20
     package static let largestText = largestPayload / 3 * 4 + 1024
-    /// The name of its file, beside the manifests and archives that it names.
+    /// The name of the catalog's file, which is in the same folder as the manifests and archives.
     package static let fileName = "catalog.jws"
 
-    /// Verifies a text that may come from anywhere.
+    /// Verifies an untrusted text.
     ///
     /// - Parameters:
     ///   - keys: the public keys that the app pins; one of them must have signed it.
-    ///   - bundleID: the app's; nil to accept a catalog of any app.
+    ///   - bundleID: the bundle ID that the catalog must have. Nil to accept any.
     package static func verify(
         _ text: some Collection<UInt8>, keys: [PinnedKey], bundleID: String?
     ) throws(ContentError) -> SignedCatalog {
@@ -46,9 +47,9 @@ package struct SignedCatalog: Sendable, Hashable {
         return try SignedCatalog(try Contents(payload: Data(signed.payload)), text: signed.text).checked(for: bundleID)
     }
 
-    /// Reads a catalog without verifying its signature: for servers that pass it on to clients, which verify it.
+    /// Reads a catalog without verifying its signature, for servers that send it to clients, which verify it.
     ///
-    /// - Parameter bundleID: the app's; nil to accept a catalog of any app.
+    /// - Parameter bundleID: the bundle ID that the catalog must have. Nil to accept any.
     package static func unverified(
         _ text: some Collection<UInt8>, bundleID: String?
     ) throws(ContentError) -> SignedCatalog {
@@ -75,7 +76,7 @@ package struct SignedCatalog: Sendable, Hashable {
         self.text = text
     }
 
-    /// What a payload says, before anybody has verified its signature.
+    /// The contents of a payload, which may be unverified.
     package struct Contents: Sendable {
         package let catalog: ContentCatalog
         package let counter: Int64

@@ -2,13 +2,14 @@ import TenureContent
 
 /// The header of a file in a ustar archive (POSIX.1-1988): 512 bytes.
 ///
-/// Only path and size differ between files: mode 644, no owner, no time. So the same files give the same bytes.
+/// Only the path and the size depend on the file. The mode is always 644, and there is no owner and no time. So the
+/// same files give the same bytes.
 struct UstarHeader {
     let bytes: [UInt8]
 
     static let size = 512
 
-    /// Nil for a path or a size that doesn't fit.
+    /// Nil if the path or the size doesn't fit.
     init?(path: String, size: Int64) {
         guard let fields = AssetPath.ustarFields(of: path), (0...PackManifest.largestFile).contains(size) else {
             return nil
@@ -25,7 +26,7 @@ struct UstarHeader {
         add("0000000", width: 8)  // group
         add(Self.octal(size, digits: 11), width: 12)
         add("00000000000", width: 12)  // time of modification
-        // While the checksum is computed, its field is blank.
+        // The checksum is computed with blanks in its own field.
         add("        ", width: Self.checksum.count)
         add("0", width: 1)  // a file
         add("", width: 100)  // target of a link

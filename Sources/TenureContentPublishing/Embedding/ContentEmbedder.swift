@@ -8,8 +8,8 @@ package struct ContentEmbedder: Sendable {
 
     package init(folder: String) { self.folder = folder }
 
-    /// Writes all packs and `content.json`. The folder is replaced when they are complete, in one step where the file
-    /// system can.
+    /// Writes all packs and `content.json` to a new folder, and then replaces the old folder with it: in one step, if
+    /// the file system supports that.
     ///
     /// - Parameter progress: called with the number of bytes of files that were read since the last call.
     /// - Throws: `foreignFiles` if the folder has anything that an earlier call didn't write.
@@ -60,10 +60,10 @@ package struct ContentEmbedder: Sendable {
         return content
     }
 
-    /// Cleans up after a run that was killed.
+    /// Cleans up after an earlier run that was killed.
     private func recover(_ target: String, in parent: String, _ prefix: String) throws(PublishingError) {
         for case let name? in try FolderListing.names(in: parent) where name.hasPrefix(prefix) {
-            // A run that goes on has a lock on its folder.
+            // A run that is still active has a lock on its folder.
             try FolderLock.hold("\(parent)/\(name)", flags: Self.folderFlags, in: folder) {
                 () throws(PublishingError) in
                 if name.hasSuffix(Self.oldSuffix), FileState(path: target) == nil {
@@ -79,7 +79,7 @@ package struct ContentEmbedder: Sendable {
 
     private func replace(_ target: String, by new: String) throws(PublishingError) {
         if try FolderSwap.exchange(new, target) { return try remove(new) }
-        // Between these two, only the next run can put the folder back.
+        // If the process is killed between these two steps, the next run restores the folder.
         let old = new + Self.oldSuffix
         try move(target, to: old)
         try move(new, to: target)
@@ -90,7 +90,7 @@ package struct ContentEmbedder: Sendable {
         guard rename(source, target) == 0 else { throw .writing(target) }
     }
 
-    /// Whether the folder is there already.
+    /// Returns whether the folder exists. Throws if it has files that Tenure didn't write.
     private func checkExisting() throws(PublishingError) -> Bool {
         guard let state = FileState(path: folder) else {
             guard errno == ENOENT else { throw .reading(folder) }
@@ -105,7 +105,7 @@ package struct ContentEmbedder: Sendable {
         return true
     }
 
-    /// Paths of files, with the folders that enclose them.
+    /// Returns the paths of files and of all folders that contain them.
     private static func withFolders(_ files: Set<String>) -> Set<String> {
         var paths = files
         for file in files {
@@ -126,7 +126,7 @@ package struct ContentEmbedder: Sendable {
             guard let name else {
                 throw .foreignFiles(folder: self.folder, name: "\(prefix)(a name that isn't UTF-8)")
             }
-            // Finder writes these.
+            // The Finder writes these files.
             if name == ".DS_Store" || name.hasPrefix("._") { continue }
             let path = prefix + name.precomposedStringWithCanonicalMapping
             guard known.contains(path) else { throw .foreignFiles(folder: self.folder, name: prefix + name) }

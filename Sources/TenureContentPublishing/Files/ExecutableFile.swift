@@ -1,11 +1,11 @@
-/// Recognizes files that an operating system can execute, by their contents. App Review (2.5.2) forbids apps to download
-/// them.
+/// Recognizes files that an operating system can execute, by their contents. App Review (2.5.2) forbids apps to
+/// download them.
 enum ExecutableFile {
-    /// Names the format; nil for files that aren't executable.
+    /// Returns the name of the format. Nil if the file isn't executable.
     static func format(of file: borrowing OpenFile) throws(PublishingError) -> String? {
         let start = try file.bytes(64, at: 0)
         if let magic = number(in: start, at: 0, isBigEndian: true), let format = formats[magic] { return format }
-        // PE: at byte 60 the header of DOS has the offset of the header of Windows.
+        // PE: byte 60 of the DOS header has the offset of the Windows header.
         guard start.starts(with: Array("MZ".utf8)), let offset = number(in: start, at: 60, isBigEndian: false),
             try file.bytes(4, at: Int64(offset)) == Array("PE\0\0".utf8)
         else { return nil }
@@ -15,8 +15,8 @@ enum ExecutableFile {
     /// The first four bytes of each format.
     private static let formats: [UInt32: String] = {
         var formats: [UInt32: String] = [0x7F45_4C46: "a Linux program or library (ELF)"]
-        // 32 and 64 bits, fat files, and fat files with 64-bit offsets. Java's classes begin like fat files, and are
-        // code as well.
+        // Files of 32 and 64 bits, fat files, and fat files with 64-bit offsets. Java classes begin like fat files, and
+        // they are also code.
         for magic: UInt32 in [0xFEED_FACE, 0xFEED_FACF, 0xCAFE_BABE, 0xCAFE_BABF] {
             formats[magic] = "a Mach-O program or library"
             formats[magic.byteSwapped] = "a Mach-O program or library"

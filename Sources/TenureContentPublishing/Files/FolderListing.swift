@@ -2,7 +2,7 @@ import Foundation
 
 /// The names in a folder as the disk has them.
 enum FolderListing {
-    /// Names that aren't UTF-8 are nil. In the order of their bytes.
+    /// Returns the names, sorted by their bytes. A name that isn't UTF-8 is nil.
     static func names(in path: String) throws(PublishingError) -> [String?] {
         guard let stream = opendir(path) else { throw .reading(path) }
         defer { closedir(stream) }

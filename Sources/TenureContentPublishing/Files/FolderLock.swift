@@ -1,11 +1,11 @@
 import Foundation
 
 enum FolderLock {
-    /// Does work while this process has a lock. The system also removes the lock if the process is killed.
+    /// Runs a closure while this process has a lock. If the process is killed, the system releases the lock.
     ///
     /// - Parameters:
     ///   - path: the file or folder to lock.
-    ///   - folder: the one that the command works in, for the error.
+    ///   - folder: the folder of the command, for the error.
     /// - Throws: `locked` if another process has the lock.
     static func hold<Result>(
         _ path: String, flags: CInt, in folder: String, _ work: () throws(PublishingError) -> Result
@@ -16,7 +16,8 @@ enum FolderLock {
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw errno == EWOULDBLOCK ? .locked(folder: folder) : .writing(path)
         }
-        // Closing isn't enough if this process starts another one now, which has a copy of the descriptor for a moment.
+        // Unlock explicitly. Closing the descriptor doesn't release the lock if this process is just starting another
+        // process, which has a copy of the descriptor for a moment.
         defer { flock(descriptor, LOCK_UN) }
         return try work()
     }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Exchanges two folders in one step. A process that is killed before or after it leaves both complete.
+/// Exchanges two folders in one step. If the process is killed, both folders are still complete.
 enum FolderSwap {
-    /// - Returns: false if this system or this file system can't.
+    /// - Returns: false if the system or the file system doesn't support this.
     static func exchange(_ first: String, _ second: String) throws(PublishingError) -> Bool {
         guard let result = systemExchange(first, second) else { return false }
         if result == 0 { return true }
@@ -19,7 +19,8 @@ enum FolderSwap {
             @convention(c) (CInt, UnsafePointer<CChar>, CInt, UnsafePointer<CChar>, CUnsignedInt)
             -> CInt
 
-        /// Of Linux. Swift's module of the C library doesn't declare it, and older ones don't have it.
+        /// Calls Linux's `renameat2`. It is looked up at run time, because Swift's C library module doesn't declare it,
+        /// and older C libraries don't have it.
         private static func systemExchange(_ first: String, _ second: String) -> CInt? {
             guard let symbol = dlsym(nil, "renameat2") else { return nil }
             let exchange: CUnsignedInt = 1 << 1

@@ -1,25 +1,25 @@
 import Foundation
 
-/// A file that is written under a temporary name, and gets its own name when it is complete and on the disk.
+/// A file that is written with a temporary name, and renamed when it is complete and flushed to the disk.
 struct NewFile: ~Copyable {
     private let descriptor: CInt
     private let folder: String
     private let path: String
 
-    /// What the names of unfinished files begin with.
+    /// The prefix of the names of unfinished files.
     static let prefix = ".unfinished-"
 
     init(in folder: String) throws(PublishingError) {
         self.folder = folder
         path = "\(folder)/\(Self.prefix)\(UInt64.random(in: .min ... .max))"
-        // Web servers of other users read it.
+        // Make it readable for a web server that runs as another user.
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw .writing(path) }
     }
 
     deinit {
         close(descriptor)
-        // Gone already if the file was completed.
+        // If the file was completed, this name no longer exists.
         unlink(path)
     }
 
@@ -42,20 +42,20 @@ struct NewFile: ~Copyable {
         try write(UnsafeRawBufferPointer(copy))
     }
 
-    /// Replaces what has this name in the folder, at once.
+    /// Renames the file to this name in the folder, and replaces an existing file in one step.
     ///
-    /// - Parameter flushing: false for files that are made again rather than recovered after a loss of power.
+    /// - Parameter flushing: false for files that can be written again after a loss of power.
     consuming func complete(as name: String, flushing: Bool = true) throws(PublishingError) {
         guard !flushing || fsync(descriptor) == 0 else { throw .writing(path) }
         guard rename(path, "\(folder)/\(name)") == 0 else { throw .writing("\(folder)/\(name)") }
     }
 
-    /// Puts the names in a folder on the disk.
+    /// Flushes a folder to the disk, so that new names in it survive a loss of power.
     static func synchronize(folder: String) throws(PublishingError) {
         let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .writing(folder) }
         defer { close(descriptor) }
-        // Some file systems can't flush a folder, and say so.
+        // Ignore the error of file systems that can't flush a folder.
         guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else { throw .writing(folder) }
     }
 }

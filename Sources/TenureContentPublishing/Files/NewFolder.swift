@@ -12,7 +12,7 @@ enum NewFolder {
 
     /// Returns false if the parent folder doesn't exist.
     private static func makeLast(_ path: String) throws(PublishingError) -> Bool {
-        // Web servers of other users read it.
+        // Make it readable for a web server that runs as another user.
         if mkdir(path, 0o755) == 0 { return true }
         let (code, failure) = (errno, PublishingError.writing(path))
         if code == EEXIST, FileState(path: path, followsLinks: true)?.kind == .folder { return true }

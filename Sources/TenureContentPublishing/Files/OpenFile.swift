@@ -1,15 +1,15 @@
 import Foundation
 import TenureFileAttributes
 
-/// A file that is open for reading; it closes itself.
+/// A file that is open for reading. It is closed automatically.
 struct OpenFile: ~Copyable {
     private let descriptor: CInt
     let path: String
     let state: FileState
 
-    /// Opens neither links nor devices.
+    /// Opens a regular file. Throws for links and devices.
     init(path: String) throws(PublishingError) {
-        // A pipe must not keep the command waiting for a writer.
+        // Don't block: opening a pipe would wait for a writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { throw .reading(path) }
         guard let state = FileState(descriptor: descriptor), state.kind == .file else {
@@ -39,7 +39,7 @@ struct OpenFile: ~Copyable {
         return filled
     }
 
-    /// Bytes at an offset: fewer than asked for if the file ends before.
+    /// Reads bytes at an offset. Returns fewer than `count` if the file ends before.
     func bytes(_ count: Int, at offset: Int64) throws(PublishingError) -> [UInt8] {
         guard lseek(descriptor, off_t(offset), SEEK_SET) >= 0 else { throw .reading(path) }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)

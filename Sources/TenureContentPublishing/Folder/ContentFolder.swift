@@ -2,11 +2,12 @@ import Foundation
 import TenureContent
 import TenureFileAttributes
 
-/// A published folder: manifests and archives named by their digests, the signed catalog, and every catalog before it.
+/// A published folder: manifests and archives, which are named by their digests, the signed catalog, and all earlier
+/// catalogs.
 ///
 /// ```
-/// catalog.jws             the current catalog; replaced last, at once
-/// catalogs/<counter>.jws  every catalog, for `prune`
+/// catalog.jws             the current catalog, which is replaced last, in one step
+/// catalogs/<counter>.jws  all catalogs, for `prune`
 /// <sha256>                a manifest or an archive
 /// ```
 package struct ContentFolder: Sendable {
@@ -24,9 +25,9 @@ package struct ContentFolder: Sendable {
 
     func makeIfMissing() throws(PublishingError) { try NewFolder.make(catalogsPath) }
 
-    /// Does work that no other command disturbs.
+    /// Runs a closure with a lock, so that no other command changes the folder meanwhile.
     ///
-    /// - Throws: `locked` if another command works in the folder.
+    /// - Throws: `locked` if another command has the lock.
     func locked<Result>(_ work: () throws(PublishingError) -> Result) throws(PublishingError) -> Result {
         try FolderLock.hold("\(catalogsPath)/\(Self.lockName)", flags: O_RDWR | O_CREAT, in: path, work)
     }
@@ -62,13 +63,13 @@ package struct ContentFolder: Sendable {
                 hash.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             }
         } catch {
-            // What can't be read is written again.
+            // If the file can't be read, it is written again.
             return false
         }
         return hash.digest == digest
     }
 
-    /// Removes what commands left that didn't come to their end.
+    /// Removes files of earlier commands that were interrupted.
     func removeUnfinished() throws(PublishingError) {
         for case let name? in try FolderListing.names(in: path) where name.hasPrefix(NewFile.prefix) {
             guard unlink("\(path)/\(name)") == 0 || errno == ENOENT else { throw .writing("\(path)/\(name)") }
@@ -87,7 +88,7 @@ package struct ContentFolder: Sendable {
         return try text(at: catalogPath)
     }
 
-    /// - Throws: `foreignCatalog` for a text that is no catalog.
+    /// - Throws: `foreignCatalog` if the file isn't a catalog.
     func contents(ofCatalogAt path: String) throws(PublishingError) -> UnverifiedCatalog {
         let text = try text(at: path)
         do {
@@ -97,7 +98,7 @@ package struct ContentFolder: Sendable {
         }
     }
 
-    /// Counters of the catalogs in `catalogs`, in order.
+    /// Returns the counters of the catalogs in `catalogs`, in order.
     func counters() throws(PublishingError) -> [Int64] {
         guard FileState(path: catalogsPath) != nil else { return [] }
         return try FolderListing.names(in: catalogsPath).compactMap { name in
@@ -110,7 +111,7 @@ package struct ContentFolder: Sendable {
 
     func catalogPath(_ counter: Int64) -> String { "\(catalogsPath)/\(counter).jws" }
 
-    /// At most what a catalog can have, and one byte more.
+    /// Reads a catalog's file: at most one byte more than a catalog may have, so that a larger file is rejected.
     private func text(at path: String) throws(PublishingError) -> [UInt8] {
         try OpenFile(path: path).bytes(SignedCatalog.largestText + 1, at: 0)
     }

@@ -2,32 +2,32 @@ package import Foundation
 import TenureContent
 import TenureFileAttributes
 
-/// What `prune` removes from a published folder, and what it keeps.
+/// The result of `prune`: what was removed from a published folder, and how much was kept.
 package struct ContentPruning: Sendable {
     package struct Object: Sendable, Hashable {
-        /// The digest that is its name.
+        /// The name of the file, which is its digest.
         package let name: String
-        /// In bytes.
+        /// The size in bytes.
         package let size: Int64
     }
 
-    /// Manifests and archives that no catalog of the time named.
+    /// The manifests and archives that no catalog of the last 30 days names.
     package let removed: [Object]
     package let kept: Int
 
-    /// In bytes.
+    /// The size of all removed files in bytes.
     package var removedSize: Int64 { removed.reduce(0) { $0 + $1.size } }
 
-    /// How long a manifest or an archive stays after the last catalog that named it.
+    /// How long a manifest or an archive is kept after the last catalog that names it was replaced, in seconds.
     static let time: TimeInterval = 30 * 86_400
 }
 
 extension ContentFolder {
-    /// Removes manifests and archives that no catalog of the last 30 days named. A catalog counts until the next one was
-    /// issued, and the current one always.
+    /// Removes manifests and archives that no catalog of the last 30 days names. The catalogs of this period are the
+    /// current one and those that were replaced in the last 30 days.
     ///
-    /// - Parameter removing: false only finds them.
-    /// - Throws: `foreignCatalog` if a catalog can't be read: it may name any file.
+    /// - Parameter removing: pass false to only find them.
+    /// - Throws: `foreignCatalog` if a catalog can't be read, because it isn't known which files it names.
     package func prune(at now: Date = Date(), removing: Bool = true) throws(PublishingError) -> ContentPruning {
         guard FileState(path: catalogPath)?.kind == .file else { throw .notPublished(folder: path) }
         try makeIfMissing()
@@ -49,15 +49,17 @@ extension ContentFolder {
         }
     }
 
-    /// What the catalogs named that were current at some time since then.
+    /// Returns the digests in all catalogs that were current at any time since `start`.
     private func digests(since start: Date) throws(PublishingError) -> Set<ContentDigest> {
         let current = try contents(ofCatalogAt: catalogPath)
         var digests = Self.digests(in: current.catalog)
         var next = (issuedAt: current.issuedAt, end: Date.distantFuture)
-        // From the newest to the oldest. A catalog with a higher counter than the current one was never seen by a client.
+        // Go from the newest to the oldest. Skip catalogs with a higher counter than the current one: they were never
+        // published.
         for counter in try counters().reversed() where counter < current.counter {
             let catalog = try contents(ofCatalogAt: catalogPath(counter))
-            // It was current until the next one was issued. If a clock was wrong then, it counts as long as that one.
+            // A catalog was current until the next one was issued. If the dates are in the wrong order because of a
+            // wrong clock, keep it as long as the next one.
             let end = next.issuedAt >= catalog.issuedAt ? next.issuedAt : next.end
             if end > start { digests.formUnion(Self.digests(in: catalog.catalog)) }
             next = (catalog.issuedAt, end)

@@ -41,17 +41,16 @@ package struct PackSource: Sendable {
     }
 }
 
-/// Publishes asset packs to a folder. Any web server can serve it, an S3-compatible bucket can hold it, and so can the
-/// service's disk.
+/// Publishes asset packs to a folder, which a web server, an S3-compatible bucket or the service can serve.
 ///
-/// Clients see either the catalog before or the new one, with all that it names. A process that is killed leaves the
-/// former, and files that the next publication removes or uses.
+/// Clients always get either the old or the new catalog, and all files that it names. If the process is killed, the old
+/// catalog stays. The next publication uses or removes the files that were already written.
 package struct ContentPublisher: Sendable {
     package let folder: ContentFolder
     private let key: P256.Signing.PrivateKey
     private let knownKeys: [PinnedKey]
 
-    /// - Parameter previousKeys: keys beside this one that may have signed the catalog in the folder.
+    /// - Parameter previousKeys: other keys that may have signed the current catalog in the folder.
     package init(folder: String, key: P256.Signing.PrivateKey, previousKeys: [PinnedKey] = []) {
         self.folder = ContentFolder(path: folder)
         self.key = key
@@ -60,27 +59,30 @@ package struct ContentPublisher: Sendable {
 
     package struct Publication: Sendable {
         package let catalog: SignedCatalog
-        /// In the order of the sources.
+        /// The published packs in the order of the sources.
         package let packs: [Pack]
-        /// Packs of the catalog before that aren't in this one.
+        /// The names of packs that were in the previous catalog and aren't in this one.
         package let droppedPacks: [String]
 
         package struct Pack: Sendable {
             package let name: String
             package let version: ContentCatalog.Version
             package let manifest: PackManifest
-            /// Whether the archive wasn't in the folder yet.
+            /// Whether the archive is new in the folder.
             package let isNew: Bool
         }
     }
 
-    /// Publishes the newest version of each pack and signs a catalog of them.
+    /// Publishes a new version of each pack, and signs a new catalog.
     ///
-    /// Packs that aren't among `packs` leave the catalog. A pack's versions for another `minimumAppVersion` stay.
+    /// Packs that aren't in `packs` are removed from the catalog. A pack's versions for other values of
+    /// `minimumAppVersion` are kept.
     ///
     /// - Parameters:
-    ///   - counter: above that of the catalog before; nil: seconds since 1970, or one above the catalog before.
-    ///   - replacing: starts over, whatever catalog is in the folder. Its versions leave the catalog.
+    ///   - counter: the counter, which must be higher than that of the previous catalog. If it is nil, the seconds
+    ///     since 1970 are used, or one more than the previous counter if that is higher.
+    ///   - replacing: whether to ignore the existing catalog in the folder. Its versions are then removed from the
+    ///     catalog.
     ///   - progress: called with the number of bytes of files that were read since the last call.
     package func publish(
         bundleID: String, packs sources: [PackSource], counter: Int64? = nil, at now: Date = Date(),
@@ -116,9 +118,9 @@ package struct ContentPublisher: Sendable {
         }
     }
 
-    // MARK: The catalog before
+    // MARK: The previous catalog
 
-    /// - Returns: nil without a catalog, or if it is replaced; the counter of any catalog that can be read.
+    /// Returns the previous catalog, and its counter. The catalog is nil if it is missing or replaced.
     private func previous(
         of bundleID: String, replacing: Bool
     ) throws(PublishingError) -> (catalog: ContentCatalog?, counter: Int64) {
@@ -126,7 +128,8 @@ package struct ContentPublisher: Sendable {
         if replacing { return (nil, (try? UnverifiedCatalog(text))?.counter ?? 0) }
         do {
             let signed = try SignedCatalog.verify(text, keys: knownKeys, bundleID: bundleID)
-            // A publication that was killed between its catalog's two names was never seen by a client.
+            // If a publication was killed after it wrote `catalogs/COUNTER.jws` and before it replaced `catalog.jws`,
+            // its catalog was never published.
             for unseen in try folder.counters() where unseen > signed.counter {
                 unlink(folder.catalogPath(unseen))
             }
@@ -148,7 +151,7 @@ package struct ContentPublisher: Sendable {
         return wanted
     }
 
-    /// A version beside those for other apps.
+    /// Returns the versions of a pack: the new one, and the previous ones for other values of `minimumAppVersion`.
     private static func versions(
         _ previous: [ContentCatalog.Version], and new: ContentCatalog.Version
     ) -> [ContentCatalog.Version] {
@@ -178,7 +181,7 @@ package struct ContentPublisher: Sendable {
     }
 
     private func publish(_ reader: PackReader) throws(PublishingError) -> (manifest: PackManifest, isNew: Bool) {
-        // A file of the same size is probably the same archive: then hashing it is enough.
+        // If the folder has a file of the same size, it is probably the same archive. So only compute its digest first.
         let size = reader.archiveSize
         if try folder.objects().contains(where: { $0.size == size }) {
             let manifest = try reader.manifest()
@@ -191,7 +194,7 @@ package struct ContentPublisher: Sendable {
     }
 
     private func write(_ catalog: SignedCatalog) throws(PublishingError) {
-        // What a catalog names is on the disk before the catalog is.
+        // Flush all files that the catalog names before writing the catalog.
         try NewFile.synchronize(folder: folder.path)
         for name in ["\(ContentFolder.catalogs)/\(catalog.counter).jws", SignedCatalog.fileName] {
             let file = try NewFile(in: folder.path)
