@@ -4,12 +4,12 @@ import Foundation
 package struct FileIdentity: Sendable, Hashable {
     private let device: UInt64
     private let inode: UInt64
-    /// What is at the path.
+    /// The kind of file.
     package let kind: Kind
 
     package enum Kind: Sendable, Hashable {
         case file, folder, link
-        /// A device, a pipe or a socket, which has no content to lose.
+        /// A device, a pipe or a socket.
         case other
     }
 
@@ -25,7 +25,7 @@ package struct FileIdentity: Sendable, Hashable {
             }
     }
 
-    /// Follows links. Nil if there is nothing, or only a link that leads nowhere.
+    /// Returns the identity of a file, following links. Nil if the path doesn't exist or is a broken link.
     package init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -38,7 +38,7 @@ package struct FileIdentity: Sendable, Hashable {
         self.init(status)
     }
 
-    /// Whether there is anything under the name, also a link that leads nowhere.
+    /// Whether the path exists. True also for a broken link.
     package static func exists(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0

@@ -4,9 +4,9 @@ import Foundation
 package enum FilePermissions {
     /// Returns whether other users have access to a file, or whether that can't be determined.
     ///
-    /// Only the owner may use such a file. If root owns it, its group may read it too: that is how Kubernetes hands
-    /// secrets to a container (`fsGroup`). Callers pass an open file, so symbolic links work and nothing can be
-    /// exchanged between this check and the reading.
+    /// Only the owner may read and write such a file. If root owns it, its group may also read it, because Kubernetes
+    /// gives secrets to a container in this way (`fsGroup`). Callers pass an open file, so symbolic links work, and the
+    /// file can't be replaced between this check and the reading.
     package static func areOpenToOthers(_ descriptor: CInt) -> Bool {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return true }

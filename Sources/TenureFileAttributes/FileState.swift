@@ -22,9 +22,9 @@ package struct FileState: Sendable, Hashable {
         nanoseconds = modified.tv_nsec
     }
 
-    /// Nil if there is nothing at the path, or if `errno` says why it can't be read.
+    /// Nil if the path doesn't exist, or if its state can't be read. `errno` has the reason.
     ///
-    /// - Parameter followsLinks: whether this is the state of the file that a link leads to, or of the link.
+    /// - Parameter followsLinks: whether to return the state of a link's target instead of the link's own.
     package init?(path: String, followsLinks: Bool = false) {
         var status = stat()
         guard (followsLinks ? stat(path, &status) : lstat(path, &status)) == 0 else { return nil }

@@ -2,11 +2,11 @@ import Foundation
 
 /// The attributes of a regular file.
 package struct FileStatus: Sendable, Hashable {
-    /// In bytes.
+    /// The size in bytes.
     package let size: Int64
     /// The number of hard links.
     package let names: Int
-    /// The inode: the same for all names of a file on one volume.
+    /// The inode number, which is the same for all hard links of a file.
     package let identifier: UInt64
 
     /// Returns nil if there is no regular file. A symbolic link isn't followed.

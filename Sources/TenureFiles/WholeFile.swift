@@ -8,7 +8,7 @@ package import Foundation
     import Darwin
 #endif
 
-/// A small file that only its owner may use. It's read whole, and written whole or not at all.
+/// A small file that only its owner may read and write. It is always read and written as a whole.
 package struct WholeFile: Sendable {
     package let path: String
 
@@ -26,8 +26,8 @@ package struct WholeFile: Sendable {
     /// `lseek`. Callers that need more attributes read them from the descriptor in `inspect`.
     ///
     /// - Parameters:
-    ///   - most: the largest valid size in bytes. One byte more shows that the file is larger; the rest isn't read.
-    ///   - inspect: is called with the open file before it's read.
+    ///   - most: the maximum size in bytes. If the file is larger, one byte more is returned, and the rest isn't read.
+    ///   - inspect: called with the open file before it is read.
     package func read(most: Int, inspect: (_ descriptor: CInt) -> Void = { _ in }) throws(FileFailure) -> Contents? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -36,7 +36,7 @@ package struct WholeFile: Sendable {
         }
         defer { close(descriptor) }
         inspect(descriptor)
-        // One byte more than the size, to notice the end. A pipe has no size.
+        // Read one byte more than the size, to detect the end. A pipe has no size.
         let length = Int(lseek(descriptor, 0, SEEK_END))
         if length >= 0 { lseek(descriptor, 0, SEEK_SET) }
         let size = max(0, min(length > 0 ? length : most, most)) + 1
@@ -59,11 +59,11 @@ package struct WholeFile: Sendable {
         return Contents(bytes: bytes)
     }
 
-    /// Writes a temporary file beside it, flushes it and renames it.
+    /// Writes the contents to a temporary file in the same folder, flushes it and renames it.
     ///
     /// - Parameters:
-    ///   - replacing: if false, an existing file stays and these contents are dropped.
-    ///   - owner: the owner of the new file; nil: the user of this process.
+    ///   - replacing: whether to replace an existing file. If false, an existing file isn't changed.
+    ///   - owner: the owner of the new file. Nil for the user of this process.
     package func write(
         _ contents: some ContiguousBytes, replacing: Bool, owner: (user: UInt32, group: UInt32)? = nil
     ) throws(FileFailure) {
@@ -90,7 +90,7 @@ package struct WholeFile: Sendable {
         if let failure { throw failure }
         let isNamed = replacing ? rename(aside, path) == 0 : (link(aside, path) == 0 || errno == EEXIST)
         guard isNamed else { throw FileFailure(operation: "name", path: path) }
-        // The new name must survive a power failure, too.
+        // Flush the folder, too, so that the new name survives a loss of power.
         let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         let folderDescriptor = open(folder, O_RDONLY | O_CLOEXEC)
         guard folderDescriptor >= 0 else { return }

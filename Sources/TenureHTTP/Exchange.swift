@@ -5,11 +5,11 @@ import TenureCore
     import FoundationNetworking
 #endif
 
-/// One request and what has arrived for it. It ends once; whatever happens later does not count.
+/// One request and the received part of its response. It ends once. Anything that is received later is ignored.
 final class Exchange: Sendable {
     typealias Outcome = Result<TransportResponse, TransportFailure>
 
-    /// What a caller that takes the body in pieces waits for.
+    /// The results of `next()`, for a caller that takes the body in pieces.
     enum Incoming: Sendable {
         case pieces([Data])
         case end(Outcome)
@@ -19,7 +19,7 @@ final class Exchange: Sendable {
         var body = Data()
         /// Pieces of the body that the caller hasn't taken yet.
         var pieces: [Data] = []
-        /// Bytes of all pieces so far.
+        /// The number of bytes in all pieces so far.
         var received = 0
         var lastByte = SuspendingClock.now
         var taker: CheckedContinuation<Void, Never>?
@@ -29,7 +29,8 @@ final class Exchange: Sendable {
     }
 
     let request: TransportRequest
-    /// Whether the caller wants the body, asked with the head. Nil: the body is collected.
+    /// A closure that gets the head of the response and returns whether the caller wants the body. If it is nil, the
+    /// whole body is collected.
     private let accept: (@Sendable (TransportResponse) -> Bool)?
     private let state = Locked(State())
 
@@ -40,7 +41,7 @@ final class Exchange: Sendable {
 
     var isOver: Bool { state.withLock { $0.outcome != nil } }
 
-    /// The task of URLSession, from when it starts to when it ends.
+    /// The task of URLSession while it is running.
     var task: URLSessionTask? {
         get { state.withLock { $0.task } }
         set { state.withLock { $0.task = newValue } }
@@ -65,12 +66,13 @@ final class Exchange: Sendable {
             defer { (state.completion, state.taker) = (nil, nil) }
             return (state.completion, state.taker)
         }
-        // Outside of the lock: a completion resumes a task, and the thread that cancels this task may wait for the lock.
+        // Call this without the lock: a completion resumes a task, and a thread that cancels the same task may be
+        // waiting for the lock.
         completion?(outcome)
         taker?.resume()
     }
 
-    /// Ends the exchange with a response and the body that has arrived.
+    /// Ends the exchange with a response and the body that was received.
     func end(_ response: URLResponse?) {
         guard let head = TransportResponse(head: response) else {
             return end(.failure(.connection(URLError(.badServerResponse))))
@@ -80,7 +82,7 @@ final class Exchange: Sendable {
         end(.success(whole))
     }
 
-    /// Takes the head. Returns false where the caller doesn't want the body; then the exchange is over.
+    /// Receives the head. Returns false if the caller doesn't want the body. In that case, the exchange has ended.
     func receive(_ response: URLResponse) -> Bool {
         guard let accept else { return true }
         guard let head = TransportResponse(head: response) else {
@@ -95,7 +97,7 @@ final class Exchange: Sendable {
         return true
     }
 
-    /// Adds to the body. Returns false where that makes it longer than the request permits.
+    /// Receives a part of the body. Returns false if the body is longer than the request allows.
     func receive(_ data: Data) -> Bool {
         let isStreamed = accept != nil
         let (fits, taker) = state.withLock { state in
@@ -117,7 +119,7 @@ final class Exchange: Sendable {
 
     // MARK: Taking the body in pieces
 
-    /// Waits for pieces, and after the last one for the end. One caller takes.
+    /// Waits for the next pieces or, after the last one, for the end. Only one caller may wait.
     func next() async -> Incoming {
         while true {
             let incoming: Incoming? = state.withLock { state in
@@ -137,7 +139,7 @@ final class Exchange: Sendable {
         }
     }
 
-    /// Seconds since the last byte arrived; nil once the exchange is over.
+    /// The seconds since the last byte was received. Nil after the exchange has ended.
     var silence: Double? {
         state.withLock { state in
             guard state.outcome == nil else { return nil }

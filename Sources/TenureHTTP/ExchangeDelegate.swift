@@ -5,9 +5,9 @@ import TenureCore
     import FoundationNetworking
 #endif
 
-/// Takes what URLSession receives to the exchanges it belongs to. Everything here runs on the session's delegate queue.
+/// Passes the events of URLSession to their exchanges. All methods run on the session's delegate queue.
 final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
-    /// Exchanges under way, by the identifier of their task.
+    /// The current exchanges by the identifiers of their tasks.
     private let exchanges = Locked<[Int: Exchange]>([:])
 
     func add(_ exchange: Exchange, _ task: URLSessionTask) {
@@ -37,7 +37,7 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
     ) {
         let exchange = exchange(of: dataTask)
         guard let exchange, exchange.receive(response) else {
-            // FoundationNetworking ignores the disposition: only canceling the task stops the body.
+            // FoundationNetworking ignores the disposition, so cancel the task to stop the body.
             if let exchange { cancel(exchange) }
             return completionHandler(.cancel)
         }
@@ -56,21 +56,21 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
         exchange.end(.failure(.connection(error as? URLError ?? URLError(.unknown))))
     }
 
-    /// Redirects are not followed: a request, with its secrets, goes to one server only.
+    /// Doesn't follow redirects, so that a request and its secrets are sent to only one server.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-            // FoundationNetworking traps if the delegate answers for a canceled task.
+            // FoundationNetworking traps if the completion handler is called for a canceled task.
             guard exchange(of: task) != nil else { return }
         #endif
         completionHandler(nil)
     }
 
     #if canImport(FoundationNetworking)
-        /// FoundationNetworking asks for credentials after a 401, and waits without end if the request has none. Apple's
-        /// URLSession returns the response.
+        /// Rejects the request for credentials after a 401, so that the response is returned, as with Apple's
+        /// URLSession. Otherwise, FoundationNetworking would wait forever.
         func urlSession(
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
             completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

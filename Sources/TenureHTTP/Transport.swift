@@ -1,9 +1,9 @@
 package import Foundation
 
-/// Sends HTTP requests: the only way in which the client, and StoreKit on Linux, use the network.
+/// Sends HTTP requests. The client, and StoreKit on Linux, use the network only through this protocol.
 ///
-/// An implementation sends each request to its URL and nowhere else. It follows no redirect, sends and stores no
-/// cookies, and reads no cache. A status such as 302 or 404 is a response, not an error.
+/// An implementation sends each request only to its URL. It follows no redirects, sends and stores no cookies, and uses
+/// no cache. A status such as 302 or 404 is a response, not an error.
 package protocol Transport: Sendable {
     /// Sends a request and returns the whole response.
     ///
@@ -12,15 +12,16 @@ package protocol Transport: Sendable {
 
     /// Sends a request and delivers the body of the response in pieces, in order.
     ///
-    /// What has arrived and wasn't taken yet is in memory, at most the `bodyLimit` of the request. So a caller that may be
-    /// slower than the network asks for ranges. Returns promptly when the current task is canceled.
+    /// Received bytes are kept in memory until the caller takes them, at most the `bodyLimit` of the request. So a
+    /// caller that may be slower than the network should request ranges. Returns promptly when the current task is
+    /// canceled.
     ///
     /// - Parameters:
-    ///   - accept: called once with the status and the header fields, before the body. If it returns false, the connection
-    ///     is closed, and no body is delivered.
+    ///   - accept: called once with the status and the header fields, before the body. If it returns false, the
+    ///     connection is closed, and no body is delivered.
     ///   - body: called with each piece. If it throws, the connection is closed.
     /// - Returns: the status and the header fields, without the body.
-    /// - Throws: `TransportFailure`, or what `body` throws.
+    /// - Throws: `TransportFailure`, or the error of `body`.
     func receive(
         _ request: TransportRequest, accept: @escaping @Sendable (TransportResponse) -> Bool,
         body: (Data) throws -> Void
@@ -28,7 +29,7 @@ package protocol Transport: Sendable {
 }
 
 extension Transport {
-    /// Delivers the body in one piece, for transports that don't do better.
+    /// The default implementation, which delivers the body in one piece.
     package func receive(
         _ request: TransportRequest, accept: @escaping @Sendable (TransportResponse) -> Bool,
         body: (Data) throws -> Void

@@ -7,13 +7,14 @@ package struct TransportRequest: Sendable, Hashable {
     var method = "GET"
     package var headers: [String: String] = [:]
     package var body: Data?
-    /// Seconds until the whole response has to be here. For `Transport.receive`, seconds without a byte of it.
+    /// The seconds within which the whole response must be received. For `Transport.receive`, the seconds without a
+    /// received byte after which the request fails.
     var timeout: Double
-    /// The most bytes that the body of the response may have, after decompression.
+    /// The maximum number of bytes of the response's body, after decompression.
     var bodyLimit: Int
-    /// Whether cellular networks and personal hotspots may carry it. Linux doesn't know which networks these are.
+    /// Whether the request may use cellular networks and personal hotspots. It has no effect on Linux.
     package var allowsExpensiveNetwork = true
-    /// Whether networks in Low Data Mode may carry it.
+    /// Whether the request may use networks in Low Data Mode.
     package var allowsConstrainedNetwork = true
 
     package init(_ url: URL, timeout: Double, bodyLimit: Int) {
@@ -22,13 +23,14 @@ package struct TransportRequest: Sendable, Hashable {
         self.bodyLimit = bodyLimit
     }
 
-    /// Asks for a part of the file behind the URL, as it is: a range counts the bytes of an encoding, if there is one.
+    /// Requests a range of the file at the URL. It also requests no compression, because the range would otherwise be
+    /// one of the compressed bytes.
     package mutating func ask(for range: Range<Int64>) {
         headers["Range"] = "bytes=\(range.lowerBound)-\(range.upperBound - 1)"
         headers["Accept-Encoding"] = "identity"
     }
 
-    /// Makes this a `POST` of JSON.
+    /// Changes the request to a `POST` of JSON.
     package mutating func post(json: Data) {
         method = "POST"
         headers["Content-Type"] = "application/json"

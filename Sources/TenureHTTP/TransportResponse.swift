@@ -13,6 +13,6 @@ package struct TransportResponse: Sendable, Hashable {
         self.body = body
     }
 
-    /// Returns a header field; the case of its name does not matter.
+    /// Returns a header field. The case of its name is ignored.
     package func header(_ name: String) -> String? { headers[name.lowercased()] }
 }

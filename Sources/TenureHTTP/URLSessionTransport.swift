@@ -8,12 +8,12 @@ import TenureCore
 
 /// Sends requests with URLSession.
 ///
-/// FoundationNetworking on Linux crashes or deadlocks when a task is canceled around its response. Four rules avoid
-/// that; `Docs/adr/0033-one-http-transport.md` says why:
+/// FoundationNetworking on Linux can crash or deadlock if a task is canceled when its response is received. Four rules
+/// avoid that. `Docs/adr/0033-one-http-transport.md` has the reasons.
 /// - The session has no cache.
 /// - Tasks start, are canceled and call back on one serial queue, the session's delegate queue.
-/// - No task is canceled inside of a cancellation handler: the handler ends the exchange and leaves the task to the queue.
-/// - The session lives as long as the process.
+/// - No task is canceled in a cancellation handler. The handler ends the exchange, and the queue cancels the task.
+/// - The session exists until the process ends.
 package final class URLSessionTransport: Transport {
     /// The transport of the process.
     package static let shared = URLSessionTransport()
@@ -29,9 +29,10 @@ package final class URLSessionTransport: Transport {
         configuration.urlCredentialStorage = nil
         configuration.httpCookieStorage = nil
         configuration.httpShouldSetCookies = false
-        // A long poll holds its connection. With the default of six, six listeners would block all other requests.
+        // A long poll occupies a connection. With the default of six connections to a host, six long polls would block
+        // all other requests.
         configuration.httpMaximumConnectionsPerHost = 128
-        // Exchanges keep time themselves.
+        // Disable URLSession's timeouts, because exchanges have their own.
         configuration.timeoutIntervalForRequest = Self.never
         configuration.timeoutIntervalForResource = Self.never
         queue = OperationQueue()
@@ -64,7 +65,7 @@ package final class URLSessionTransport: Transport {
         body: (Data) throws -> Void
     ) async throws -> TransportResponse {
         let exchange = Exchange(request, accept: accept)
-        // A failing body leaves bytes on their way.
+        // If `body` threw, the rest of the response is still being received, so stop the exchange.
         defer { stop(exchange, .canceled) }
         let watch = Task { await endAfterSilence(exchange) }
         defer { watch.cancel() }
@@ -81,7 +82,7 @@ package final class URLSessionTransport: Transport {
         }
     }
 
-    /// Ends an exchange after the time in which no byte arrives.
+    /// Ends an exchange if no byte is received for the time in `timeout`.
     private func endAfterSilence(_ exchange: Exchange) async {
         let limit = min(max(0, exchange.request.timeout), Self.never)
         while let silence = exchange.silence {
@@ -92,7 +93,7 @@ package final class URLSessionTransport: Transport {
         }
     }
 
-    /// Sends a request and blocks the thread until the whole response is here; for calls that cannot suspend.
+    /// Sends a request and blocks the thread until the whole response is received, for callers that can't suspend.
     package func sendBlocking(_ request: TransportRequest) throws(TransportFailure) -> TransportResponse {
         let exchange = Exchange(request)
         let isOver = DispatchSemaphore(value: 0)
@@ -108,7 +109,7 @@ package final class URLSessionTransport: Transport {
         return try outcome.withLock { $0 }.get()
     }
 
-    /// Returns the number of requests to the host and port of a URL that URLSession still works on.
+    /// Returns the number of unfinished requests to the host and port of a URL.
     package func openTasks(to server: URL) async -> Int {
         await withCheckedContinuation { continuation in
             session.getAllTasks { tasks in
@@ -142,7 +143,7 @@ package final class URLSessionTransport: Transport {
         }
     }
 
-    /// Ends an exchange at once, and its task soon.
+    /// Ends an exchange immediately, and cancels its task soon.
     private func stop(_ exchange: Exchange, _ failure: TransportFailure) {
         exchange.end(.failure(failure))
         queue.addOperation { [delegate] in delegate.cancel(exchange) }

@@ -1,6 +1,7 @@
-/// Canonical Base64 (RFC 4648): each sequence of bytes has exactly one encoding.
+/// Canonical Base64 (RFC 4648): each sequence of bytes has exactly one valid encoding.
 ///
-/// A lenient decoder accepts sixteen encodings of one signature, which defeats comparing artifacts as text.
+/// A lenient decoder would accept sixteen encodings of the same signature, so that the same artifact could have
+/// different texts.
 package enum Base64 {
     /// Standard alphabet (`+`, `/`) with exact padding: `x5c` entries and receipts.
     case standard
@@ -19,9 +20,9 @@ package enum Base64 {
         let size = digits.count / 4 * 3 + (remainder == 0 ? 0 : remainder - 1)
         var isValid = true
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { output, count in
-            // Both buffers are read and written within the sizes computed above.
+            // Safe: the buffers are read and written only within the sizes computed above.
             digits.withUnsafeBufferPointer { digits in
-                // Without retaining the table: all cores share its reference count.
+                // Don't retain the table: all threads would change the same reference count.
                 switch self {
                 case .standard:
                     isValid = Self.standardValues.withUnsafeBufferPointer { Self.decode(digits, by: $0, into: output) }
@@ -40,7 +41,7 @@ package enum Base64 {
         by values: UnsafeBufferPointer<UInt32>,
         into output: UnsafeMutableBufferPointer<UInt8>
     ) -> Bool {
-        // An invalid character has a bit that no digit has; the union of all keeps it.
+        // An invalid character sets a bit that no digit sets. All values are combined, so the bit is checked only once.
         var union: UInt32 = 0
         var index = 0
         var written = 0
@@ -76,8 +77,8 @@ package enum Base64 {
 
     /// Encodes bytes.
     package func encode(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-        // Callers are in other modules, where this generic function isn't specialized: byte by byte through a sequence
-        // takes forty times as long.
+        // Use contiguous storage if possible. Callers are in other modules, where this generic function isn't
+        // specialized, and iterating over a sequence takes forty times as long.
         bytes.withContiguousStorageIfAvailable { encoding(of: UnsafeRawBufferPointer($0)) }
             ?? Array(bytes).withUnsafeBytes { encoding(of: $0) }
     }
@@ -91,7 +92,8 @@ package enum Base64 {
         let size = self == .standard ? (digits + 3) & ~3 : digits
         let alphabet = self == .standard ? Self.standardAlphabet : Self.urlSafeAlphabet
         return [UInt8](unsafeUninitializedCapacity: size) { output, count in
-            // Each index of the alphabet has six bits, and the output is written within the size computed above.
+            // Safe: each index into the alphabet has six bits, and the output is written within the size computed
+            // above.
             alphabet.withUnsafeBufferPointer { Self.encode(bytes, by: $0, into: output) }
             for index in digits..<size { output[index] = UInt8(ascii: "=") }
             count = size
@@ -131,7 +133,8 @@ package enum Base64 {
         Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8) + Array(last.utf8)
     }
 
-    /// For each of the 256 bytes, its value as the first, second, third and fourth of four digits: 24 bits, or `foreign`.
+    /// Returns four tables for the 256 bytes: the value of a byte as the first, second, third and fourth of four
+    /// digits, as 24 bits. For an invalid byte, the value is `foreign`.
     private static func values(of alphabet: [UInt8]) -> [UInt32] {
         var values = [UInt32](repeating: foreign, count: 4 * 256)
         for (value, character) in alphabet.enumerated() {

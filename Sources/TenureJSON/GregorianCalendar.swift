@@ -8,7 +8,8 @@ package enum GregorianCalendar {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// Counts in years that begin in March, so that a leap day is the last day of one.
+    /// Returns the date of a day number. The computation uses years that begin in March, so that a leap day is a year's
+    /// last day.
     package static func date(dayNumber number: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = number + 719_468
         let era = Int((Double(shifted) / 146_097).rounded(.down))
@@ -31,7 +32,7 @@ package enum GregorianCalendar {
 }
 
 extension Int {
-    /// The digits with leading zeros.
+    /// The number with leading zeros.
     package func padded(to width: Int) -> String {
         let digits = String(self)
         return String(repeating: "0", count: Swift.max(0, width - digits.count)) + digits

@@ -5,14 +5,14 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong, such as ``expected `:` after the name``.
     public let reason: String
 
-    /// For people, with the position in bytes.
+    /// The error as text, with the position in bytes.
     public var description: String { "invalid JSON at byte \(offset): \(reason)" }
 
     static let unterminatedString = "a string isn't closed; write `\"` where it ends"
     static let unpairedSurrogate = "unpaired surrogate; characters beyond U+FFFF need two `\\u` escapes"
 }
 
-/// What a parser accepts although `JSONValue` doesn't, for a reader that reports it itself.
+/// Texts that a parser accepts although `JSONValue` doesn't, for a caller that reports them itself.
 package struct JSONReadingOptions: OptionSet, Sendable {
     package let rawValue: Int
 

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A checked JSON text that is read on demand: its bytes, and the offset of each value.
+/// A parsed JSON text, with values that are decoded on demand: its bytes, and the offset of each value.
 ///
-/// Stricter than RFC 8259: no duplicate names in an object (two readers could disagree on which counts), no NUL, no
-/// invalid UTF-8, no unpaired surrogates, nothing before or after, at most 64 levels.
+/// It is stricter than RFC 8259. It rejects duplicate names in an object (because other parsers may use another one of
+/// them), NUL, invalid UTF-8, unpaired surrogates, text before or after the value, and more than 64 levels.
 package struct JSONTape: Sendable, Hashable {
     static let maximumDepth = 64
 
@@ -11,14 +11,14 @@ package struct JSONTape: Sendable, Hashable {
         case object, array, string, escapedString, number, `true`, `false`, null
     }
 
-    /// One value, or one name in an object. The names and values of an object alternate after its node.
+    /// One value, or one name in an object. After the node of an object, its names and values follow alternately.
     package struct Node: Sendable, Hashable {
         package let kind: Kind
         /// The offset of the first byte, after the quote of a string.
         package let start: Int32
         /// The offset after the last byte, before the quote of a string.
         package internal(set) var end: Int32
-        /// The index of the node after this one and everything in it.
+        /// The index of the next node that isn't inside this one.
         package internal(set) var next: Int32
     }
 
@@ -62,7 +62,7 @@ package struct JSONTape: Sendable, Hashable {
         }
     }
 
-    /// Calls `body` with the bytes of a node as they were written. A slice would retain the array, which costs more.
+    /// Calls `body` with the bytes of a node as written. This is faster than a slice, which would retain the array.
     @inlinable
     package func withText<Value>(at index: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Value) -> Value {
         bytes.withUnsafeBufferPointer { buffer in
@@ -91,10 +91,10 @@ package struct JSONTape: Sendable, Hashable {
         } != nil
     }
 
-    /// Returns the value of the first member with a name that `isTheOne` accepts; nil without one, or if `index` isn't an
-    /// object.
+    /// Returns the value of the first member with a name that `isTheOne` accepts. Nil if `isTheOne` accepts no name, or
+    /// if `index` isn't an object.
     ///
-    /// Most lookups in a payload come here. The parser guarantees that `next` leads to a node and that nodes lie in the bytes.
+    /// The parser guarantees that `next` is the index of a node or the end, and that nodes are within the bytes.
     @inline(__always)
     private func member(ofObjectAt index: Int, where isTheOne: (Int, Node) -> Bool) -> Int? {
         guard index < nodes.count, nodes[index].kind == .object else { return nil }

@@ -1,9 +1,9 @@
-/// A JSON value. Numbers keep their digits, objects the order of their members.
+/// A JSON value. Numbers keep their digits, and objects keep the order of their members.
 public enum JSONValue: Sendable, Hashable {
     case object(JSONObject)
     case array([JSONValue])
     case string(String)
-    /// The digits as written, such as `9007199254740993` or `1697679936049.7297`, so that none is lost.
+    /// A number as written, such as `9007199254740993` or `1697679936049.7297`, so that no digit is lost.
     case number(String)
     case boolean(Bool)
     case null
@@ -75,7 +75,8 @@ public enum JSONValue: Sendable, Hashable {
         for scalar in text.unicodeScalars {
             switch scalar.value {
             case 0x22, 0x5C: output.append(contentsOf: [UInt8(ascii: "\\"), UInt8(scalar.value)])
-            // Also what readers of text files reject: control characters, line separators, the byte order mark.
+            // Also escape characters that readers of text files reject: control characters, line separators and the
+            // byte order mark.
             case ..<0x20, 0x7F...0x9F, 0x2028, 0x2029, 0xFEFF, 0xFFFE...0xFFFF:
                 output.append(contentsOf: "\\u".utf8)
                 for shift in [12, 8, 4, 0] as [UInt32] {
@@ -96,7 +97,7 @@ public enum JSONValue: Sendable, Hashable {
 public struct JSONObject: Sendable, Hashable {
     /// A name with its value.
     public struct Member: Sendable, Hashable {
-        /// As the text has it, without escapes.
+        /// The name, with escapes decoded.
         public let name: String
         public let value: JSONValue
 
@@ -106,7 +107,7 @@ public struct JSONObject: Sendable, Hashable {
         }
     }
 
-    /// In the order of the text.
+    /// The members in the order of the text.
     public var members: [Member]
 
     /// Creates an object. The names must be different.
@@ -127,7 +128,8 @@ public struct JSONObject: Sendable, Hashable {
         }
     }
 
-    /// The value of a member. Setting replaces it in its place, appends a new member, or with nil removes it.
+    /// The value of a member. Setting a value replaces it in place or appends a new member. Setting nil removes the
+    /// member.
     public subscript(name: String) -> JSONValue? {
         get { members.first { $0.name == name }?.value }
         set {

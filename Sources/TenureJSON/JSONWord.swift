@@ -3,8 +3,8 @@ package enum JSONWord {
     @usableFromInline static let ones: UInt64 = 0x0101_0101_0101_0101
     @usableFromInline static let highBits: UInt64 = 0x8080_8080_8080_8080
 
-    /// Sets the highest bit of each byte that is a control character, a quotation mark or a backslash. Only the lowest set bit
-    /// is reliable: above it, a borrow may set others.
+    /// Returns a word with the highest bit set for each byte that is a control character, a quotation mark or a
+    /// backslash. Only the lowest set bit is reliable, because a borrow may set bits above it.
     @inlinable package static func escaped(_ word: UInt64) -> UInt64 {
         let controls = (word &- (ones &* 0x20)) & ~word
         let quotes = word ^ (ones &* 0x22)

@@ -2,13 +2,13 @@ package import Foundation
 
 /// Writes JSON into bytes, field by field, in the order of the calls.
 ///
-/// The service's responses use it, because `JSONEncoder` costs more than everything else in a request. The caller
-/// balances objects and arrays.
+/// The service uses it for responses, because `JSONEncoder` would take more time than all other work of a request. The
+/// caller must end each object and array that it begins.
 package struct JSONWriter: ~Copyable, TextPieces {
     package enum Layout: Sendable {
-        /// Without white space: for programs.
+        /// Without white space.
         case compact
-        /// Indented by two spaces: for people.
+        /// On separate lines, indented by two spaces.
         case readable
     }
 
@@ -55,7 +55,7 @@ package struct JSONWriter: ~Copyable, TextPieces {
         _ elements: some Collection<Element>, _ body: (inout JSONWriter, Element) -> Void
     ) {
         beginArray()
-        // By index: a copy of an element would retain it, and that count is shared by all cores.
+        // Access by index: copying an element would change a reference count that all threads share.
         for index in elements.indices { body(&self, elements[index]) }
         endArray()
     }
@@ -98,7 +98,7 @@ package struct JSONWriter: ~Copyable, TextPieces {
         needsComma = true
     }
 
-    /// Writes the shortest digits that read back as the same number; null for infinities and NaN.
+    /// Writes the shortest digits that are read as the same number. Writes null for infinities and NaN.
     package mutating func value(_ number: Double) {
         guard number.isFinite else { return null() }
         separate()
@@ -127,7 +127,7 @@ package struct JSONWriter: ~Copyable, TextPieces {
         endArray()
     }
 
-    /// Writes a value and returns its place, for `repeated`. Only in compact layout.
+    /// Writes a value, and returns its range in the output, for `repeated`. Use it only with the compact layout.
     package mutating func repeatable(_ body: (inout JSONWriter) -> Void) -> Range<Int> {
         let start = output.count + (needsComma && !followsKey ? 1 : 0)
         body(&self)
@@ -158,7 +158,7 @@ package struct JSONWriter: ~Copyable, TextPieces {
 
     private mutating func close(_ bracket: Unicode.Scalar) {
         depth -= 1
-        // `needsComma`: the brackets aren't empty.
+        // If `needsComma` is true, there is something between the brackets.
         if layout == .readable, needsComma { breakLine() }
         output.append(bracket)
         needsComma = true

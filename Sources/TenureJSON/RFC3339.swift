@@ -1,11 +1,12 @@
 package import Foundation
 
-/// RFC 3339 without formatters, which are slow and differ between systems. Receipts, requests, responses and files use it.
+/// Reads and writes dates in RFC 3339. Foundation's formatters aren't used, because they are slow and differ between
+/// systems.
 extension Date {
     /// Reads `2015-06-10T18:00:00Z`.
     ///
-    /// The time zone is required (`Z`, `+02:00`, or `+0200` as in Xcode's receipts), seconds are optional, and a fraction
-    /// counts to the millisecond. Nil for anything else, and for instants outside the years 0 to 9999 in UTC.
+    /// The time zone is required: `Z`, `+02:00`, or `+0200` as in Xcode's receipts. Seconds are optional. A fraction is
+    /// rounded to milliseconds. Nil for any other text, and for dates outside the years 0 to 9999 in UTC.
     package init?(rfc3339 text: some StringProtocol) {
         self.init(rfc3339: Array(text.utf8))
     }
@@ -15,9 +16,9 @@ extension Date {
     }
 
     package enum TimestampForm: Sendable, Hashable {
-        /// As people write it: a space instead of the `T` and no seconds are accepted.
+        /// For dates that people write: a space may replace the `T`, and seconds may be missing.
         case written
-        /// As programs write it: `T` and seconds are required, and a fraction counts to the nanosecond.
+        /// For dates that programs write: `T` and seconds are required, and a fraction is read to the nanosecond.
         case exact
     }
 
@@ -35,7 +36,7 @@ extension Date {
         var second = 0
         var fraction = 0.0
         if scanner.skip(":") {
-            // A leap second is the first instant of the next minute.
+            // A leap second is read as the beginning of the next minute.
             guard let number = scanner.number(digits: 2), number <= 60 else { return nil }
             second = number
             if scanner.skip(".") {
@@ -47,13 +48,14 @@ extension Date {
         }
         guard let offset = scanner.offset(), scanner.isAtEnd else { return nil }
         let days = GregorianCalendar.dayNumber(year: year, month: month, day: day)
-        // Watches count in 32 bits, which seconds outgrow in 2038.
+        // Use 64 bits: `Int` has 32 bits on some watches, and seconds exceed that in 2038.
         let seconds = Int64(days) * 86_400 + Int64(hour * 3600 + minute * 60 + second - offset)
-        // The offset can move it to a year without four digits. What is read can be written and read again.
+        // The offset can move the date to a year without four digits. Reject that, so that each date that was read can
+        // be written and read again.
         guard Self.secondsOfFourDigitYears.contains(seconds) else { return nil }
         switch form {
         case .written:
-            // The small part is what a decimal fraction lacks in binary.
+            // Add a small part, because a decimal fraction may be slightly smaller in binary.
             let milliseconds = Int64(fraction * 1000 + 1e-6)
             self.init(timeIntervalSince1970: Double(seconds * 1000 + milliseconds) / 1000)
         case .exact: self.init(timeIntervalSince1970: Double(seconds) + fraction)
@@ -73,7 +75,7 @@ extension Date {
 
     /// Appends `rfc3339`.
     package func appendRFC3339(to text: inout UTF8Builder) {
-        // Infinities and dates beyond about ±95,000 years become the nearest date in that range.
+        // Replace infinities and dates beyond about ±95,000 years with the nearest date in that range.
         let seconds = timeIntervalSince1970
         let bounded = seconds.isNaN ? 0 : min(max(seconds, -3e12), 3e12)
         let (days, ofDay) = Int64((bounded * 1000).rounded()).daysAndMilliseconds
@@ -113,7 +115,7 @@ extension Int64 {
     }
 }
 
-/// Scans the bytes of a timestamp. A receipt has hundreds.
+/// Scans the bytes of a timestamp. It is fast, because a receipt may have hundreds of them.
 private struct TimestampScanner {
     let bytes: [UInt8]
     var position: Int

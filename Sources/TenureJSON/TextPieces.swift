@@ -1,4 +1,4 @@
-/// A target for text in pieces. `TextOutputStream` requires a copyable type.
+/// A target for text that is written in pieces. It is like `TextOutputStream`, but also for types that aren't copyable.
 package protocol TextPieces: ~Copyable {
     mutating func write(_ piece: String)
 }

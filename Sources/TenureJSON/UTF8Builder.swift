@@ -1,9 +1,9 @@
 /// A growing buffer of UTF-8.
 ///
-/// An array checks its uniqueness at each byte, and a response has two thousand.
+/// It is faster than an array, which checks for each appended byte whether it is uniquely referenced.
 package struct UTF8Builder: ~Copyable {
-    // Safe: a builder can't be copied, so nothing else owns its memory; the first `count` of `capacity` bytes are initialized;
-    // each method that writes calls `reserve` first.
+    // Safe: a builder can't be copied, so nothing else owns its memory. The first `count` of `capacity` bytes are
+    // initialized. Each method that writes calls `reserve` first.
     @usableFromInline var start: UnsafeMutablePointer<UInt8>
     @usableFromInline var capacity: Int
     @usableFromInline var end = 0
@@ -41,7 +41,7 @@ package struct UTF8Builder: ~Copyable {
         end += count
     }
 
-    /// Appends a copy of the bytes at `place`; nothing if it is out of bounds.
+    /// Appends a copy of the bytes at `place`. Does nothing if the range is out of bounds.
     package mutating func appendAgain(_ place: Range<Int>) {
         guard place.lowerBound >= 0, place.upperBound <= end else { return }
         reserve(place.count)
@@ -49,7 +49,7 @@ package struct UTF8Builder: ~Copyable {
         end += place.count
     }
 
-    /// Appends bytes up to the first that JSON escapes, and returns their number.
+    /// Appends bytes up to the first one that JSON escapes. Returns their number.
     package mutating func appendPlain(_ text: UnsafeBufferPointer<UInt8>) -> Int {
         reserve(text.count)
         let source = UnsafeRawBufferPointer(text)

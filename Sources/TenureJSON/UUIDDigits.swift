@@ -1,7 +1,7 @@
 package import Foundation
 
 extension UUID {
-    /// The UUID as 36 lowercase characters. Foundation's own formatting is slow, and every sync needs this.
+    /// The UUID as 36 lowercase characters. It is faster than Foundation's formatting, because every sync uses it.
     package var lowercaseUTF8: [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 36) { text, count in
             withUnsafeBytes(of: uuid) { bytes in
@@ -19,7 +19,8 @@ extension UUID {
         }
     }
 
-    /// Reads 32 hexadecimal digits of either case with hyphens after the 8th, 12th, 16th and 20th; nil for anything else.
+    /// Reads 32 hexadecimal digits of either case with hyphens after the 8th, 12th, 16th and 20th; nil for anything
+    /// else.
     package init?(digits text: String) {
         var text = text
         let bytes: uuid_t? = text.withUTF8 { utf8 in

@@ -1,6 +1,6 @@
-/// Why nothing was minted.
+/// Why an artifact or an authority couldn't be created.
 package struct MintingError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// One sentence with the facts; lower case, without a final period.
+    /// The reason as one sentence in lower case, without a final period.
     package let description: String
 
     package init(_ description: String) {

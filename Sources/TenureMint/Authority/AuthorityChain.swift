@@ -2,7 +2,7 @@ import SwiftASN1
 package import TenureAppStore
 import X509
 
-/// Root, intermediate and signer in Apple's shape, or with one defect.
+/// A chain of root, intermediate and signer, like Apple's, or with one defect.
 package struct AuthorityChain: Sendable {
     package let root: IssuedCertificate
     package let intermediate: IssuedCertificate
@@ -12,11 +12,11 @@ package struct AuthorityChain: Sendable {
     var certificates: [[UInt8]] { [leaf.der, intermediate.der, root.der] }
 }
 
-/// What can be wrong with a chain. The root stays the authority's own unless the defect is in it.
+/// The defects of a chain. The root is the authority's own, unless the defect is in the root.
 package enum ChainDefect: String, CaseIterable, Sendable, Hashable {
     case missingLeafMarker, missingIntermediateMarker, swappedMarkers, criticalMarker
     case unknownCriticalExtension
-    /// Another root of the same name.
+    /// Another root with the same name.
     case namesakeRoot
     case leafExpiredAtSigning, intermediateExpiredAtSigning, rootExpiredAtSigning
     case intermediateNotAuthority
@@ -26,10 +26,10 @@ package enum ChainDefect: String, CaseIterable, Sendable, Hashable {
     case leafIsAuthority
     /// The signer has a key of another algorithm: P-384 instead of P-256, or P-256 instead of RSA.
     case foreignKey
-    /// Expired now, but valid when it signed: that isn't a defect.
+    /// The signer has expired since, but was valid at the signing date. This isn't a defect.
     case leafExpiredSince
 
-    /// The verifier's verdict; nil if it accepts.
+    /// The code with which a verifier rejects the chain. Nil if it accepts it.
     package var rejection: Rejection.Code? {
         switch self {
         case .missingLeafMarker, .missingIntermediateMarker, .swappedMarkers, .criticalMarker, .leafIsAuthority:

@@ -17,7 +17,7 @@ package enum AuthorityKey: Sendable {
         }
     }
 
-    /// The key as an issuer of certificates.
+    /// The key for signing certificates.
     var issuer: Certificate.PrivateKey {
         switch self {
         case .p256(let key): Certificate.PrivateKey(key)

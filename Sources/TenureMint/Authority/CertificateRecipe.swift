@@ -10,10 +10,10 @@ package struct CertificateRecipe: Sendable {
     var organization: String
     var notBefore: Date
     var notAfter: Date
-    /// Nil: no basic constraints.
+    /// The basic constraints. Nil for none.
     package var basicConstraints: BasicConstraints?
     package var signsCertificates: Bool
-    /// Non-critical, with the value NULL, as in Apple's certificates.
+    /// Apple's markers, as non-critical extensions with the value NULL, as in Apple's certificates.
     var markers: [ASN1ObjectIdentifier] = []
     var markersAreCritical = false
     var hasUnknownCriticalExtension = false
@@ -53,7 +53,7 @@ package struct CertificateRecipe: Sendable {
         }
     }
 
-    // What Apple's server libraries require. The one in Python is the strictest.
+    // The extensions that Apple's server libraries require. The Python library is the strictest.
     private func extensions(
         key: Certificate.PublicKey,
         issuerKey: Certificate.PublicKey?

@@ -5,16 +5,18 @@ import SwiftASN1
 package import TenureAppStore
 package import X509
 
-/// Signs as the App Store does, with separate roots: for tests, wherever an operator trusts them.
-/// Its keys are random. A folder keeps them; Tenure ships no private key.
+/// A test authority, which signs artifacts like the App Store, with its own roots. Verifiers accept them only if they
+/// are configured to trust these roots.
+///
+/// Its keys are random and stored in a folder. Tenure contains no private keys.
 package struct TestAuthority: Sendable {
-    /// P-384, P-384, P-256: signs JWS.
+    /// The chain for JWS, with keys of P-384, P-384 and P-256.
     package let jws: AuthorityChain
-    /// RSA-2048: signs receipts.
+    /// The chain for receipts, with RSA keys of 2048 bits.
     package let receipts: AuthorityChain
-    /// P-256, self-signed, as Xcode signs JWS.
+    /// The self-signed P-256 certificate for JWS, like Xcode's.
     package let xcodeJWS: IssuedCertificate
-    /// RSA-2048, self-signed, as Xcode signs receipts.
+    /// The self-signed RSA certificate for receipts, like Xcode's.
     let xcodeReceipts: IssuedCertificate
 
     init(
@@ -29,12 +31,12 @@ package struct TestAuthority: Sendable {
         self.xcodeReceipts = xcodeReceipts
     }
 
-    /// A new authority with random keys.
+    /// Creates an authority with random keys.
     package init() throws {
         try self.init(receiptsOf: nil)
     }
 
-    /// A new authority that signs receipts with the keys of another one, which saves the time for RSA keys.
+    /// Creates an authority that uses another one's keys for receipts, because generating RSA keys takes long.
     package init(receiptsOf other: TestAuthority?) throws {
         let root = try AuthorityRole.root.recipe(for: .jws).issue(for: .p384(P384.Signing.PrivateKey()), by: nil)
         let intermediate = try AuthorityRole.intermediate.recipe(for: .jws)
@@ -58,17 +60,18 @@ package struct TestAuthority: Sendable {
         xcodeJWS = try AuthorityRole.xcode.recipe(for: .jws).issue(for: .p256(P256.Signing.PrivateKey()), by: nil)
     }
 
-    /// Both roots: the anchors for production and sandbox artifacts.
+    /// The anchors for production and sandbox artifacts: both roots.
     package var anchors: TrustAnchors {
         get throws(Rejection) { try TrustAnchors(der: [jws.root.der, receipts.root.der]) }
     }
 
-    /// Both certificates of a developer's Xcode.
+    /// The anchors for Xcode's artifacts: both self-signed certificates.
     package var xcodeAnchors: TrustAnchors {
         get throws(Rejection) { try TrustAnchors(der: [xcodeJWS.der, xcodeReceipts.der]) }
     }
 
-    /// The chain for artifacts signed at `instant`. It is made again for a defect or another signature algorithm.
+    /// Returns the chain for artifacts that are signed at `instant`. With a defect or another signature algorithm, a
+    /// new chain is issued.
     package func chain(
         for purpose: ChainPurpose,
         defect: ChainDefect? = nil,
@@ -125,7 +128,7 @@ package struct TestAuthority: Sendable {
     }
 }
 
-/// The position of a certificate in Apple's shape.
+/// The position of a certificate in a chain.
 package enum AuthorityRole: UInt8, Sendable {
     case root = 1
     case intermediate
@@ -134,7 +137,7 @@ package enum AuthorityRole: UInt8, Sendable {
 
     package func recipe(for purpose: ChainPurpose) -> CertificateRecipe {
         let serial: [UInt8] = [0x54, purpose == .jws ? 0x01 : 0x02, rawValue]
-        // Long enough for artifacts of every era since the App Store opened, within the range of UTCTime.
+        // Valid since the App Store opened, and within the range of UTCTime.
         let opening = Date(timeIntervalSince1970: 1_199_145_600)  // 2008-01-01
         let closing = Date(timeIntervalSince1970: 2_493_072_000)  // 2049-01-01
         var recipe = CertificateRecipe(

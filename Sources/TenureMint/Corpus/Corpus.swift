@@ -2,16 +2,18 @@ package import Foundation
 import TenureAppStore
 import TenureCore
 
-/// A population of any size, as a listening release of an app would have collected it, with all problems of such a file
-/// and the truth about it.
-/// The lines are made in independent blocks of a thousand, so that blocks can be made in parallel and released at once.
-/// The lines follow from the seed; signatures differ from run to run, because each has a random number in it.
+/// Generates a file for a rehearsal with any number of customers, with all problems that such files can have, and the
+/// expected result (`CorpusTruth`).
+///
+/// The lines are generated in independent blocks of a thousand, so that blocks can be generated in parallel. The lines
+/// depend only on the seed, except for the signatures, which have a random part.
 package struct Corpus: Sendable {
-    /// `truth` counts under the policies `Examples/rehearsal/policy.yaml` and `previous.yaml`.
+    /// The date of the rehearsal. The expected results are for the policies `Examples/rehearsal/policy.yaml` and
+    /// `previous.yaml` at this date.
     package static let instant = CorpusCustomer.date("2015-09-01")
 
     package struct Block: Sendable {
-        /// Lines, each with its line break.
+        /// The lines, each with its line break.
         package fileprivate(set) var bytes: [UInt8] = []
         package fileprivate(set) var truth = CorpusTruth()
     }
@@ -44,7 +46,8 @@ package struct Corpus: Sendable {
                     try twins[slot.number].flatMap { slot.kind == .duplicate ? $0 : nil } ?? lines.second(of: customer)
                 result.truth.add(slot.kind, isCustomer: false, as: slot.kind)
             } else {
-                // A second line without its first one counts as an ordinary customer.
+                // If the file doesn't have the customer's first line, the second line is like that of any other
+                // customer.
                 let kind = slot.isSecond ? .earlyBuyer : Self.kind(of: slot, in: block)
                 let customer = CorpusCustomer(kind: kind, number: number, seed: seed)
                 let line = try lines.first(of: customer)
@@ -58,13 +61,13 @@ package struct Corpus: Sendable {
         return result
     }
 
-    /// The number of the customer's first line; nil if there's none before.
+    /// Returns the number of the customer's first line. Nil if it isn't before this one.
     private func first(
         of slot: CorpusTemplate.Slot, in template: CorpusTemplate, before: CorpusTemplate?, block: Int, at place: Int
     ) -> Int? {
         let wanted = CorpusTemplate.Slot(kind: slot.kind, isSecond: false, number: slot.number)
         if slot.kind == .duplicate {
-            // Identical bytes are available only in this block, once they are made.
+            // An identical line can only be copied from this block, after its first line was generated.
             return template.place(of: wanted).flatMap { $0 < place ? block * CorpusTemplate.size + $0 : nil }
         }
         return before?.place(of: wanted).map { (block - 1) * CorpusTemplate.size + $0 }
@@ -75,7 +78,7 @@ package struct Corpus: Sendable {
         return template.place(of: wanted).map { block * CorpusTemplate.size + $0 < count } ?? false
     }
 
-    /// Large lines come rarely.
+    /// Returns the kind of a line. Large lines are used in only a few blocks.
     private static func kind(of slot: CorpusTemplate.Slot, in block: Int) -> CorpusKind {
         switch slot.kind {
         case .hugeLine: block % 1000 == 0 ? .hugeLine : .brokenJSON

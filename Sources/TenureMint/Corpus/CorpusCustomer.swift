@@ -3,13 +3,13 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// The facts about the customer of one line, all from the seed and the number of the line.
+/// The facts about the customer of one line. They depend only on the seed and the number of the line.
 struct CorpusCustomer {
     let kind: CorpusKind
     /// The number of the customer's first line.
     let number: Int
     let build: String
-    /// In whole seconds, like receipts.
+    /// When the customer got the app, in whole seconds, as in receipts.
     let date: Date
     private let device: UInt64
 
@@ -70,7 +70,8 @@ struct CorpusCustomer {
             build = "37"
         default:
             date = early
-            // From 2 on: as a Mac's version, these belong to the free era, and 1 doesn't.
+            // Use builds from 2 on. If they are read as versions of a Mac app, these belong to the free era, but 1
+            // doesn't.
             build = String(Int.random(in: 2...89, using: &random))
         }
         device = random.next()
@@ -80,10 +81,10 @@ struct CorpusCustomer {
 
     // MARK: Payloads
 
-    /// Members of a JSON object, as written.
+    /// Members of a JSON object, with values as JSON text.
     typealias Members = [(name: String, value: String)]
 
-    /// `device`: another number gives another device.
+    /// - Parameter number: the number of the customer's device.
     func appTransaction(signedAt instant: Date, device number: UInt64 = 0) -> Members {
         var members: Members = [
             ("receiptType", text("Production")), ("appAppleId", "828838134"),
@@ -135,10 +136,10 @@ struct CorpusCustomer {
 
     static func milliseconds(_ date: Date) -> String { String(Int64((date.timeIntervalSince1970 * 1000).rounded())) }
 
-    /// No text of a corpus needs an escape.
+    /// Returns the text as a JSON string. It isn't escaped, because no text of a corpus needs that.
     func text(_ text: String) -> String { "\"\(text)\"" }
 
-    /// 48 bytes, like Apple's. Rehearsals don't check the device.
+    /// Returns a device verification of 48 bytes, like Apple's. Its value is random, because rehearsals don't check it.
     private func verification(_ number: UInt64) -> String {
         var random = SeededRandom(seed: device, index: number)
         let bytes = (0..<6).flatMap { _ in withUnsafeBytes(of: random.next()) { Array($0) } }
@@ -157,7 +158,7 @@ struct CorpusCustomer {
 }
 
 extension [(name: String, value: String)] {
-    /// The object that they make.
+    /// The JSON object with these members.
     var json: [UInt8] {
         var bytes: [UInt8] = [UInt8(ascii: "{")]
         for (index, member) in enumerated() {

@@ -1,7 +1,7 @@
 import TenureAppStore
 
-/// What a line of a corpus is about. Each kind has its expected result, written from the decision rules and never
-/// computed by the code under test.
+/// The kind of a line in a corpus. The expected result of each kind was derived from the decision rules by hand, and
+/// not computed by the tested code.
 enum CorpusKind: String, CaseIterable, Sendable {
     // Frequent kinds of customers.
     case earlyBuyer, recentBuyer, lateBuyer, newcomer, newcomerWithEverything, subscriber
@@ -10,7 +10,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
     // Unusual dates and ways of getting the app.
     /// Got the app in the week in which it was free.
     case giveaway
-    /// While price and binary changed.
+    /// Got the app while price and binary changed.
     case changeover
     /// The version is missing or malformed, or there is no date either.
     case noVersion, malformedVersion, noProof
@@ -22,9 +22,9 @@ enum CorpusKind: String, CaseIterable, Sendable {
     /// A receipt from before June 2013, which has no version.
     case oldReceipt
     case receipt
-    /// The app was refunded; and bought again while it was sold (two lines).
+    /// The app was refunded. For `boughtAgain`, it was then bought again while it was sold (two lines).
     case refundedApp, boughtAgain
-    /// An organization's license that has ended, or that runs.
+    /// An organization's license that has ended, or that is still valid.
     case licenseEnded, license
 
     // Problems with purchases.
@@ -37,17 +37,17 @@ enum CorpusKind: String, CaseIterable, Sendable {
     case duplicate
     /// The same acquisition, signed for another device.
     case secondDevice
-    /// An app transaction beside a receipt, and the same receipt alone.
+    /// A line with an app transaction and a receipt, and a line with the same receipt alone.
     case linkedReceipt
-    /// Two receipts without a name, under one ID of the exporter.
+    /// Two receipts without IDs in lines with the same exported `id`.
     case sameUser
 
-    // Other spellings of valid lines.
+    // Other formats of valid lines.
     case serverVariant, quotedLine, blanksAround
-    /// A valid app transaction beside a changed transaction.
+    /// A valid app transaction, and a transaction with a changed signature.
     case partlyBad
 
-    // Lines without anything that counts.
+    // Rejected and blank lines.
     case emptyLine, brokenJSON, notUTF8, nothingSigned, wrongShape, severalAccounts, hugeLine, oversized, garbage
     case otherApp, otherAppleID, sandbox, sandboxReceipt, xcode, expiredChain, foreignRoot, badSignature, tampered
     case unsigned, tamperedReceipt, futureSigning
@@ -71,12 +71,12 @@ enum CorpusKind: String, CaseIterable, Sendable {
         static func undetermined(_ reason: String) -> Answer { Answer(outcome: .undetermined, reason: reason) }
     }
 
-    /// Nil for a line without a customer.
+    /// The expected result. Nil for a line without a customer.
     var expectation: Expectation? {
         let honored = Answer.granted("eraHonored")
         let notHonored = Answer.denied("eraNotHonored")
         let outside = Answer.denied("outsideWindow")
-        // The previous policy had no cloud.
+        // The previous policy had no entitlement `cloud`.
         let noHonors = Answer.denied("noHonors")
         let doubt = Answer.granted("inDoubt")
         let bought = Answer.granted("product")
@@ -96,10 +96,10 @@ enum CorpusKind: String, CaseIterable, Sendable {
         case .gracePeriod:
             let grace = Answer.granted("gracePeriod")
             return Expectation(everything: (grace, grace), cloud: (grace, grace))
-        // The previous policy forgot the giveaway: customers who got the app in it lose.
+        // The previous policy had no era for the giveaway, so its customers lose something.
         case .giveaway: return Expectation(everything: (notHonored, honored), cloud: (notHonored, noHonors))
         case .changeover: return Expectation(everything: (doubt, notHonored), cloud: (doubt, noHonors))
-        // Without a date, the boundary of the previous policy proved nothing about these.
+        // Without a date, the previous policy couldn't decide about these customers.
         case .noVersion, .malformedVersion:
             return Expectation(
                 everything: (honored, .undetermined("nothingToCompare")), cloud: (outside, noHonors))
@@ -108,10 +108,10 @@ enum CorpusKind: String, CaseIterable, Sendable {
             return Expectation(everything: (nothing, nothing), cloud: (nothing, noHonors))
         case .noPlatform, .unknownPlatform, .receipt, .oldReceipt, .sameUser:
             return Expectation(everything: (honored, doubt), cloud: (outside, noHonors))
-        // The Apple TV had no store yet, so as without a platform.
+        // The Apple TV had no App Store at that time, so the platform is ignored.
         case .televisionBuyer: return Expectation(everything: (honored, doubt), cloud: (honored, noHonors))
         case .versionAfterDate: return Expectation(everything: (honored, notHonored), cloud: (outside, noHonors))
-        // The version counts, and the giveaway had the same builds.
+        // The version decides, and the giveaway had the same builds.
         case .versionBeforeDate: return Expectation(everything: (doubt, honored), cloud: (doubt, noHonors))
         case .refundedApp:
             let refunded = Answer.denied("appRefunded")
@@ -132,7 +132,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// Why nothing in the line counts; nil if it is a customer's, or blank.
+    /// The code with which the line is rejected. Nil for a customer's line and for a blank one.
     var rejection: String? {
         switch self {
         case .brokenJSON, .notUTF8: "invalidJSON"

@@ -3,11 +3,11 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// Writes the line of a customer, or the problem in its place.
+/// Writes the lines of customers, and invalid lines.
 struct CorpusLines: Sendable {
     private let signers: CorpusSigners
     private let authority: TestAuthority
-    /// When most artifacts were signed.
+    /// The signing date of most artifacts.
     private let instant: Date
     private let tamperedReceipt: [UInt8]
     private let sandboxReceipt: [UInt8]
@@ -88,7 +88,7 @@ struct CorpusLines: Sendable {
         }
     }
 
-    /// The second line of a customer who has two.
+    /// Returns the second line of a customer who has two.
     func second(of customer: CorpusCustomer) throws -> [UInt8] {
         switch customer.kind {
         case .linkedReceipt, .sameUser:
@@ -102,7 +102,7 @@ struct CorpusLines: Sendable {
         }
     }
 
-    /// Nil for a valid customer.
+    /// Returns the line of an invalid kind. Nil for the other kinds.
     private func invalidLine(of customer: CorpusCustomer) throws -> [UInt8]? {
         let app = customer.appTransaction(signedAt: instant)
         switch customer.kind {
@@ -179,7 +179,7 @@ struct CorpusLines: Sendable {
         return Array("{".utf8) + members.joined(separator: Array(",".utf8)) + Array("}".utf8)
     }
 
-    /// In Base64.
+    /// Returns a receipt in Base64.
     private func receipt(
         of customer: CorpusCustomer, signedAt instant: Date, licensedUntil end: String? = nil
     ) throws -> [UInt8] {
@@ -197,7 +197,7 @@ struct CorpusLines: Sendable {
         return Base64.standard.encode(bytes)
     }
 
-    /// With another payload than the signed one.
+    /// Returns a JWS with a payload that was changed after it was signed.
     private func tampered(_ app: CorpusCustomer.Members) throws -> [UInt8] {
         let parts = try signers.sound.sign(app.json).split(separator: UInt8(ascii: "."))
         let other = Base64.urlSafe.encode(app.setting("originalApplicationVersion", to: "\"1\"").json + [0x20])
@@ -205,7 +205,7 @@ struct CorpusLines: Sendable {
         return Array(parts[0]) + dot + other + dot + Array(parts[2])
     }
 
-    /// With another bit in the signature.
+    /// Returns the JWS with a changed bit in the signature.
     private static func flipped(_ jws: [UInt8]) -> [UInt8] {
         var jws = jws
         let place = jws.count - 20

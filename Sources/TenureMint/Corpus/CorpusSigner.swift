@@ -4,7 +4,7 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// Signs many JWS under one chain. The header is made once.
+/// Signs many JWS with the same chain. The header is encoded only once.
 struct CorpusSigner: Sendable {
     private let header: [UInt8]
     private let key: P256.Signing.PrivateKey

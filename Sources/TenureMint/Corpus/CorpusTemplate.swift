@@ -1,8 +1,8 @@
-/// The kinds of a thousand lines, and their order: different for each thousand, and the same for each seed.
+/// The kinds of the thousand lines in a block, in their order. The order depends on the block and the seed.
 struct CorpusTemplate {
     struct Slot: Sendable, Hashable {
         let kind: CorpusKind
-        /// The first line of its customer, or the second.
+        /// Whether it is the first or the second line of its customer.
         let isSecond: Bool
         /// The index among the slots of its kind and position.
         let number: Int
@@ -10,7 +10,8 @@ struct CorpusTemplate {
 
     static let size = 1000
 
-    /// How many of a thousand lines. Kinds with two lines count the first ones. `newcomer` fills the rest.
+    /// The number of lines of each kind in a thousand. For kinds with two lines, the number of first lines. The rest
+    /// are of the kind `newcomer`.
     private static let shares: [(CorpusKind, Int)] = [
         (.earlyBuyer, 190), (.recentBuyer, 90), (.lateBuyer, 80), (.newcomerWithEverything, 40), (.subscriber, 40),
         (.macBuyer, 60), (.macLateBuyer, 15), (.macNewcomer, 50), (.televisionBuyer, 5), (.giveaway, 20),
@@ -38,7 +39,7 @@ struct CorpusTemplate {
         return slots + (0..<max(0, rest)).map { Slot(kind: .newcomer, isSecond: false, number: $0) }
     }()
 
-    /// In the order of the lines.
+    /// The lines in their order.
     let lines: [Slot]
     private let places: [Slot: Int]
 
@@ -62,7 +63,7 @@ extension CorpusKind {
 }
 
 extension SeededRandom {
-    /// The numbers of one line of a corpus.
+    /// Creates the generator for one line of a corpus.
     init(seed: UInt64, index: UInt64) {
         self.init(seed: seed &* 0x9E37_79B9_7F4A_7C15 ^ index &* 0xD1B5_4A32_D192_ED03)
     }

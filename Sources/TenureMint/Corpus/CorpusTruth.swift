@@ -1,11 +1,12 @@
-/// What a rehearsal of a corpus must find, counted from the kinds of the lines.
+/// The expected result of a rehearsal of a corpus, counted from the kinds of the lines.
 package struct CorpusTruth: Sendable, Hashable {
     package struct Entitlement: Sendable, Hashable {
-        /// By outcome.
+        /// The number of customers by outcome.
         package fileprivate(set) var outcomes: [String: Int] = [:]
-        /// By outcome and reason: `granted eraHonored`.
+        /// The number of customers by outcome and reason, such as `granted eraHonored`.
         package fileprivate(set) var reasons: [String: Int] = [:]
-        /// Against the previous policy: gains, loses, changesOutcome, changesReason, same.
+        /// The number of customers by change against the previous policy: gains, loses, changesOutcome, changesReason,
+        /// same.
         package fileprivate(set) var changes: [String: Int] = [:]
     }
 
@@ -19,12 +20,16 @@ package struct CorpusTruth: Sendable, Hashable {
     package private(set) var gaining = 0
     package private(set) var everything = Entitlement()
     package private(set) var cloud = Entitlement()
-    /// How many lines of each kind.
+    /// The number of lines of each kind.
     package private(set) var kinds: [String: Int] = [:]
 
     package init() {}
 
-    /// Counts a line; `isCustomer` if it is the first one of a customer, who then has that kind.
+    /// Counts a line.
+    ///
+    /// - Parameters:
+    ///   - isCustomer: whether it is the first line of a customer.
+    ///   - customer: the kind of the customer.
     mutating func add(_ kind: CorpusKind, isCustomer: Bool, as customer: CorpusKind) {
         lines += 1
         kinds[kind.rawValue, default: 0] += 1

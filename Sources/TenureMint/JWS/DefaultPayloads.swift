@@ -4,10 +4,8 @@ import TenureCore
 package import TenureJSON
 
 extension JWSMinter {
-    /// The default payload of an invented customer: bought the app as build 37 on iOS in 2014, and everything in it in
-    /// 2015.
-    /// In Sandbox and Xcode it has what those environments always report. Each field can be replaced under Apple's
-    /// name.
+    /// Returns the default payload of a test customer, who bought the app as build 37 on iOS in 2014, and the product
+    /// `everything` in 2015. In Sandbox and Xcode, the payload has the values that these environments always report.
     package func payload(of kind: JWSKind) throws -> JSONObject {
         switch kind {
         case .appTransaction: appTransaction
@@ -68,7 +66,7 @@ extension JWSMinter {
         return payload
     }
 
-    /// The transaction of the subscription in `renewalInfo`: from November 20, 2026 for a year.
+    /// The transaction of the subscription in `renewalInfo`, which began on November 20, 2026, and lasts a year.
     private var subscription: JSONObject {
         var payload = transaction
         payload["transactionId"] = .string("410000000000022")
@@ -121,7 +119,7 @@ extension JWSMinter {
         return payload
     }
 
-    /// The transaction in the default notification, to be changed.
+    /// The transaction in the default notification, for defects that change it.
     var nestedTransaction: JSONObject { subscription }
 
     private func bind(_ payload: inout JSONObject) {
@@ -141,7 +139,7 @@ extension JWSMinter {
 }
 
 extension JSONObject {
-    /// An app transaction as the App Store Server API returns it: without the binding to a device.
+    /// The app transaction in the server variant, which isn't bound to a device.
     package var serverVariant: JSONObject {
         let left = ["applicationVersion", "versionExternalIdentifier", "deviceVerification", "deviceVerificationNonce"]
         return JSONObject(members: members.filter { !left.contains($0.name) })

@@ -4,10 +4,12 @@ import TenureCore
 package import TenureJSON
 
 extension JWSKind {
-    /// The payload with one field set from text, as in `--set field=value`. The field has Apple's name; fields of inner
-    /// objects follow a period (`data.status`).
-    /// Instants are milliseconds since 1970 or ISO 8601; objects and lists are JSON; an empty text removes the field.
-    /// Throws `MintingError` if there is no such field, or the text doesn't have its form.
+    /// Returns the payload with one field set from text, as in `--set field=value`.
+    ///
+    /// The field has Apple's name. A field of an inner object follows a period (`data.status`). Dates are in
+    /// milliseconds since 1970 or in ISO 8601. Objects and lists are in JSON. An empty text removes the field.
+    ///
+    /// Throws `MintingError` if there is no such field, or if the text has the wrong format.
     package func setting(
         _ name: String,
         to text: String,
@@ -49,7 +51,7 @@ extension FieldDescription {
             guard let value = Int64(text) else { throw MintingError("`\(name)` must be an integer; found `\(text)`") }
             return .integer(value)
         case .instant:
-            // As written: a fraction or an endless number may be intended.
+            // Keep a number as written: a fraction or a very large number may be intended.
             if case .number(let digits)? = try? JSONValue(parsing: Array(text.utf8)) { return .number(digits) }
             guard let date = Date(written: text) else {
                 throw MintingError(
@@ -71,7 +73,7 @@ extension FieldDescription {
 }
 
 extension JSONValue {
-    /// Milliseconds since 1970, as the App Store writes instants.
+    /// Returns a date in milliseconds since 1970, as the App Store writes dates.
     package static func instant(_ date: Date) -> JSONValue {
         .number(String(Int64((date.timeIntervalSince1970 * 1000).rounded())))
     }

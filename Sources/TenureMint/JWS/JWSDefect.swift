@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 package import TenureAppStore
 
-/// What can be wrong, or only unusual, with a JWS under a valid chain.
+/// Defects of a JWS with a valid chain, and unusual but valid variants.
 package enum JWSDefect: String, CaseIterable, Sendable, Hashable {
     // The header.
     case noAlgorithm, algorithmNone, algorithmLowerCase, algorithmES384, algorithmRS256
@@ -14,7 +14,7 @@ package enum JWSDefect: String, CaseIterable, Sendable, Hashable {
     // The signature.
     case derSignature, foreignSignature, shortSignature
     case flippedHeaderBit, flippedPayloadBit, flippedSignatureBit
-    // The spelling.
+    // The encoding.
     case paddedSegment, nonCanonicalSignature, standardAlphabet, trailingNewline, fourthSegment, twoSegments
     // The payload.
     case payloadIsNoObject, duplicateKey, escapedDuplicateKey, deepNesting, oversized, invalidUTF8, trailingJSON
@@ -28,8 +28,8 @@ package enum JWSDefect: String, CaseIterable, Sendable, Hashable {
     // Unusual, but valid.
     case garbageRoot, extraHeaderKeys, fractionalDate, unknownEnum, unknownField, dataAndSummary
 
-    /// The verdict of a verifier that is configured for `com.example.calculator`, 828838134 and Production; nil if it
-    /// accepts.
+    /// The code with which a verifier for `com.example.calculator`, 828838134 and Production rejects the JWS. Nil if it
+    /// accepts it.
     package var rejection: Rejection.Code? {
         switch self {
         case .noAlgorithm, .algorithmNone, .algorithmLowerCase, .algorithmES384, .algorithmRS256, .algorithmHS256,
@@ -40,7 +40,7 @@ package enum JWSDefect: String, CaseIterable, Sendable, Hashable {
             .x5cOfNumbers:
             .malformed
         case .derSignature, .foreignSignature, .shortSignature, .flippedPayloadBit, .flippedSignatureBit: .badSignature
-        // The certificate with the changed bit no longer has a valid signature of its issuer.
+        // The signature of the changed certificate is no longer valid.
         case .flippedHeaderBit: .untrustedChain
         case .paddedSegment, .nonCanonicalSignature, .standardAlphabet, .trailingNewline, .fourthSegment, .twoSegments:
             .malformed
@@ -68,7 +68,7 @@ package enum JWSDefect: String, CaseIterable, Sendable, Hashable {
             [.notification]
         case .wrongBundle, .wrongBundleCase, .decomposedBundle, .noBundle: [.appTransaction, .transaction]
         case .wrongAppAppleID, .noAppAppleID: [.appTransaction]
-        // Renewal info without its environment has no sign of its app or environment, and is still rejected.
+        // Renewal info without an environment names neither its app nor its environment. It must also be rejected.
         case .wrongEnvironment, .localTesting, .noEnvironment, .unknownEnum:
             [.appTransaction, .transaction, .renewalInfo]
         default: [.appTransaction, .transaction, .renewalInfo, .notification]

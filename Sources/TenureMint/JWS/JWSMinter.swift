@@ -4,11 +4,11 @@ package import TenureAppStore
 import TenureCore
 package import TenureJSON
 
-/// Signs JWS as the App Store does, with the keys of a test authority.
+/// Creates JWS like the App Store's, signed with the keys of a test authority.
 package struct JWSMinter: Sendable {
     package let authority: TestAuthority
     package let app: MintedApp
-    /// When the artifacts were signed.
+    /// The signing date of the artifacts.
     package let instant: Date
 
     package init(authority: TestAuthority, app: MintedApp = MintedApp(), signedAt instant: Date) {
@@ -17,7 +17,7 @@ package struct JWSMinter: Sendable {
         self.instant = instant
     }
 
-    /// A valid artifact: the default payload of its kind, with the given fields replaced (null removes one).
+    /// Creates a valid artifact: the default payload of its kind, with the given fields replaced. Null removes a field.
     package func mint(_ kind: JWSKind, setting fields: [String: JSONValue] = [:]) throws -> [UInt8] {
         var payload = try payload(of: kind)
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
@@ -26,44 +26,46 @@ package struct JWSMinter: Sendable {
         return try mint(payload: payload)
     }
 
-    /// A validly signed artifact with any payload. In the environment Xcode it has Xcode's one certificate.
+    /// Creates an artifact with any payload and a valid signature. In the environment Xcode, it has Xcode's single
+    /// certificate.
     package func mint(payload: JSONObject) throws -> [UInt8] {
         var draft = try JWSDraft(minter: self, payload: payload)
         return try draft.sign()
     }
 
-    /// One artifact with one defect.
+    /// Creates an artifact with a defect.
     package func mint(_ kind: JWSKind, with defect: JWSDefect) throws -> [UInt8] {
         var draft = try JWSDraft(minter: self, payload: payload(of: kind))
         try defect.corrupt(&draft, kind: kind, by: self)
         return try draft.sign()
     }
 
-    /// One artifact of a chain with one defect, and the anchors to judge it with.
+    /// Creates an artifact with a defect in its chain, and the anchors with which to verify it.
     package func mint(_ kind: JWSKind, with defect: ChainDefect) throws -> (jws: [UInt8], anchors: TrustAnchors) {
         let chain = try authority.chain(for: .jws, defect: defect, signedAt: instant)
         var draft = try JWSDraft(minter: self, payload: payload(of: kind))
         draft.certificates = chain.certificates
         draft.key = chain.leaf.key
-        // A root with Apple's name is compared with the authority's root; an expired root is itself the anchor.
+        // Another root with the same name is verified with the authority's root as the anchor. An expired root is its
+        // own anchor.
         let root = defect == .namesakeRoot ? authority.jws.root : chain.root
         return (try draft.sign(), try TrustAnchors(der: [root.der]))
     }
 }
 
-/// A JWS before it is finished: every part can be corrupted before or after it is signed.
+/// An unfinished JWS. Each part can be corrupted before or after it is signed.
 struct JWSDraft {
     var payload: [UInt8]
-    /// DER; written as `x5c`.
+    /// The certificates in DER, which are written as `x5c`.
     var certificates: [[UInt8]]
-    /// Written instead of `certificates`.
+    /// The texts of `x5c`, if they differ from `certificates`.
     var x5c: [String]?
     var algorithm: String? = "ES256"
     var showsCertificates = true
-    /// Written after the others.
+    /// Additional members of the header, which are written last.
     var headerMembers: [JSONObject.Member] = []
     var key: AuthorityKey
-    /// Instead of the raw signature.
+    /// Creates another signature instead of the valid one.
     var makeSignature: (@Sendable ([UInt8]) throws -> [UInt8])?
     /// Changes the finished text.
     var finish: (@Sendable ([UInt8]) throws -> [UInt8])?
@@ -71,7 +73,7 @@ struct JWSDraft {
     init(minter: JWSMinter, payload: JSONObject) throws {
         self.payload = JSONValue.object(payload).bytes
         if minter.app.environment == .xcode {
-            // As Xcode writes it.
+            // Use the same header as Xcode.
             certificates = [minter.authority.xcodeJWS.der]
             key = minter.authority.xcodeJWS.key
             headerMembers = [
@@ -101,7 +103,7 @@ struct JWSDraft {
 }
 
 extension AuthorityKey {
-    /// As JWS requires (RFC 7518, section 3.4): two numbers, without DER around them.
+    /// Returns the signature in the format of JWS (RFC 7518, section 3.4): two numbers, without DER.
     func rawSignature(of bytes: [UInt8]) throws -> [UInt8] {
         switch self {
         case .p256(let key): return Array(try key.signature(for: SHA256.hash(data: bytes)).rawRepresentation)

@@ -1,7 +1,7 @@
 package import Foundation
 package import TenureCore
 
-/// The invented app and customer of minted artifacts, unless a field is set explicitly.
+/// The test app and device of minted artifacts.
 package struct MintedApp: Sendable, Hashable {
     package var bundleID: String
     package var appAppleID: Int64
@@ -21,6 +21,6 @@ package struct MintedApp: Sendable, Hashable {
         self.deviceVerificationID = deviceVerificationID
     }
 
-    /// The device of an invented customer, unless another one is named.
+    /// The default device of a test customer.
     package static let device = UUID(uuid: (0xD1, 0xCE, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 0x01))
 }

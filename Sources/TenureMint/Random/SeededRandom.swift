@@ -1,4 +1,5 @@
-/// SplitMix64: the same numbers for the same seed on every machine, so that a result can be reproduced.
+/// The random number generator SplitMix64. It gives the same numbers for the same seed on every machine, so that
+/// results can be reproduced.
 package struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

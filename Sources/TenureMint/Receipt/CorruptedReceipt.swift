@@ -3,7 +3,7 @@ import Foundation
 import TenureAppStore
 
 extension ReceiptDefect {
-    /// The part of the defect in the attributes.
+    /// Applies the defect to the attributes, if it is one of the attributes.
     func corrupt(_ draft: inout ReceiptDraft, at instant: Date) {
         switch self {
         case .noReceiptType: draft[.receiptType] = nil
@@ -55,7 +55,7 @@ extension ReceiptDefect {
         }
     }
 
-    /// The part in the container or the signature.
+    /// Applies the defect to the container or the signature, if it is one of these.
     func corrupt(_ assembly: inout ReceiptAssembly, draft: ReceiptDraft, by minter: ReceiptMinter) throws {
         switch self {
         case .trailingByte: assembly.finish = { $0 + [0] }
@@ -71,7 +71,7 @@ extension ReceiptDefect {
         case .extraSigner: assembly.signers = 2
         case .noSigner: assembly.signers = 0
         case .wrongSignedDataVersion:
-            // The version follows the two names and their lengths; nothing else looks like it so early.
+            // The version follows two object identifiers. It is the first occurrence of these bytes.
             assembly.finish = { bytes in
                 guard let index = bytes.firstRange(of: [0x02, 0x01, 0x01] as [UInt8])?.upperBound else { return bytes }
                 var bytes = bytes
@@ -131,7 +131,7 @@ extension ReceiptDefect {
         case .opensslSignedAttributes:
             assembly.style.hasSignedAttributes = true
             assembly.hasNullParameters = false
-            // OpenSSL also signs a time, which no reader uses.
+            // OpenSSL also adds the signing time, which verifiers ignore.
             let time = DERWriter.sequence(
                 DERWriter.objectIdentifier([0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x09, 0x05]),
                 DERWriter.set([DERWriter.element(0x17, Array("261120120000Z".utf8))]))
@@ -140,7 +140,7 @@ extension ReceiptDefect {
             assembly.style.form = .ber
             assembly.chunkSize = 7
         case .nestedChunks:
-            // A chunk of chunks inside of the value of an attribute.
+            // Divide the value of an attribute into chunks of chunks.
             let chunk = DERWriter.element(0x24, DERWriter.octetString([0x0C, 0x02]) + DERWriter.octetString([0x68]))
             let value = DERWriter.indefinite(0x24, chunk + DERWriter.octetString([0x69]))
             let attribute = DERWriter.sequence(DERWriter.integer(97), DERWriter.integer(1), value)
@@ -156,7 +156,7 @@ extension ReceiptDefect {
 }
 
 extension ReceiptAssembly {
-    /// In addition to its own three; they differ in a byte.
+    /// Adds certificates to the receipt's own three. They differ in one byte.
     fileprivate mutating func addForeignCertificates(_ count: UInt8, by minter: ReceiptMinter) {
         for number in 0..<count {
             var certificate = minter.authority.jws.root.der

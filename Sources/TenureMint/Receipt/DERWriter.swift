@@ -4,7 +4,7 @@ enum DERWriter {
         [tag] + length(contents.count) + contents
     }
 
-    /// BER, of indefinite length: closed by end-of-contents octets.
+    /// Writes a BER element of indefinite length, which ends with end-of-contents octets.
     static func indefinite(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] {
         [tag, 0x80] + contents + [0, 0]
     }
@@ -16,7 +16,7 @@ enum DERWriter {
             bytes.insert(UInt8(truncatingIfNeeded: rest), at: 0)
             rest >>= 8
         } while rest > 0
-        // A leading 1 bit would make it negative.
+        // Add a zero byte if the first bit is 1, because the number would otherwise be negative.
         if let first = bytes.first, first >= 0x80 { bytes.insert(0, at: 0) }
         return element(0x02, bytes)
     }
@@ -29,7 +29,7 @@ enum DERWriter {
     static func objectIdentifier(_ contents: [UInt8]) -> [UInt8] { element(0x06, contents) }
     static let null: [UInt8] = [0x05, 0x00]
 
-    /// The order that DER requires in a SET OF: X.690, section 11.6.
+    /// Sorts the elements of a SET OF as DER requires (X.690, section 11.6).
     static func sorted(_ parts: [[UInt8]]) -> [[UInt8]] {
         parts.sorted { $0.lexicographicallyPrecedes($1) }
     }

@@ -3,9 +3,8 @@ import TenureAppStore
 import TenureCore
 
 extension ReceiptMinter {
-    /// The attributes of the default receipt of an invented customer: bought the app as build 37 on iOS in 2014, and
-    /// everything in it in 2015. In Sandbox and Xcode, they have the fixed values of those environments, and
-    /// lack the same fields.
+    /// The attributes of the default receipt of a test customer, who bought the app as build 37 on iOS in 2014, and the
+    /// product `everything` in 2015. In Sandbox and Xcode, they have the fixed values of these environments.
     package var draft: ReceiptDraft {
         switch app.environment {
         case .production: production
@@ -82,7 +81,7 @@ extension ReceiptMinter {
         return purchase
     }
 
-    /// A period of a subscription, for receipts with many purchases.
+    /// Returns a period of a subscription, for receipts with many purchases.
     package func subscriptionPeriod(_ number: Int, from start: Date, length: TimeInterval) -> ReceiptDraft {
         let first = 410_000_000_000_100
         var purchase = self.purchase("\(app.bundleID).yearly", transactionID: String(first + number), at: start)
@@ -114,7 +113,7 @@ extension ReceiptMinter {
         return purchase
     }
 
-    /// The bytes of the invented device's `identifierForVendor`.
+    /// The bytes of the test device's `identifierForVendor`.
     package var deviceIdentifier: [UInt8] {
         withUnsafeBytes(of: app.deviceVerificationID.uuid) { Array($0) }
     }

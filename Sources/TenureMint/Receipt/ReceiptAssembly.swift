@@ -6,23 +6,25 @@ import TenureAppStore
 /// The format of a receipt around its attributes.
 package struct ReceiptStyle: Sendable, Hashable {
     package enum Form: Sendable, Hashable {
-        /// Like the App Store: definite lengths, attributes sorted.
+        /// Definite lengths and sorted attributes, as the App Store writes them.
         case der
-        /// Like Xcode and OpenSSL's streams: indefinite lengths, the content in chunks, attributes unsorted.
+        /// Indefinite lengths, the content in chunks, and unsorted attributes, as Xcode and OpenSSL's streams write
+        /// them.
         case ber
     }
 
     package enum Digest: Sendable, Hashable {
-        /// Receipts from before 2025.
+        /// The digest of receipts from before 2025.
         case sha1
         case sha256
     }
 
     package var form: Form
     package var digest: Digest
-    /// Apple's receipts have none; OpenSSL and BouncyCastle write them by default.
+    /// Whether the receipt has signed attributes. Apple's receipts have none, but OpenSSL and BouncyCastle add them by
+    /// default.
     var hasSignedAttributes: Bool
-    /// Names the digest in the signature's algorithm too, instead of plain `rsaEncryption`.
+    /// Whether the signature's algorithm also names the digest, instead of `rsaEncryption`.
     var namesDigestInSignature: Bool
 
     package init(
@@ -38,16 +40,16 @@ package struct ReceiptStyle: Sendable, Hashable {
     }
 }
 
-/// A receipt before it is finished: every part can be corrupted before or after it is signed.
+/// An unfinished receipt. Each part can be corrupted before or after it is signed.
 struct ReceiptAssembly {
     var content: [UInt8]
-    /// Replaces the content that was signed.
+    /// The content to write, if it differs from the signed content.
     var shownContent: [UInt8]?
     var certificates: [[UInt8]]
     var signer: ParsedCertificate
     var key: AuthorityKey
     var style: ReceiptStyle
-    /// Replace the digest's and the signature's algorithm.
+    /// The digest's algorithm to write, if it differs from the one that is used.
     var digestOID: [UInt8]?
     var signatureOID: [UInt8]?
     var hasNullParameters = true
@@ -55,7 +57,7 @@ struct ReceiptAssembly {
     var isDetached = false
     var chunkSize = 200
     var signedAttributes: [[UInt8]]?
-    /// Unsigned parts, with their tag.
+    /// The unsigned attributes, with their tag.
     var unsignedAttributes: [UInt8] = []
     var revocationLists: [UInt8] = []
     var extraDigests: [[UInt8]] = []
@@ -145,7 +147,7 @@ struct ReceiptAssembly {
                 case .sha256: try key.signature(for: SHA256.hash(data: bytes), padding: .insecurePKCS1v1_5)
                 }
             return Array(signature.rawRepresentation)
-        // Every verifier rejects a receipt that is signed with ECDSA.
+        // Receipts with an ECDSA signature are invalid, so this is only for defects.
         case .p256(let key): return Array(try key.signature(for: SHA256.hash(data: bytes)).derRepresentation)
         case .p384(let key): return Array(try key.signature(for: SHA384.hash(data: bytes)).derRepresentation)
         }

@@ -1,7 +1,7 @@
 import Foundation
 package import TenureAppStore
 
-/// What can be wrong, or only unusual, with a receipt under a valid chain.
+/// Defects of a receipt with a valid chain, and unusual but valid variants.
 package enum ReceiptDefect: String, CaseIterable, Sendable, Hashable {
     // The container.
     case trailingByte, truncated, longLength, tagOfSeveralBytes, indefinitePrimitive, deepNesting
@@ -29,7 +29,8 @@ package enum ReceiptDefect: String, CaseIterable, Sendable, Hashable {
     case opensslSignedAttributes, chunkedContent, nestedChunks, indefiniteLengths, unreadableUndocumentedDate
     case fractionalDate, dateWithOffset, foreignCertificateInBag, tenCertificates, garbageRoot
 
-    /// The verdict of a verifier that is configured for `com.example.calculator` and Production; nil if it accepts.
+    /// The code with which a verifier for `com.example.calculator` and Production rejects the receipt. Nil if it
+    /// accepts it.
     package var rejection: Rejection.Code? {
         switch self {
         case .digestMD5, .digestSHA512, .signatureECDSA, .mismatchedSignatureAlgorithm: .unsupportedAlgorithm

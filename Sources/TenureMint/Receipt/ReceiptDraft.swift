@@ -5,7 +5,7 @@ package import TenureAppStore
 /// The attributes of a receipt, or of one in-app purchase in it, before they are signed.
 package struct ReceiptDraft: Sendable, Hashable {
     package enum Value: Sendable, Hashable {
-        /// Written as the string type of the table. In a date attribute it can be any text.
+        /// A text, encoded as `ReceiptAttribute` specifies. A date attribute can have any text.
         case text(String)
         case number(UInt64)
         case flag(Bool)
@@ -28,13 +28,13 @@ package struct ReceiptDraft: Sendable, Hashable {
 
     /// The attributes, in the order in which BER encodes them. DER sorts them.
     package var attributes: [Attribute] = []
-    /// The device for the hash, unless `sha1_hash` is set: the bytes of the `identifierForVendor`, or of a Mac's MAC
-    /// address. Nil: no hash.
+    /// The device identifier for the receipt's hash: the bytes of the `identifierForVendor`, or of a Mac's MAC address.
+    /// If it is nil, the receipt has no hash. If the attribute `sha1_hash` is set, this isn't used.
     package var deviceIdentifier: [UInt8]?
 
     package init() {}
 
-    /// The value of the first attribute of this number.
+    /// The value of the first attribute with this number.
     package subscript(type: UInt64) -> Value? {
         get { attributes.first { $0.type == type }?.value }
         set {
@@ -66,7 +66,7 @@ package struct ReceiptDraft: Sendable, Hashable {
 
     // MARK: Encoding
 
-    /// The signed content: `SET OF SEQUENCE { type, version, value }`.
+    /// Encodes the signed content: `SET OF SEQUENCE { type, version, value }`.
     func encoded(sorted: Bool) -> [UInt8] {
         DERWriter.set(encodedAttributes(sorted: sorted))
     }
@@ -80,7 +80,7 @@ package struct ReceiptDraft: Sendable, Hashable {
     }
 
     static func encode(type: UInt64, octets: [UInt8]) -> [UInt8] {
-        // Only Apple's opaque value has the version 2.
+        // Only the opaque value has version 2, as in Apple's receipts.
         let version: UInt64 = type == UInt64(ReceiptAttribute.opaqueValue.rawValue) ? 2 : 1
         return DERWriter.sequence(DERWriter.integer(type), DERWriter.integer(version), DERWriter.octetString(octets))
     }
@@ -97,7 +97,8 @@ package struct ReceiptDraft: Sendable, Hashable {
         }
     }
 
-    /// SHA-1 of the device ID, the opaque value and the bundle ID as encoded, as Apple documents it for receipts.
+    /// The receipt's hash as Apple documents it: SHA-1 of the device identifier, the opaque value and the encoded
+    /// bundle ID.
     private var deviceHash: [UInt8]? {
         guard let deviceIdentifier,
             let opaque = attributes.first(where: { $0.type == UInt64(ReceiptAttribute.opaqueValue.rawValue) }),

@@ -3,12 +3,12 @@ package import TenureAppStore
 import TenureCore
 import X509
 
-/// Signs app receipts as the App Store does, and in the environment Xcode as Xcode does, with the keys of a test
-/// authority.
+/// Creates app receipts like those of the App Store, or of Xcode in the environment Xcode, signed with the keys of a
+/// test authority.
 package struct ReceiptMinter: Sendable {
     package let authority: TestAuthority
     package let app: MintedApp
-    /// When the receipts were made.
+    /// The creation date of the receipts.
     package let instant: Date
 
     package init(authority: TestAuthority, app: MintedApp = MintedApp(), signedAt instant: Date) {
@@ -17,24 +17,24 @@ package struct ReceiptMinter: Sendable {
         self.instant = instant
     }
 
-    /// The format of the environment.
+    /// The format of receipts in the environment.
     package var style: ReceiptStyle {
         app.environment == .xcode ? ReceiptStyle(form: .ber, namesDigestInSignature: true) : ReceiptStyle()
     }
 
-    /// A valid receipt: the default attributes, changed as requested.
+    /// Creates a valid receipt from the default attributes with changes.
     package func mint(_ change: (inout ReceiptDraft) throws -> Void = { _ in }) throws -> [UInt8] {
         var draft = self.draft
         try change(&draft)
         return try mint(draft)
     }
 
-    /// A validly signed receipt with any attributes.
+    /// Creates a receipt with any attributes and a valid signature.
     package func mint(_ draft: ReceiptDraft, style: ReceiptStyle? = nil) throws -> [UInt8] {
         try assembly(draft, style: style).bytes()
     }
 
-    /// One receipt with one defect.
+    /// Creates a receipt with a defect.
     package func mint(with defect: ReceiptDefect) throws -> [UInt8] {
         var draft = self.draft
         defect.corrupt(&draft, at: instant)
@@ -43,17 +43,18 @@ package struct ReceiptMinter: Sendable {
         return try assembly.bytes()
     }
 
-    /// One receipt of a chain with one defect, and the anchors to judge it with.
+    /// Creates a receipt with a defect in its chain, and the anchors with which to verify it.
     package func mint(with defect: ChainDefect) throws -> (receipt: [UInt8], anchors: TrustAnchors) {
         let chain = try authority.chain(for: .receipt, defect: defect, signedAt: instant)
         let assembly = try ReceiptAssembly(
             content: draft.encoded(sorted: true), chain: [chain.leaf, chain.intermediate, chain.root], style: style)
-        // A root with Apple's name is compared with the authority's root; an expired root is itself the anchor.
+        // Another root with the same name is verified with the authority's root as the anchor. An expired root is its
+        // own anchor.
         let root = defect == .namesakeRoot ? authority.receipts.root : chain.root
         return (try assembly.bytes(), try TrustAnchors(der: [root.der]))
     }
 
-    /// A receipt like old ones: SHA-1 in all certificates and in the signature, with its anchors.
+    /// Creates a receipt like an old one, with SHA-1 in all certificates and in the signature, and its anchors.
     package func mintWithSHA1Chain() throws -> (receipt: [UInt8], anchors: TrustAnchors) {
         let chain = try authority.chain(for: .receipt, signedAt: instant, signatureAlgorithm: .sha1WithRSAEncryption)
         let assembly = try ReceiptAssembly(
