@@ -5,7 +5,7 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// Measures ratios; an argument names the only one to run.
+/// Measures all ratios, or the one that an argument names.
 @main enum Bench {
     static func main() async {
         do {
@@ -99,7 +99,7 @@ struct Fixtures {
         }
     }
 
-    /// As many members as are still compared in pairs where none is escaped.
+    /// An object with the maximum number of members for which names are compared in pairs.
     private static func object(_ name: (Int) -> String) -> [UInt8] {
         Array("{\((0..<48).map { "\"\(name($0))\":0" }.joined(separator: ","))}".utf8)
     }

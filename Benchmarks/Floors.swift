@@ -6,7 +6,7 @@ import TenureAppStore
 import TenureMint
 import X509
 
-/// One JWS taken apart as its floor needs it: the bytes that were signed, the signature, the key.
+/// The parts of a JWS that its floor needs: the signed bytes, the signature and the key.
 struct SignedBytes {
     let bytes: [UInt8]
     let signature: P256.Signing.ECDSASignature

@@ -1,18 +1,19 @@
 import CoreFoundation
 import Foundation
 
-/// What is measured against what.
+/// A ratio to measure: the CPU time of our code, divided by that of a floor, the least work that any implementation has
+/// to do.
 struct Ratio {
     let name: String
-    /// The value that is wanted, with its direction: `<=1.2`.
+    /// The target value with its direction, such as `<=1.2`.
     let goal: String
     let work: () throws -> Void
     let floor: () throws -> Void
-    /// How often the work is done between two looks at the clock.
+    /// How often the work is repeated between two readings of the clock.
     let repetitions: Int
     let floorRepetitions: Int
 
-    /// Both sides in turn, several rounds each; the ratio of the medians of the thread's CPU time.
+    /// Runs work and floor in turn for several rounds. Prints the ratio of the medians of the thread's CPU time.
     func measure(rounds: Int = 15) throws {
         try run(work, max(1, repetitions / 10))
         try run(floor, max(1, floorRepetitions / 10))
@@ -29,7 +30,7 @@ struct Ratio {
         print("ratio \(name) \(format(work / floor)) \(goal)")
     }
 
-    /// Microseconds of CPU for one.
+    /// Returns the CPU time of one repetition in microseconds.
     @discardableResult private func run(_ body: () throws -> Void, _ count: Int) throws -> Double {
         let start = threadCPUTime()
         for _ in 0..<count { try body() }

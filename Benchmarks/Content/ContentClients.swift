@@ -1,6 +1,7 @@
 import Foundation
 
-/// The client: from the download to the installed pack against what people would type, and what an update fetches.
+/// Two ratios of the client: the time to download and install a pack against shell tools, and the bytes that an update
+/// fetches against the changed file.
 enum ContentClients {
     static let download = "content-client"
     static let update = "content-update"
@@ -38,7 +39,7 @@ enum ContentClients {
                 try? FileManager.default.removeItem(atPath: target)
             }
             func ours() async throws -> Double {
-                // Writes that are still in progress are neither's.
+                // Flushes earlier writes first, so that they count for neither side.
                 sync()
                 let client = try content.client(on: device, server: url)
                 return try await clock.measure { try await client.download() }.seconds

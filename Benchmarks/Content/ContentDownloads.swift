@@ -3,8 +3,8 @@ import Logging
 import TenureCore
 import TenureServer
 
-/// `content-nginx`: bytes per second of 16 clients that download 100 MB each from the service, against nginx that reads
-/// what it sends, too. Then the memory that 1,000 slow clients take in the same service.
+/// `content-nginx`: bytes per second of 16 clients that download 100 MB each from the service, against an nginx that also
+/// reads the file into memory. Then the memory that 1,000 slow clients take in the same service.
 enum ContentDownloads {
     static let name = "content-nginx"
     private static let clients = 16
@@ -20,7 +20,7 @@ enum ContentDownloads {
             databasePath: folder + "/tenure.sqlite", policy: try Fixtures.policy())
         configuration.port = 0
         configuration.content = ContentSettings(folder: folder + "/published")
-        // Caps that slow clients of one address would meet otherwise.
+        // Raises the limits that slow clients of one address would reach.
         configuration.limits.connectionsPerAddress = 4 * slowClients
         let benchmark = try await CustomerBenchmark(
             configuration: configuration, downloadsPerCustomer: 2 * slowClients)
@@ -112,7 +112,7 @@ enum ContentDownloads {
 
     // MARK: Slow clients
 
-    /// 1,000 clients that read 4 KB a second, beside what the service takes before.
+    /// Measures the memory that 1,000 clients that read 4 KB a second take in addition.
     private static func measureMemory(of process: Int32, _ port: Int, _ link: String) throws {
         raiseFileLimit()
         let before = try residentMemory(of: process)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// `database-growth`: what a customer's answer costs with five million customers, against ten thousand.
+/// `database-growth`: the time for a customer's response with five million customers, against ten thousand.
 enum DatabaseGrowth {
     static let name = "database-growth"
 

@@ -10,8 +10,8 @@ import TenureServer
 /// `durable-syncs`: syncs per second of 64 clients, each acknowledged after its flush, without what verifying
 /// the artifacts costs by itself, against bare INSERTs of the same bytes, 64 to a transaction, on the same disk.
 ///
-/// What verifying costs is the wall time that as many clients need for nothing else. The processor time of all cores is
-/// more, and subtracting it would flatter the ratio, so it's only printed beside it.
+/// The time for verifying is the wall time that the same number of clients needs for verifying alone. The processor time
+/// of all cores is longer. Subtracting that would make the ratio look better, so it is only printed.
 enum DurableSyncs {
     static let name = "durable-syncs"
     private static let count = 4096

@@ -34,7 +34,7 @@ enum LargeSyncs {
 
     private static func measure(_ syncs: DatabaseBenchmark, _ fixtures: Fixtures, named name: String) async throws {
         let customers = Customers(fixtures)
-        // Once for nothing: the first sync meets its signers.
+        // The first sync isn't measured, because it verifies the signers' certificates.
         _ = try await grow(customers.next(), in: syncs, bodies: 2)
         var growths: [Double] = []
         for _ in 0..<rounds {

@@ -12,7 +12,7 @@ struct PostgresBenchmark: Sendable {
     /// The floor: one bare prepared SELECT of the token's customer, and a response from memory.
     static let selectPath = CustomerBenchmark.selectPath
 
-    /// Starts a server in a temporary folder. Throws where PostgreSQL is not installed.
+    /// Starts a server in a temporary folder. Throws where PostgreSQL isn't installed.
     init(configuration: ServiceConfiguration) async throws {
         server = try PostgresServer()
         let database = try await PostgresDatabase(PostgresAddress(server.url()))
@@ -28,7 +28,7 @@ struct PostgresSyncs: Sendable {
     /// Stops with the last reference to it.
     private let server: PostgresServer
 
-    /// Starts a server in a temporary folder. Throws where PostgreSQL is not installed.
+    /// Starts a server in a temporary folder. Throws where PostgreSQL isn't installed.
     init(configuration: ServiceConfiguration) async throws {
         server = try PostgresServer()
         benchmark = try await DatabaseBenchmark(

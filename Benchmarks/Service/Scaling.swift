@@ -9,7 +9,8 @@ import TenurePostgres
 import TenureServer
 import TenureStore
 
-/// `scaling`: what customers cost while a database grows from ten thousand to a million, in SQLite and in PostgreSQL.
+/// `scaling`: the time and space for customers while a database grows from ten thousand to a million, in SQLite and in
+/// PostgreSQL.
 ///
 /// Each customer syncs an app transaction and a purchase. At each size it prints, for the last customers: processor time and
 /// bytes of a first sync, and processor time of a second one, which changes nothing. The ratio is a first sync at the last
@@ -70,7 +71,7 @@ struct Scaling {
     }
 
     private func measure(to last: Int) async throws {
-        // The first syncs meet the signers and open connections.
+        // The first syncs aren't measured, because they verify the signers' certificates and open connections.
         _ = try await sync(0..<Self.batch)
         let (firstSize, firstBytes) = (Self.batch, try await size())
         var count = Self.batch

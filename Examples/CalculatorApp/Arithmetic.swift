@@ -1,4 +1,4 @@
-/// What a pocket calculator does with its keys.
+/// The state of a pocket calculator, changed by each key.
 struct Arithmetic {
     private var entered: Double = 0
     private var total: Double?

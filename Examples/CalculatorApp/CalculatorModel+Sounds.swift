@@ -1,7 +1,7 @@
 public import Foundation
 public import Tenure
 
-/// Where the app's asset packs come from.
+/// The service that delivers the app's asset packs.
 public struct CalculatorService: Sendable {
     let url: URL
     let key: Tenure.ServiceKey
@@ -9,7 +9,7 @@ public struct CalculatorService: Sendable {
 
     /// - Parameters:
     ///   - key: the service's signing key.
-    ///   - contentKey: what `tenure policy signing-key` prints: the key that signs the content catalog.
+    ///   - contentKey: the key that signs the content catalog, as `tenure policy signing-key` prints it.
     public init(url: URL, key: Tenure.ServiceKey, contentKey: String) {
         self.url = url
         self.key = key
@@ -17,13 +17,13 @@ public struct CalculatorService: Sendable {
     }
 }
 
-/// What the screen shows of the sounds that belong to the scientific keys.
+/// What the screen shows about the sounds, which come with the scientific keys.
 public enum Sounds: Sendable, Hashable {
     case locked
     /// The button says how large the download is. Nothing is downloaded before a tap.
     case available(megabytes: Double)
     case downloading(fraction: Double)
-    /// In a sentence why.
+    /// Waiting, with a sentence that says for what.
     case waiting(String)
     case installed
 }
@@ -32,12 +32,12 @@ public enum Sounds: Sendable, Hashable {
 extension CalculatorModel {
     private var pack: Tenure.AssetPack { tenure.content["sounds"] }
 
-    /// As long as the window is open.
+    /// Shows each state of the download. Call it from the view's `task`.
     public func followSounds() async {
         for await state in pack.states { show(state) }
     }
 
-    /// The button "Download Sounds". Returns when they are installed.
+    /// The action of the button "Download Sounds". Returns when the sounds are installed.
     public func downloadSoundsTapped() async {
         do {
             try await pack.download()
@@ -47,7 +47,7 @@ extension CalculatorModel {
         }
     }
 
-    /// The sound of a key, for the audio player; nil without the pack.
+    /// Returns the file with the sound of a digit; nil for other keys, and if the sounds aren't installed.
     public func sound(of key: Key) async -> URL? {
         guard case .digit(let digit) = key else { return nil }
         return try? await pack.url(for: "digits/\(digit).wav")

@@ -2,21 +2,21 @@ import Foundation
 public import StoreKit
 import Tenure
 
-/// The calculator, without its views. It was sold until build 119. From build 120 on it is free, and its scientific keys are
-/// a purchase, or belong to those who paid before.
+/// The model of a calculator app, without its views. The app was sold until build 119. From build 120 on it is free, and
+/// its scientific keys are an in-app purchase. Customers who paid for the app have them, too.
 @MainActor public final class CalculatorModel {
     public private(set) var keypad = Keypad.basic
-    /// Show neither a lock nor a price while this is true: an owner may just have been asked for.
+    /// True until the client knows what the customer owns. Show neither a lock nor a price meanwhile.
     public private(set) var isResolving = true
     public internal(set) var notice: String?
     public internal(set) var sounds = Sounds.locked
-    /// One for the whole app, from its start on.
+    /// The app's only client, created when the app starts.
     let tenure: Tenure
     private var arithmetic = Arithmetic()
 
     public var display: String { arithmetic.display }
 
-    /// - Parameter service: has the sounds of the keys; nil: the app has none.
+    /// - Parameter service: the service that delivers the sounds of the keys; without one, there are no sounds.
     /// - Throws: if the app was built without its policy, which `tenure policy compile` writes.
     public init(service: CalculatorService? = nil) throws {
         let policy = Tenure.PolicySource.bundled("tenure.json", in: .module)
@@ -29,18 +29,18 @@ import Tenure
         tenure = try Tenure(service: service.url, key: service.key, policy: policy, options: options)
     }
 
-    /// As long as the window is open: a purchase, a refund, another account, the end of a trial session.
+    /// Shows each change of the customer's entitlements, such as a purchase or a refund. Call it from the view's `task`.
     public func follow() async {
         for await customer in tenure.updates { show(customer) }
     }
 
-    /// Once, before the first key is drawn.
+    /// Waits for the first answer and shows it. Call it once, before the first key is drawn.
     public func open() async {
         _ = await tenure.allows("everything")
         show(tenure.customer)
     }
 
-    /// The button "Buy Scientific Keys".
+    /// The action of the button "Buy Scientific Keys".
     public func buyTapped(_ product: Product) async {
         do {
             guard case .purchased(_, let customer) = try await tenure.purchase(product) else { return }
@@ -50,7 +50,7 @@ import Tenure
         }
     }
 
-    /// The button "Restore Purchases".
+    /// The action of the button "Restore Purchases".
     public func restoreTapped() async {
         let restored = await tenure.restore()
         show(restored.customer)
@@ -62,7 +62,7 @@ import Tenure
         isResolving = customer.isResolving
     }
 
-    /// A key of the keypad. Keys that aren't on it do nothing.
+    /// Handles a tap on a key. Keys that the keypad doesn't show have no effect.
     public func tap(_ key: Key) {
         guard keypad.keys.contains(key) else { return }
         arithmetic.tap(key)

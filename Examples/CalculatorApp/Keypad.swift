@@ -1,4 +1,4 @@
-/// Which keys there are.
+/// The set of keys that the calculator shows.
 public enum Keypad: Sendable, Hashable {
     case basic, scientific
 

@@ -9,7 +9,7 @@ public struct ContentResponse: Sendable, Hashable, Decodable {
         public let manifest: String
         /// The URL of the archive with all files. It may be relative to the service's URL.
         public let archive: String
-        /// When both links expire.
+        /// The time at which both links expire.
         public let expiresAt: Date
 
         public init(manifest: String, archive: String, expiresAt: Date) {

@@ -4,7 +4,7 @@ import TenureJSON
 
 /// What the service reports about a customer: the response to `POST /v1/sync` and `GET /v1/customer`.
 public struct CustomerResponse: Sendable, Hashable, Decodable {
-    /// The customer's ID, an opaque string. If the proof isn't bound to the device, the ID of these artifacts alone.
+    /// The customer's ID, an opaque string. If the proof isn't bound to the device, the ID identifies these artifacts only.
     public let id: String
     /// Whether the proof is bound to the device that sent it. Otherwise, anyone may have sent a copy of it.
     public let bound: Bool
@@ -25,7 +25,7 @@ public struct CustomerResponse: Sendable, Hashable, Decodable {
     public let entitlementToken: String?
     /// The statements that vouch for the key that signed the token.
     public let signingKey: SigningKeyResponse?
-    /// In answer to a sync.
+    /// The access token; only in the response to a sync.
     public let accessToken: AccessTokenResponse?
     /// The rejected artifacts. All others count.
     public let problems: [ArtifactProblem]
@@ -122,7 +122,7 @@ extension JSONWriter {
         field(Key.persona, ifPresent: customer.persona)
         key(Key.entitlements)
         beginObject()
-        // Most entitlements have the same reasons from the proofs.
+        // Most entitlements have the same reasons, so their bytes are copied.
         var written = WrittenReasons()
         for index in customer.decisions.indices {
             key(customer.decisions[index].entitlement)

@@ -6,7 +6,7 @@ import TenureJSON
 public struct EntitlementResponse: Sendable, Hashable, Decodable {
     /// Outcomes that this version doesn't know are read as `undetermined`.
     public let outcome: Decision.Outcome
-    /// When a granted right ends; nil if it is permanent.
+    /// The end of a granted right; nil if it is permanent.
     public let until: Date?
     /// The deciding reason first.
     public let reasons: [ReasonResponse]
@@ -46,7 +46,7 @@ public struct ReasonResponse: Sendable, Hashable, Decodable {
 
     /// The code, such as `eraHonored`. `Docs/decisions.md` lists all of them.
     public let code: String
-    /// By name, such as `version` or `eras`. Facts of types that this version doesn't know are left out.
+    /// The facts by name, such as `version` or `eras`. Facts of types that this version doesn't know are left out.
     public let facts: [String: Fact]
 
     static let codeKey = "code"

@@ -31,7 +31,7 @@ public struct ProductsResponse: Sendable, Hashable, Decodable {
         public let name: String
         /// The IDs of the products that grant it, in the order of the policy.
         public let products: [String]
-        /// Nil if customers can't try it.
+        /// The trial; nil if customers can't try the entitlement.
         public let trial: Trial?
     }
 
@@ -45,7 +45,7 @@ public struct ProductsResponse: Sendable, Hashable, Decodable {
 
     /// Each product once, in the order in which the policy first names it.
     public let products: [Product]
-    /// In the order of the policy.
+    /// The entitlements, in the order of the policy.
     public let entitlements: [Entitlement]
 
     package init(_ policy: Policy) {

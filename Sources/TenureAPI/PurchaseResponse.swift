@@ -12,13 +12,13 @@ public struct PurchaseResponse: Sendable, Hashable, Decodable {
     public let productID: String
     /// Apple's name of the product's type, such as `Non-Consumable`; nil if an old receipt doesn't contain it.
     public let type: String?
-    /// When the product was bought or renewed.
+    /// The date at which the product was bought or renewed.
     public let purchaseDate: Date?
-    /// When the period of a subscription ends; nil for other products.
+    /// The end of a subscription's period; nil for other products.
     public let expiresDate: Date?
-    /// When Apple refunded the purchase, or Family Sharing ended.
+    /// The date at which Apple refunded the purchase, or Family Sharing ended.
     public let revocationDate: Date?
-    /// Until when a subscription that couldn't be charged still counts; nil without a grace period.
+    /// The end of the grace period of a subscription that couldn't be charged; nil without a grace period.
     public let gracePeriodExpiresDate: Date?
     /// Whether a higher plan replaced the subscription during this period.
     public let isUpgraded: Bool
@@ -82,7 +82,7 @@ extension JSONWriter {
 }
 
 extension Purchase.ProductType {
-    /// As Apple's `type` has it.
+    /// The text that Apple uses as `type`.
     fileprivate var wireName: String {
         switch self {
         case .nonConsumable: "Non-Consumable"

@@ -3,11 +3,11 @@ import TenureJSON
 /// The `typ` of each kind of compact JWS, so that one kind isn't accepted as another.
 package enum SignedType {
     package static let entitlementToken = "tenure-entitlement+jwt"
-    /// A signing key vouches for the one after it.
+    /// A statement by which a signing key vouches for the next one.
     package static let keyStatement = "tenure-key+jwt"
-    /// The offline root lets a signing key sign for a limited period.
+    /// A statement of the offline root that a signing key may sign for a limited period.
     package static let rootStatement = "tenure-root+jwt"
-    /// The offline root ends the tokens of signing keys.
+    /// The offline root's list of revoked signing keys.
     package static let revocations = "tenure-revocations+jwt"
 }
 
@@ -15,11 +15,11 @@ package enum SignedType {
 package enum SigningKeyBounds {
     /// The maximum number of keys in a chain, from the oldest one that an app may have pinned to the one in use.
     package static let longestChain = 16
-    /// Bytes of one statement about a key.
+    /// The maximum size of one statement about a key, in bytes.
     package static let largestStatement = 1024
-    /// Revoked keys in one list.
+    /// The maximum number of revoked keys in one list.
     package static let mostRevocations = 200
-    /// Bytes of a list of revoked keys.
+    /// The maximum size of a list of revoked keys, in bytes.
     package static let largestRevocations = 16 * 1024
 }
 

@@ -2,8 +2,8 @@
 public struct SyncRequest: Sendable, Hashable, Codable {
     /// The `jwsRepresentation` of `AppTransaction.shared`.
     public var appTransaction: String?
-    /// The `jwsRepresentation` of each transaction. If it isn't nil, these are all of the customer's transactions, even
-    /// if it is empty.
+    /// The `jwsRepresentation` of each transaction. A list must contain all of the customer's transactions. An empty list
+    /// means that the customer has none; nil means that they are unknown.
     public var transactions: [String]?
     /// Renewal infos. Each counts only together with a transaction of its subscription.
     public var renewalInfos: [String]?

@@ -1,7 +1,7 @@
 package import Foundation
 
 extension SyncRequest {
-    /// In UTF-8.
+    /// The maximum size of a nonce, in bytes of UTF-8.
     private static let longestNonce = 64
 
     /// Reads a body. Unknown fields are ignored. Throws a problem that names a field with a wrong type, or a list with

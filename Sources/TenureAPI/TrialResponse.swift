@@ -11,7 +11,7 @@ public struct TrialResponse: Sendable, Hashable, Decodable {
     public let sessions: Int?
     /// How many sessions are left after this one; nil for a trial of days.
     public let sessionsLeft: Int?
-    /// When this session or the trial of days ends; nil for an owner.
+    /// The end of this session or of the trial's days; nil for an owner.
     public let ends: Date?
 
     /// Creates a response. The owner of an entitlement needs only its name and `isOwner`.

@@ -79,7 +79,7 @@ private func run(
         group.maximumGracefulShutdownDuration = .seconds(configuration.timeouts.shutdown)
         try await ServiceGroup(configuration: group).run()
     } catch is CancellationError {
-        // The shutdown timeout is over; the database is closed.
+        // The shutdown timeout is over, and the database is closed.
     } catch {
         throw ServiceError(listening: error, configuration)
     }
@@ -252,8 +252,7 @@ private struct DatabaseClosing: Service {
                 "requests that didn't complete within the shutdown timeout were aborted",
                 metadata: ["requests": .stringConvertible(requests)])
         }
-        // In a separate task: after the shutdown timeout this one is canceled, and the database must close all the
-        // same.
+        // A separate task closes the database, because this task is canceled after the shutdown timeout.
         let (store, watch) = (store, watch)
         let closing = Task {
             await watch.check()

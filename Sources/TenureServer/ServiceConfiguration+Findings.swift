@@ -3,7 +3,7 @@ import TenureCore
 package import TenureStore
 
 extension ServiceConfiguration {
-    /// All mistakes, including those in the files that it names. Creates and changes nothing.
+    /// All mistakes, including those in the files that the configuration names. Finding them creates and changes nothing.
     package var findings: [ServiceError] { findingsBesideKeys + findingsOfKeys }
 
     private var findingsBesideKeys: [ServiceError] {
@@ -48,7 +48,7 @@ extension ServiceConfiguration {
     /// Whether the database is a server, or a file that exists.
     package var hasDatabase: Bool { databaseFile.map { SQLiteDatabase.exists(at: $0) } ?? true }
 
-    /// A database that is missing although it should exist, or exists although it should be created; nil if neither.
+    /// The mistake if the database is missing although it should exist, or exists although it should be created.
     var findingOfDatabase: ServiceError? {
         // A database server is asked when it's opened.
         guard let databaseFile else { return nil }
@@ -68,15 +68,15 @@ extension ServiceConfiguration {
             """)
     }
 
-    /// What opening a database server may do, for one of several apps or a service with one.
+    /// What opening a database on a server may do.
     package func openingOfServer(isOneOfSeveral: Bool) -> DatabaseOpening {
         DatabaseOpening(
             bundleID: policy.app.bundleID, creates: createsDatabase || !hasSigningKey,
-            // Of several apps, only some may be new.
+            // If there are several apps, some may be new and others not.
             mustBeNew: createsDatabase && !isOneOfSeveral)
     }
 
-    /// The mistake of keys without a database on a server, if that is why it couldn't be opened.
+    /// Returns a clearer error if the server has no database although the folder has keys; otherwise `error`.
     package func missingDatabase(_ error: any Error) -> any Error {
         guard case StoreError.unusable(let database, let detail) = error, !createsDatabase, hasSigningKey,
             detail.contains(DatabaseOpening.noDatabase)

@@ -110,7 +110,8 @@ extension FuzzedReaders {
         return Array(contents)
     }
 
-    // Sound: each is created, used and released within one call on the fuzzer's only thread.
+    // `@unchecked Sendable` is correct: each object is created, used and released within one call on the fuzzer's only
+    // thread.
     private final class MemoryStorage: StateStorage, @unchecked Sendable {
         static let key = Data("secret".utf8)
         private var contents: Data?

@@ -1,6 +1,6 @@
 import TenureMint
 
-/// An endless, repeatable sequence of corrupted copies of sound inputs.
+/// An endless, repeatable sequence of corrupted copies of valid inputs.
 struct Corruption {
     private let seeds: [[UInt8]]
     private let maximumLength: Int
@@ -9,7 +9,7 @@ struct Corruption {
     init(seeds: [[UInt8]], name: String, maximumLength: Int) {
         self.seeds = seeds
         self.maximumLength = maximumLength
-        // FNV-1a.
+        // The seed is the FNV-1a hash of the name.
         random = SeededRandom(seed: name.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 })
     }
 
@@ -36,7 +36,7 @@ struct Corruption {
     }
 
     private static let special: [UInt8] = [0, 0x7F, 0x80, 0xFF, 0x30, 0x22, 0x2E, 0x0A]
-    /// What has confused readers before.
+    /// Texts that often reveal errors in parsers.
     private static let tokens = [
         "\"", "\\u0000", "\\ud800", "99999999999999999999", "-1", "1e400", "null", "[[[[", "{}", ".", "=", "\r\n",
         "\u{FEFF}", "\u{202E}", "9999-12-31T23:59:60Z", "-9999999999999",

@@ -5,7 +5,7 @@ import TenureJSON
 import TenureMint
 import Testing
 
-/// Apple's library accepts what we mint, we reject what it rejects, and both read the same fields.
+/// Apple's library accepts what we mint, we reject what Apple's library rejects, and both read the same fields.
 @Suite(.enabled(if: AppleLibrary.python != nil, "TENURE_INTEROP_PYTHON names no Python with Apple's library"))
 struct InteropTests {
     private struct Case {
@@ -15,7 +15,7 @@ struct InteropTests {
         var anchors: TrustAnchors
         var bundleID = "com.example.calculator"
         var environment = AppStoreEnvironment.production
-        /// Nothing is wrong with it.
+        /// Whether the artifact is valid.
         let isSound: Bool
 
         var artifact: AppleLibrary.Artifact {
@@ -30,7 +30,7 @@ struct InteropTests {
             )
         }
 
-        /// What we read, or why we refuse.
+        /// Returns the fields that we read, or the problem for which we reject the artifact.
         func ours(now: Date) -> Result<JSONObject, Rejection> {
             do throws(Rejection) {
                 let trust = try TrustConfiguration(anchors: [environment: anchors])
@@ -54,7 +54,7 @@ struct InteropTests {
 
     private static let kinds: [JWSKind] = [.appTransaction, .transaction, .renewalInfo, .notification]
 
-    /// Every documented field of a kind at once.
+    /// Returns an artifact with every documented field of its kind.
     private static func full(_ kind: JWSKind, by minter: JWSMinter) throws -> [UInt8] {
         let transactionCommerce = """
             {"descriptors":{"description":"Every tool","displayName":"Pro"},"estimatedTax":90,"items":[{"SKU":"pro",\
@@ -123,7 +123,7 @@ struct InteropTests {
                 Case(
                     name: "sandbox \(kind)", kind: kind, jws: try sandbox.mint(kind), anchors: anchors,
                     environment: .sandbox, isSound: true))
-            // Apple's library accepts some kinds as others. What it rejects, we reject too.
+            // Apple's library accepts some kinds in place of others. We must reject everything that it rejects.
             for other in kinds where other != kind {
                 cases.append(
                     Case(
@@ -183,7 +183,7 @@ struct InteropTests {
         #expect(compared > 300)
     }
 
-    /// Compares the fields that both libraries read, and returns their number.
+    /// Compares the fields that both libraries read, and returns the number of such fields.
     private func expectSame(_ mine: JSONObject, _ theirs: JSONObject, in name: String) -> Int {
         var compared = 0
         for member in theirs.members {
@@ -197,7 +197,7 @@ struct InteropTests {
                 }
             case (let value, let expected):
                 compared += 1
-                // The library cuts the fractions off that Xcode signs.
+                // Apple's library cuts off the fractions that Xcode signs.
                 if case .number(let mine)? = value, case .number(let theirs) = expected {
                     #expect(mine.prefix { $0 != "." } == theirs, "\(name).\(member.name)")
                 } else {

@@ -2,15 +2,15 @@ import CommandRunner
 import Foundation
 import Testing
 
-/// The engine and a second implementation of the rules, in `Tests/Oracle`, decide the same about random customers under
-/// random policies.
+/// Compares the engine with a second implementation of the rules, in `Tests/Oracle`. Both decide about random customers
+/// under random policies.
 @Suite(.enabled(if: Oracle.python != nil, "TENURE_INTEROP_PYTHON names no Python"))
 struct OracleTests {
     @Test func `The engine decides random customers as the rules are written`() throws {
         let result = try Oracle.run(
             "compare.py", "--tool", Command.executable.path, "--policies", "\(Oracle.policies)", "--seed", Oracle.seed)
         #expect(result.status == 0, "\(result.output)\(result.errors)")
-        // A comparison of nothing would show no difference either.
+        // Without any comparison, there would be no difference either.
         #expect(result.output.contains("\(Oracle.policies) policies, "))
     }
 
@@ -41,7 +41,7 @@ struct OracleTests {
 private enum Oracle {
     static let python = ProcessInfo.processInfo.environment["TENURE_INTEROP_PYTHON"]
 
-    /// Compared by default; `TENURE_ORACLE_CUSTOMERS=10000 make test` compares more.
+    /// The number of policies; `TENURE_ORACLE_CUSTOMERS=10000 make test` compares more.
     static let policies: Int = {
         let customers = ProcessInfo.processInfo.environment["TENURE_ORACLE_CUSTOMERS"].flatMap { Int($0) } ?? 2400
         return max(1, customers / customersOfEachPolicy)

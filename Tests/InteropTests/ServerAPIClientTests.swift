@@ -8,7 +8,7 @@ import TenureJSON
 import TenureMint
 import Testing
 
-/// Apple's own client goes through the App Store Server API of a local store.
+/// Apple's own client calls the App Store Server API of a local store.
 @Suite(.enabled(if: AppleLibrary.python != nil, "TENURE_INTEROP_PYTHON names no Python with Apple's library"))
 struct ServerAPIClientTests {
     private static let monthly = "com.example.calculator.monthly"
@@ -52,7 +52,7 @@ struct ServerAPIClientTests {
         let store = LocalAppStore(try Self.state(), signer: StoreSigner(authority: authority)) { _, _, notification in
             notification.type == .subscribed ? .timedOut : .success
         }
-        // What waited is carried.
+        // This delivers the waiting notifications.
         try await store.perform(AppStoreOperation(.advance, [.by: "0"]))
         let key = try ServerAPIKey(seed: "interop")
         try await StoreServer(store: store, key: key, port: 0).serve { port in

@@ -4,13 +4,13 @@ import TenureCore
 
 @testable import LocalAppStore
 
-/// A small service: it stores what it verified, and decides from that. For playing scenarios in process.
+/// A small service for scenarios within the test's process. It stores what it has verified, and decides from that.
 actor DecidingService: EntitlementService {
     private let policy: Policy
     private let verifier: AppStoreVerifier
     private let environment: AppStoreEnvironment
     private var customers: [String: KnownEvidence] = [:]
-    /// The names of customers, once the app has sent them.
+    /// The names of customers, by the `appTransactionId` that their app has sent.
     private var names: [String: String] = [:]
 
     private struct KnownEvidence {
@@ -58,7 +58,7 @@ actor DecidingService: EntitlementService {
         _ story: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
     ) async throws -> [ScenarioRun.Outcome] {
         var header = header
-        // There is no address; notifications are passed on directly.
+        // The notifications have no URL, because they are passed on within the process.
         for index in header.apps.indices { header.apps[index].notificationURL = "in-process:" }
         let clock = Locked(header.now)
         return try await story(
@@ -68,7 +68,7 @@ actor DecidingService: EntitlementService {
             })
     }
 
-    /// Everything that the App Store still has, the oldest first.
+    /// Fetches all notifications that the App Store still has, the oldest first.
     func catchUp(from store: LocalAppStore) async throws {
         let state = await store.state
         for notification in state.notifications {
@@ -80,7 +80,7 @@ actor DecidingService: EntitlementService {
         guard let notification = try? verifier.verifyNotification(Array(signedPayload.utf8), now: now) else {
             return .unsuccessfulStatus
         }
-        // About no customer: a test, or a summary.
+        // A test notification or a summary names no customer.
         guard let id = notification.transaction?.payload.appTransactionID else { return .success }
         let artifact = VerifiedArtifact.notification(notification)
         customers[names[id] ?? id, default: KnownEvidence()].artifacts[artifact.signedContentDigest] = artifact

@@ -31,7 +31,7 @@ private let extending: JSONObject = [
         #expect(
             answer.body.number("effectiveDate") == Int(Shop.date("2026-01-31T12:00:00Z").timeIntervalSince1970) * 1000)
         #expect(await counter.store.state.notificationNames().last == "RENEWAL_EXTENDED")
-        // The first date passes without a renewal.
+        // The original renewal date passes without a renewal.
         try await counter.store.perform(AppStoreOperation(.advance, [.to: "2026-01-20"]))
         #expect(await counter.store.state.notificationNames().last == "RENEWAL_EXTENDED")
         #expect(try await counter.send(.put, path, extending).status == 200)

@@ -10,7 +10,7 @@ import Testing
 
 @testable import LocalAppStore
 
-/// Ada, with 45 purchases of coins and a monthly plan.
+/// Returns a store in which Ada has 45 purchases of coins and a monthly plan.
 private func busy(_ environment: AppStoreEnvironment = .production) throws -> AppStoreState {
     var state = try Shop.state(of: "Ada", environment, at: "2026-01-10T12:00:00Z", url: "https://example.com/hook")
     try state.buy(Shop.monthly, "Ada")
@@ -20,7 +20,7 @@ private func busy(_ environment: AppStoreEnvironment = .production) throws -> Ap
 }
 
 extension Counter {
-    /// All pages, each requested with the revision of the one before.
+    /// Returns all pages. Each one is requested with the revision of the previous one.
     fileprivate func pages(_ path: String, query: String = "") async throws -> (pages: [[String]], revision: String) {
         var pages: [[String]] = []
         var revision: String?
@@ -104,7 +104,7 @@ extension Counter {
             ]
         ) { $0 }
         #expect(response.status.code == 429)
-        // In milliseconds since 1970: the next hour.
+        // The next hour, in milliseconds since 1970.
         #expect(response.headers[.retryAfter] == "1795179600000")
         #expect(try await counter.get("/inApps/v1/transactions/x").status == 400)
     }

@@ -25,7 +25,7 @@ private let header = JournalHeader(
 private func open(_ file: String) throws -> LocalAppStore {
     try LocalAppStore(
         try Journal(path: file, header: header), signer: Shop.signer,
-        // The second notification fails once.
+        // The second notification fails at its first attempt.
         sender: { _, _, notification in
             notification.index == 1 && notification.attempts.isEmpty ? .noResponse : .success
         })
@@ -151,7 +151,7 @@ private func open(_ file: String) throws -> LocalAppStore {
     }
 }
 
-/// Run by `make soak`.
+/// Runs only in `make soak`.
 @Test(.enabled(if: ProcessInfo.processInfo.environment["TENURE_SOAK"] != nil))
 func `a store can have a hundred thousand customers`() async throws {
     try await withFile { file in

@@ -15,7 +15,7 @@ private let documented: Set<Int> = Set(
         + Array(4_000_008...4_000_028) + Array(4_000_030...4_000_042)
         + [4_030_004, 4_030_005, 4_030_007, 4_040_019, 4_290_000, 5_000_000, 5_000_001] + Array(4_040_001...4_040_010))
 
-/// Only faults cause these.
+/// Errors that occur only if a test injects them.
 private let onlyByFault: Set<ServerAPIError> = [
     .invalidAppIdentifier, .transactionTypeNotSupported, .accountNotFound, .accountNotFoundRetryable, .appNotFound,
     .appNotFoundRetryable, .originalTransactionIDNotFoundRetryable, .appTransactionDoesNotExist, .generalInternal,
@@ -40,7 +40,7 @@ private let onlyByFault: Set<ServerAPIError> = [
     }
 }
 
-/// As in Apple's documentation of each error.
+/// The messages are those of Apple's documentation of each error.
 @Test func `errors of the App Store Server API have Apple's messages`() {
     let messages: [ServerAPIError: String] = [
         .invalidRequestRevision: "Invalid request revision.", .invalidTransactionID: "Invalid transaction id.",
@@ -58,7 +58,7 @@ private let onlyByFault: Set<ServerAPIError> = [
     for (error, message) in messages { #expect(error.message == message) }
 }
 
-/// An invalid request, and its error.
+/// An invalid request, and the error that it causes.
 private struct Wrong {
     let error: ServerAPIError
     let method: HTTPRequest.Method
@@ -141,7 +141,7 @@ private func wrongNotificationRequests(_ state: AppStoreState) -> [Wrong] {
             $0["transactionId"] = .string(state.id(of: state.transactions[0]))
         },
         wrong(.invalidPaginationToken, token: "x"),
-        // The first notification is from January, and it is September.
+        // The first notification is from January, and it is September now.
         wrong(.paginationTokenExpired, token: String(decoding: Base64.urlSafe.encode(Array("0".utf8)), as: UTF8.self)),
     ]
 }

@@ -25,7 +25,7 @@ enum Shop: CalculatorSeller {
             apps: [app(gracePeriodDays: gracePeriodDays, url: url)])
     }
 
-    /// With one customer who has the app.
+    /// Returns a store with one customer who has the app.
     static func state(
         of customer: String, _ environment: AppStoreEnvironment = .production, at now: String = "2014-09-06T10:00:00Z",
         gracePeriodDays: Int? = nil, url: String? = nil
@@ -38,14 +38,14 @@ enum Shop: CalculatorSeller {
 }
 
 extension AppStoreState {
-    /// The last notification, verified as a developer's server would.
+    /// The last notification, verified as a developer's server verifies it.
     func lastNotification() throws -> VerifiedNotification {
         guard let notification = notifications.last else { throw NothingThere() }
         let payload = try Shop.signer.notification(notification, in: self)
         return try Shop.verifier.verifyNotification(Array(payload.utf8), now: now)
     }
 
-    /// The names of the notifications from `first` on: `DID_RENEW`, `EXPIRED/VOLUNTARY`.
+    /// Returns the names of the notifications from `first` on, such as `DID_RENEW` and `EXPIRED/VOLUNTARY`.
     func notificationNames(since first: Int = 0) -> [String] { notifications[first...].map(\.name) }
 }
 
@@ -55,7 +55,7 @@ extension StoreNotification {
 
 struct NothingThere: Error {}
 
-/// A running store, which gets requests without a socket.
+/// A running store that receives requests without a socket.
 struct Counter {
     let http: any TestClientProtocol
     let store: LocalAppStore
@@ -99,7 +99,7 @@ func withCounter(
     sender: @escaping LocalAppStore.NotificationSender = { _, _, _ in .success },
     _ body: @escaping @Sendable (Counter) async throws -> Void
 ) async throws {
-    // 2026-11-20T12:00:00Z: tokens expire by real time, which is fixed in tests.
+    // 2026-11-20T12:00:00Z. Tokens expire by real time, which is constant in tests.
     let now = Date(timeIntervalSince1970: 1_795_176_000)
     let store = LocalAppStore(state, signer: Shop.signer, sender: sender)
     let key = try ServerAPIKey(seed: state.seed)

@@ -23,7 +23,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
             Shop.date("2026-01-10T12:00:00Z"), Shop.date("2026-01-17T12:00:00Z"),
         ])
     #expect(state.transactions[1].expiresDate == Shop.date("2026-02-17T12:00:00Z"))
-    // Charged, and signed, before the period begins.
+    // A renewal is charged and signed before its period begins.
     let notification = try state.lastNotification()
     let transaction = try #require(notification.transaction).payload
     #expect(try #require(transaction.signedDate) < #require(transaction.purchaseDate))
@@ -255,7 +255,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(state.transactions.count == 13)
     #expect(state.notificationNames().filter { $0 == "DID_RENEW" }.count == 12)
     #expect(state.notificationNames().last == "EXPIRED/VOLUNTARY")
-    // It renews again after another purchase. A year takes an hour.
+    // The subscription renews again after another purchase. A year takes an hour here.
     try state.buy(Shop.yearly, "Hana")
     state.advance(to: start.addingTimeInterval(7200 + 3600))
     #expect(state.transactions.count == 15)
@@ -296,7 +296,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     state.advance(to: start.addingTimeInterval(5 * 3600 + 180))
     #expect(try state.entitledProducts(of: "Hana").isEmpty)
 
-    // The journal's header keeps it. Without it, Apple's lengths apply.
+    // The journal's header stores the lengths. Without them, Apple's lengths apply.
     let kept = try JSONDecoder().decode(JournalHeader.self, from: JSONEncoder().encode(slow.header))
     #expect(kept.sandboxPeriods == slow.header.sandboxPeriods)
     #expect(try scenario("environment: Sandbox").header.sandboxPeriods == nil)

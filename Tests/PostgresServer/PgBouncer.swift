@@ -2,7 +2,7 @@ import Foundation
 
 /// A PgBouncer between the tests and a PostgreSQL server, on a free loopback port.
 ///
-/// It is stopped and removed when the object goes, and when the process ends in any way.
+/// It is stopped and removed when this object is deallocated, and when the process ends in any way.
 package final class PgBouncer: Sendable {
     package enum Mode: String, Sendable, CaseIterable {
         case session, transaction, statement
@@ -18,7 +18,7 @@ package final class PgBouncer: Sendable {
 
     /// - Parameters:
     ///   - connections: how many connections to the server all clients of a database share.
-    ///   - database: what the database `shop` leads to; see `lead`.
+    ///   - database: what the pooler's database `shop` leads to; see `lead`.
     package init(before server: PostgresServer, mode: Mode, connections: Int, shop database: String? = nil) throws {
         self.mode = mode
         self.connections = connections
@@ -43,7 +43,7 @@ package final class PgBouncer: Sendable {
         try Self.write(
             Self.settings(server, database, port: port, mode, connections, in: folder), to: folder + "/pgbouncer.ini",
             tools)
-        // Not by SIGHUP, which processes that tests start may inherit as blocked.
+        // SIGHUP wouldn't work: the processes that tests start may inherit it as blocked.
         try tools.run(
             "psql", ["-h", "127.0.0.1", "-p", "\(port)", "-U", "tenure", "-c", "RELOAD", "pgbouncer"], in: folder)
     }
@@ -77,7 +77,7 @@ package final class PgBouncer: Sendable {
             """
     }
 
-    /// Where to connect. `options` are those of a URL, as in `schema=one`.
+    /// Returns the URL of a database. `options` are those of a URL, such as `schema=one`.
     package func url(database: String = "postgres", _ options: String = "") -> String {
         "postgres://tenure@127.0.0.1:\(port)/\(database)" + (options.isEmpty ? "" : "?" + options)
     }

@@ -1,13 +1,14 @@
 import Foundation
 
-/// A PostgreSQL of the tests' own, on a free loopback port, in a temporary folder.
+/// A PostgreSQL server for tests, on a free loopback port, in a temporary folder.
 ///
-/// It flushes like a real one. It is stopped and removed when the object goes, and when the process ends in any way.
+/// It flushes as a server in production does. It is stopped and removed when this object is deallocated, and when the
+/// process ends in any way.
 package final class PostgresServer: Sendable {
     package let port: Int
     let folder: String
     let tools: PostgresTools
-    /// Open as long as this process lives: its end is what the watchman waits for.
+    /// Open as long as this process lives. The watching process waits until it is closed.
     private let watch: FileHandle
 
     /// A server that all tests of a process share. They must not stop it.
@@ -16,10 +17,10 @@ package final class PostgresServer: Sendable {
     private static let sharedServer = Result { try PostgresServer() }
 
     /// - Parameters:
-    ///   - settings: of `postgresql.conf`.
+    ///   - settings: settings of `postgresql.conf`.
     ///   - access: lines of `pg_hba.conf`, before the one that trusts every client.
     ///   - certificate: PEM files for TLS.
-    ///   - parent: where its folder is created, if not in the system's folder for temporary files.
+    ///   - parent: the folder for the server's folder; by default the system's folder for temporary files.
     package init(
         settings: [String: String] = [:], access: [String] = [], certificate: (chain: String, key: String)? = nil,
         in parent: String? = nil
@@ -35,10 +36,10 @@ package final class PostgresServer: Sendable {
             "-D", folder + "/data", "-U", "tenure", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync",
         ]
         do {
-            // Texts in the order of a language, as most servers have them, and not of their bytes.
+            // Most servers sort texts by the rules of a language, and not by their bytes.
             try tools.run("initdb", basics + ["--locale-provider=icu", "--icu-locale=en"], in: folder)
         } catch {
-            // Before PostgreSQL 15, or built without ICU.
+            // This is for PostgreSQL before version 15, or built without ICU.
             try? FileManager.default.removeItem(atPath: folder + "/data")
             try tools.run("initdb", basics, in: folder)
         }
@@ -48,7 +49,7 @@ package final class PostgresServer: Sendable {
             "deadlock_timeout": "200ms", "lc_messages": "C", "log_min_messages": "fatal",
         ]
         if let certificate {
-            // The key must be the server's, and closed to others.
+            // The key must belong to the server's user, and no other user may read it.
             for (name, path) in [("server.crt", certificate.chain), ("server.key", certificate.key)] {
                 let copy = folder + "/" + name
                 try FileManager.default.copyItem(atPath: path, toPath: copy)
@@ -68,7 +69,7 @@ package final class PostgresServer: Sendable {
         try start()
     }
 
-    /// A streaming standby of a primary server.
+    /// Creates a streaming standby of a primary server.
     init(standbyOf primary: PostgresServer) throws {
         tools = primary.tools
         folder = Self.newFolderName()
@@ -98,19 +99,19 @@ package final class PostgresServer: Sendable {
 
     deinit { try? watch.close() }
 
-    /// Where to connect. `options` are those of a URL, as in `schema=one&sslmode=require`.
+    /// Returns the URL of a database. `options` are those of a URL, such as `schema=one&sslmode=require`.
     package func url(user: String = "tenure", database: String = "postgres", _ options: String = "") -> String {
         "postgres://\(user)@127.0.0.1:\(port)/\(database)" + (options.isEmpty ? "" : "?" + options)
     }
 
-    // MARK: Running it
+    // MARK: Start and stop
 
-    /// Returns when it takes connections.
+    /// Starts the server. Returns when it accepts connections.
     package func start() throws {
         try tools.startServer(in: folder)
     }
 
-    /// Restarts it as a standby without a primary server, which accepts no writes.
+    /// Restarts the server as a standby without a primary server, which accepts no writes.
     package func becomeStandby() throws {
         try stop(.fast)
         let mark = folder + "/data/standby.signal"
@@ -134,16 +135,17 @@ package final class PostgresServer: Sendable {
     package enum Stop: String, Sendable {
         /// Ends connections and transactions in order.
         case fast
-        /// As if the machine had lost its power; the next start recovers.
+        /// Stops as if the machine had lost its power. The next start recovers the database.
         case immediate
     }
 
-    /// Returns when it is gone.
+    /// Stops the server. Returns when it has ended.
     package func stop(_ mode: Stop) throws {
         try tools.run("pg_ctl", ["-D", folder + "/data", "-m", mode.rawValue, "-w", "stop"], in: folder)
     }
 
-    /// Paths of Unix sockets have at most 107 bytes. The server's user may not be able to read another user's folder.
+    /// Returns a new folder with a short path: paths of Unix sockets have at most 107 bytes. The server's user may not
+    /// be able to read another user's folder.
     private static func newFolderName(in given: String? = nil) -> String {
         let temporary = FileManager.default.isWritableFile(atPath: "/tmp") ? "/tmp/" : NSTemporaryDirectory()
         return (given.map { $0 + "/" } ?? temporary) + "tenure-pg-" + UUID().uuidString.prefix(8)
@@ -156,7 +158,7 @@ package final class PostgresServer: Sendable {
         try tools.giveAway(path)
     }
 
-    /// A port on which no process listens now.
+    /// Returns a port on which no process listens now.
     static func freePort() throws -> Int {
         #if canImport(Darwin)
             let kind = SOCK_STREAM

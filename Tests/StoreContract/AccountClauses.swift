@@ -7,7 +7,7 @@ extension StoreClause {
         StoreClause("newest: customers that signed data merged move to the new user together") { store in
             for isNamedFirst in [true, false] {
                 let (id, user) = (isNamedFirst ? "1" : "2", isNamedFirst ? "u" : "w")
-                // First known by a purchase without an account.
+                // The customer's first purchase was signed without an account (`appTransactionId`).
                 let early = try await store.bring(by: [Identity(.originalTransactionID, "x\(id)")], purchase: "x\(id)")
                 let account = try await store.bring(id)
                 let joined = [Identity(.appTransactionID, id), Identity(.originalTransactionID, "x\(id)")]

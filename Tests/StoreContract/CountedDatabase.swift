@@ -36,7 +36,7 @@ package struct CountedDatabase: Database {
 
         package var transactions: [Transaction] { state.withLock { $0.all } }
         package var writes: [Transaction] { transactions.filter(\.writes) }
-        /// Whether a transaction that writes is under way.
+        /// Whether a transaction that writes is running.
         package var isWriting: Bool { state.withLock { $0.running > 0 } }
 
         fileprivate func run(_ change: Int) { state.withLock { $0.running += change } }
@@ -169,14 +169,14 @@ extension Store {
     }
 }
 
-/// How many entries of facts were worked on, and the transactions that wrote.
+/// The number of entries of facts that were decoded, combined or reported, and the transactions that wrote.
 struct Work: Sendable {
-    /// While a transaction wrote.
+    /// The entries that were processed while a transaction wrote.
     var within = 0
     var outside = 0
     var writes: [CountedDatabase.Transaction] = []
 
-    /// Expects that others wait no longer than for twenty ordinary updates.
+    /// Expects that other writers wait no longer than for twenty ordinary updates.
     func expectShort(than ordinary: CountedDatabase.Transaction, _ name: String) throws {
         try StoreContract.expect(
             within < 200, "\(name): \(within) entries verified, evaluated, decoded or combined in a transaction")

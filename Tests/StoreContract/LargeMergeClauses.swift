@@ -107,7 +107,7 @@ extension Store {
         }
     }
 
-    /// Expects the count of purchases, and facts that equal what the rows prove.
+    /// Expects this number of purchases, and facts that equal what the rows prove.
     fileprivate func expect(_ purchases: Int, of customer: Customer) async throws {
         let now = try await present(customer)
         try StoreContract.expect(

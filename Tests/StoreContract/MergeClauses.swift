@@ -43,7 +43,7 @@ extension StoreClause {
             try expect(try await store.lookUp(one.id)?.id == one.id, "the other is still there")
         },
         StoreClause("two customers who each have an app transaction stay two, whether or not it has an ID") { store in
-            // Once with one purchase, once with so many that the update is written in pieces.
+            // The first customers have one purchase, the second ones so many that the update is written in pieces.
             for (index, count) in [1, 800].enumerated() {
                 for (mine, theirs) in [(nil, nil), (nil, "b"), ("a", nil)] as [(String?, String?)] {
                     let name = "\(mine ?? "") \(theirs ?? "") \(count)"
@@ -57,7 +57,8 @@ extension StoreClause {
                         let after = try await store.lookUp(other.id)
                         try expect(after?.id == other.id && after?.facts == other.facts, "\(name): so does the other")
                     }
-                    // The first acquisition, proven by an artifact that differs by a second.
+                    // This artifact proves the first acquisition. Its date differs by a second, which is within the
+                    // tolerance.
                     let again = Identity(.originalTransactionID, "3 \(name)")
                     let same = try await store.own(
                         mine == nil ? "c \(name)" : nil, by: again, boughtAt: 1_400_000_001, count)

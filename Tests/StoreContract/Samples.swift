@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 import TenureStore
 
-/// Invented rows for the database.
+/// Invented values for the tests of the store.
 enum Sample {
     static let now = Date(timeIntervalSince1970: 1_700_000_000)
     static let production = Realm(.production)
@@ -21,7 +21,7 @@ enum Sample {
             purchaseDate: now, revocationDate: revoked ? now : nil, signedDate: now.addingTimeInterval(days * 86_400))
     }
 
-    /// Bytes with the shape of a JWS, and a digest that isn't theirs.
+    /// Returns bytes in the form of a JWS. The digest isn't computed from them.
     static func artifact(_ text: String, _ kind: Artifact.Kind = .appTransaction) -> Artifact {
         let bytes = kind == .receipt ? Array(text.utf8) : header + Array(".\(text).c2lnbmF0dXJl".utf8)
         var digest = [UInt8](repeating: 0, count: 32)

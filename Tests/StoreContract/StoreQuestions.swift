@@ -40,7 +40,7 @@ extension Store {
         return customer
     }
 
-    /// Whether a notification is stored, for any customer or for none.
+    /// Returns whether a notification is stored, with or without a customer.
     package func keepsNotification(_ uuid: String, in realm: Realm) async throws(StoreError) -> Bool {
         try await database.read { session throws(StoreError) in
             try session.row(

@@ -1,7 +1,7 @@
 package import Foundation
 package import TenureStore
 
-/// What the service does in steps, as one call.
+/// Single calls for what the service does in several steps.
 extension Store {
     /// Finds or creates a customer and saves an update, as a sync does.
     package func update<Outcome: Sendable>(
@@ -23,7 +23,7 @@ extension Store {
 }
 
 extension DatabaseTransaction {
-    /// Begins a session of a trial if it's new and the use so far admits it.
+    /// Begins a trial session, if it is new and `admits` allows it after the sessions so far.
     package func beginTrialSession(
         _ name: String, of entitlement: String, for member: Int64, if admits: (Customer, TrialUse) -> Bool
     ) throws(StoreError) -> (customer: Customer, use: TrialUse, isCounted: Bool)? {

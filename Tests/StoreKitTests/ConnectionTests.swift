@@ -8,7 +8,7 @@ import Testing
 @testable import StoreKit
 
 @Suite(.timeLimit(.minutes(2))) struct ConnectionTests {
-    /// Runs the store on a free port of this machine for the length of the closure.
+    /// Runs the store on a free port of this machine while the closure runs.
     private func serving(
         _ kiosk: Kiosk, _ body: @escaping @Sendable (URL) async throws -> Void
     ) async throws {
@@ -113,7 +113,7 @@ import Testing
             let device = try await LocalStore(url: url, folder: folder)
             #expect(FileManager.default.fileExists(atPath: device.receiptURL.path))
             try FileManager.default.removeItem(at: folder)
-            // A file has the folder's path.
+            // Now a file is at the folder's path.
             try Data().write(to: folder)
             #expect(await complains { _ = try await LocalStore(url: url, folder: folder) })
             #expect(await complains { try await device.run { try await AppStore.sync() } })

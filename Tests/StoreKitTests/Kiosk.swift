@@ -10,7 +10,7 @@ import TenureMint
 struct Kiosk: CalculatorSeller {
     let store: LocalAppStore
 
-    /// With Ada, who bought build 37 on the first day.
+    /// Creates a store with one customer, Ada, who bought build 37 on the first day.
     init(
         _ environment: AppStoreEnvironment = .production, at now: String = "2014-09-06T10:00:00Z",
         gracePeriodDays: Int? = nil, owner: String? = "Ada"
@@ -45,7 +45,7 @@ struct Kiosk: CalculatorSeller {
     }
 }
 
-/// What the customer may use now, as an app reads it.
+/// Returns what the customer may use now, as an app reads it.
 func entitledProducts() async -> [String] {
     var products: [String] = []
     for await result in StoreKit.Transaction.currentEntitlements {

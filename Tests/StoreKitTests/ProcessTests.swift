@@ -6,7 +6,7 @@ import TenureAppStore
 import TenureCore
 import Testing
 
-/// These change the whole process, so they run one after the other.
+/// These tests change the whole process, so they run one after the other.
 @Suite(.serialized) struct ProcessTests {
     @Test func `code gets errors and empty sequences if no store is configured`() async throws {
         guard ProcessInfo.processInfo.environment["TENURE_STORE_URL"] == nil else { return }
@@ -39,7 +39,7 @@ import Testing
             #expect(url.lastPathComponent == "receipt")
             let receipt = try Kiosk.verifier.verifyReceipt(Array(Data(contentsOf: url)), now: nil)
             #expect(receipt.payload.originalAppVersion == "37")
-            // As on a device, it has new purchases once it is refreshed.
+            // As on a device, the receipt gets new purchases when it is refreshed.
             try await kiosk.buy(Kiosk.everything)
             try await AppStore.sync()
             let refreshed = try Kiosk.verifier.verifyReceipt(Array(Data(contentsOf: url)), now: nil)

@@ -9,7 +9,7 @@ import Testing
 
 /// Runs published code without changes.
 @Suite(.timeLimit(.minutes(2))) struct TutorialTests {
-    /// The store of the scenario about compared strings, after its last day.
+    /// Plays the scenario about versions that are compared as text, to the end of its last day.
     private func story(_ name: String) async throws -> (Scenario, LocalAppStore) {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Examples/scenarios/\(name).yaml")
@@ -35,7 +35,7 @@ import Testing
                 wrongByNumber.insert(expectation.customer)
             }
         }
-        // Build "2" and "9" do not come before "13" as text, and "100" does.
+        // Compared as text, "2" and "9" aren't below "13", but "100" is.
         #expect(wrongByText == ["Ada", "Boris", "Dana"])
         #expect(wrongByNumber == [])
     }

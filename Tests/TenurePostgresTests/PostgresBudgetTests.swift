@@ -6,10 +6,10 @@ import Testing
 @testable import TenurePostgres
 
 @Suite struct `the connections of several apps to one server` {
-    /// Many in `make soak`.
+    /// The number of apps, which is larger in `make soak`.
     private static let apps = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 6 : 30
 
-    /// How many connections the server has, besides the one that asks.
+    /// Returns the number of the server's connections, without the observer's.
     private func count(_ observer: PostgresConnection) throws -> Int {
         let rows = try observer.rows(
             """
@@ -81,7 +81,7 @@ import Testing
             stores.append(try await Store(PostgresDatabase(address, waitTimeout: waitTimeout)))
         }
         let most = try await load(stores, observer)
-        // A server process ends a moment after its client moved on to another database.
+        // A server process ends a moment after its client has switched to another database.
         #expect(most <= 5 + 8 + 5, "\(most)")
         try await expectOwnRows(stores)
         for store in stores { try await store.close() }
@@ -188,7 +188,7 @@ import Testing
                 }
             }
         }
-        // The first attempts begin before any failed.
+        // The first attempts begin before any of them has failed.
         #expect(cutter.cuts <= 16 + 8, "\(cutter.cuts)")
         cutter.letPass()
         while (try? await pool.run { _ throws(PostgresFailure) in }) == nil {}
@@ -196,9 +196,9 @@ import Testing
     }
 }
 
-/// What happened, in its order, on threads that may wait.
+/// Events in their order, recorded by threads that may block.
 private final class Order: @unchecked Sendable {
-    // Sound: `list` is touched between locking and unlocking only.
+    // `@unchecked Sendable` is correct: `list` is used only while the lock is held.
     private let lock = NSLock()
     private var list: [String] = []
 

@@ -30,7 +30,7 @@ import Testing
             return
         }
         #expect(cutter.cuts > 1)
-        // A service that waits is there when the network is.
+        // A service that waits for its database starts as soon as the network works.
         async let store = Store(PostgresDatabase(address, waitTimeout: waitTimeout))
         try await Task.sleep(for: .milliseconds(300))
         cutter.letPass()

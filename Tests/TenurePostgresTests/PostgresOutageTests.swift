@@ -85,7 +85,7 @@ import Testing
             #expect(error?.isRetryable == true)
         }
         try server.start()
-        // The first attempts may still fall into a pause.
+        // The pool may still be waiting before its next attempt.
         while true {
             do {
                 let found = try await store.lookUp(customer.id)
@@ -115,7 +115,7 @@ import Testing
     @Test func `an outage of PostgreSQL during a commit leaves its result open, and asks to try again`() async throws {
         let store = try await Store(PostgresDatabase(try freshAddress("connections=1"), waitTimeout: waitTimeout))
         _ = try await store.database.write(locking: []) { session throws(StoreError) in
-            // A deferred trigger runs inside COMMIT; this one ends its own connection there.
+            // A deferred trigger runs within COMMIT. This one terminates its own connection.
             try session.execute("CREATE TABLE fatal (id BIGINT)")
             try session.execute(
                 """

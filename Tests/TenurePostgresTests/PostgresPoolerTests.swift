@@ -7,7 +7,7 @@ import Testing
 @testable import TenurePostgres
 
 @Suite struct `PgBouncer before PostgreSQL` {
-    /// One app's database: what it acknowledged, by the customer's acquisition.
+    /// The database of one app, and the customers that it acknowledged, by acquisition.
     private struct App {
         let name: String
         let schema = freshSchema()
@@ -32,7 +32,7 @@ import Testing
             }
         }
 
-        /// Compares the schema, read past the pooler, with what was acknowledged.
+        /// Compares the rows, read on a direct connection, with the acknowledged ones.
         func check(on server: PostgresServer, customers: Int) async throws {
             let direct = try PostgresAddress(server.url("schema=\(schema)"))
             try await withStore(at: direct) { store in

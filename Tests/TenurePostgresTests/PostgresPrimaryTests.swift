@@ -6,9 +6,9 @@ import Testing
 
 @testable import TenurePostgres
 
-/// What a process knows of its primary server after a restart.
+/// Which primary server a process remembers after a restart.
 @Suite struct `the primary server after a restart` {
-    /// A storage as a file would be. A read fails if it is damaged.
+    /// A storage in memory instead of a file. Reading it fails if it is damaged.
     private final class Note: Sendable {
         let known = Locked<KnownPrimary?>(nil)
         let isDamaged = Locked(false)
@@ -68,7 +68,7 @@ import Testing
         try await both.close()
         #expect(try direct.rows("SELECT count(*) FROM tenure.artifacts") == [SQLRow([1])])
 
-        // An operator who means it.
+        // The operator removed the file on purpose.
         note.known.withLock { $0 = nil }
         let back = try await Store(PostgresDatabase(try PostgresAddress(old.url()), storage: note.storage))
         _ = try await back.add("d", to: "4")

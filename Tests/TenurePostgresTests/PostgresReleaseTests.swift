@@ -7,13 +7,13 @@ import Testing
 
 @testable import TenurePostgres
 
-/// Processes of two releases beside one database, directly and behind a pooler.
+/// Processes of two releases that use one database, directly and through a pooler.
 @Suite struct `a rolling upgrade on PostgreSQL` {
     enum Path: String, CaseIterable, Sendable {
         case direct, pooled
     }
 
-    /// A step that only these tests have.
+    /// A migration that only these tests have.
     private static func step(oldestWriter: Int?, oldestReader: Int?) -> Migration {
         Migration(
             "\(Migration.all.count + 1) test", version: Migration.all.count + 1, oldestWriter: oldestWriter,
@@ -56,7 +56,7 @@ import Testing
                 return try await group.reduce(into: Set<Int64>()) { $0.insert($1.id) }
             }
             #expect(both.count == 20)
-            // An old process that is restarted in the middle starts.
+            // A process of the old release can restart during the migration.
             let restarted = try await Self.open(direct, adding: nil)
             _ = try await restarted.add("b", to: "705")
             for store in [old, new, restarted] { try await store.close() }
@@ -105,7 +105,7 @@ import Testing
             let step = Self.step(oldestWriter: nil, oldestReader: 1)
             let old = try await Self.open(address, adding: nil)
             let (begins, goesOn) = (Signal(), Signal())
-            // Checked before the migration, so it must end before it.
+            // This transaction checked the schema before the migration, so it must end before the migration changes it.
             async let first = old.write { transaction in
                 begins.fire()
                 goesOn.wait()
@@ -113,7 +113,7 @@ import Testing
             }
             while !begins.hasHappened { try await Task.sleep(for: .milliseconds(5)) }
             async let new = Self.open(direct, adding: step)
-            // The migration waits for the lock now. What begins later waits behind it.
+            // The migration is now waiting for the lock. Later transactions wait behind it.
             let admin = try PostgresConnection(to: direct, for: .transactions)
             let lock = AdvisoryKeys.number("migrations", direct.schema, "")
             let waiting = """
@@ -184,7 +184,7 @@ import Testing
         #expect(try await store.lookUp(customer.id) == customer)
         await #expect(throws: moved) { try await Self.open(address, adding: nil) }
         try await Store(PostgresDatabase(address, .existing(of: nil))).close()
-        // As documented.
+        // This statement is the documented way to use the source again.
         try PostgresConnection(to: address, for: .transactions)
             .run("UPDATE \(address.schema).database_state SET moved_to = NULL")
         _ = try await store.add("b", to: "705")

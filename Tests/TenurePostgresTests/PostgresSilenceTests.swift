@@ -6,7 +6,7 @@ import Testing
 @testable import TenurePostgres
 
 @Suite struct `a PostgreSQL server that doesn't answer` {
-    /// Calls again while the error says that it may help. Returns how long it took.
+    /// Repeats an operation while its error allows that. Returns the total time.
     @discardableResult
     private func untilDone(_ body: () async throws -> Void) async throws -> Duration {
         let began = ContinuousClock.now
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// Fails, as it should: within 9 seconds, and some more on a machine that is busy with other tests.
+    /// Expects an error within 9 seconds, with some tolerance for a machine that is busy with other tests.
     private func expectFailure(
         _ what: Comment, within limit: Duration = .seconds(20), _ body: () async throws -> Void
     ) async {
@@ -61,7 +61,7 @@ import Testing
         let customer = try await store.add("a", to: "1")
         #expect(try await store.lookUp(customer.id) == customer)
         try server.freeze()
-        // More than sockets hold, so that it can't even be sent.
+        // This text is larger than the buffers of a socket, so it can't be sent completely.
         let text = sends ? String(repeating: "a", count: 20_000_000) : "b"
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await expectFailure("write") { _ = try await store.add(text, to: "2") } }
@@ -105,7 +105,7 @@ import Testing
 
         try old.thaw()
         let direct = try PostgresConnection(to: try PostgresAddress(old.url()), for: .transactions)
-        // Also a process that noticed nothing moves on.
+        // A process that was idle during the failover must use the new primary, too.
         try await Task.sleep(for: .seconds(6))
         let before = try direct.rows("SELECT count(*) FROM tenure.artifacts")
         for number in 0..<20 {
@@ -115,7 +115,7 @@ import Testing
         }
         #expect(try direct.rows("SELECT count(*) FROM tenure.artifacts") == before)
         for store in [store, idle] { try await store.close() }
-        // A new process that meets both takes the new one.
+        // A new process that reaches both servers uses the new primary.
         let later = try await Store(PostgresDatabase(address))
         _ = try await later.add("d", to: "4")
         #expect(try direct.rows("SELECT count(*) FROM tenure.artifacts") == before)
@@ -136,11 +136,11 @@ import Testing
             try await Task.sleep(for: .milliseconds(20))
         }
         await expectFailure("write") { _ = try await store.add("b", to: "2") }
-        // Nothing goes on waiting on the server, where it would keep a connection.
+        // No statement keeps waiting on the server, where it would occupy a connection.
         let waiting = try owner.rows("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
         #expect(waiting == [SQLRow([0])])
         try await store.close()
-        // What the next attempt finds has no standby yet, although it writes nothing itself.
+        // The rows of the first attempt have no standby yet. The next process must not read them as committed.
         let next = try await Store(PostgresDatabase(address))
         await expectFailure("repeated") { try await next.write { try $0.check() } }
         let customers = try await next.read { try $0.customers(after: 0, limit: 10) }

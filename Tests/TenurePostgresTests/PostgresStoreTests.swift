@@ -143,7 +143,7 @@ import Testing
                 hasWritten.wait()
                 return [before, try session.row("SELECT count(*) FROM customers")?.integer(0)]
             }
-            // On a thread that may block.
+            // This closure runs on a thread that may block.
             try await store.write { _ in hasRead.wait() }
             _ = try await store.add("b", to: "2")
             hasWritten.fire()

@@ -6,7 +6,7 @@ import TenureStore
 
 @testable import TenurePostgres
 
-/// A name that no other test has.
+/// Returns a schema name that no other test uses.
 func freshSchema() -> String { "t_" + UUID().uuidString.replacing("-", with: "").lowercased() }
 
 /// An address on the shared server, with its own schema.
@@ -15,7 +15,7 @@ func freshAddress(_ options: String = "") throws -> PostgresAddress {
     return try PostgresAddress(try PostgresServer.shared().url("schema=\(freshSchema())\(more)"))
 }
 
-/// Long enough that no test fails on a slow machine that runs many tests at once.
+/// The timeout for waiting; long enough for a slow machine that runs many tests at once.
 let waitTimeout: Duration = .seconds(120)
 
 /// Calls `body` with a new store, and closes the store.
@@ -44,8 +44,8 @@ extension Store {
     }
 }
 
-/// An event that happens once, and on which threads can wait. For bodies of transactions, which run on threads that may
-/// block.
+/// An event that happens once, and for which threads can wait. Use it in bodies of transactions, which run on threads
+/// that may block.
 final class Signal: @unchecked Sendable {
     // `Locked` can't wait until another thread changes the value. `hasFired` is used only while the condition is locked.
     private let condition = NSCondition()
@@ -71,7 +71,7 @@ final class Signal: @unchecked Sendable {
     }
 }
 
-/// How often something happened, counted from several threads.
+/// A counter for several threads.
 final class Counter: Sendable {
     private let count = Locked(0)
 
@@ -85,7 +85,7 @@ final class Counter: Sendable {
     var value: Int { count.withLock { $0 } }
 }
 
-/// What happened so far, and tasks that wait until so much has happened.
+/// The entries so far. Tasks can wait for a number of entries.
 actor Log<Entry: Sendable> {
     private(set) var entries: [Entry] = []
     private var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
@@ -102,7 +102,7 @@ actor Log<Entry: Sendable> {
     }
 }
 
-/// Names and types of all columns, and all indexes.
+/// Returns the names and types of all columns, and all indexes.
 func shape(of address: PostgresAddress) throws -> [SQLRow] {
     let connection = try PostgresConnection(to: address, for: .transactions)
     return try connection.rows(

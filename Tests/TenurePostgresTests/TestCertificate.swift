@@ -1,7 +1,7 @@
 import CommandRunner
 import Foundation
 
-/// A certificate for 127.0.0.1 that signs itself, as PEM files.
+/// A self-signed certificate for 127.0.0.1, as PEM files.
 struct TestCertificate {
     let chain: String
     let key: String

@@ -13,9 +13,9 @@ import Testing
 @Suite struct `a policy that another process published and this one doesn't have yet` {
     @Test func `another process's policy is read if a promise depends on it`() async throws {
         try await withFolder { folder in
-            // Promises everything to customers from before 2020.
+            // This policy promises everything to customers who came before 2020.
             let later = try Calculator.policy(honors: [Honor(era: "paid"), Honor(era: "freemium")])
-            // One that looks again only in an hour.
+            // This service reads the active policy from the database only once an hour.
             try await withServiceTestBed(in: folder, { $0.policyStaleness = .seconds(3600) }) { first in
                 let request = SyncRequest(appTransaction: try Calculator.minter().newcomer())
                 let before = try await first.client.sync(request)
@@ -34,7 +34,7 @@ import Testing
     @Test func `another process's policy is read by a sync and a notification too`() async throws {
         try await withFolder { folder in
             let later = try Calculator.policy(honors: [Honor(era: "paid"), Honor(era: "freemium")])
-            // One that looks again only in an hour.
+            // This service reads the active policy from the database only once an hour.
             try await withServiceTestBed(in: folder, { $0.policyStaleness = .seconds(3600) }) { first in
                 let request = SyncRequest(appTransaction: try Calculator.minter().newcomer("704000000000000002"))
                 let other = SyncRequest(appTransaction: try Calculator.minter().newcomer("704000000000000003"))

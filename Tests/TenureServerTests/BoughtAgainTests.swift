@@ -57,7 +57,7 @@ import Testing
     {
         try await withAdminClient { admin, _ in
             let (id, elsewhere) = ("704000000000000021", UUID())
-            // One device saw no refund, and no ID.
+            // The first device saw no refund, and its artifacts have no ID.
             var one: CustomerResponse?
             for place in [0, 2, 3] {
                 one = try await admin.client.sync(SyncRequest(appTransaction: try appTransaction(place, of: nil)))

@@ -135,7 +135,7 @@ import Testing
                     appTransaction: try minter.text(.appTransaction), transactions: [try minter.text(.transaction)]))
             #expect(buyer.id == tester.id)
             #expect(buyer.entitlements["everything"]?.outcome == .granted)
-            // The same ids in production are somebody else.
+            // The same IDs in production belong to another customer.
             let owner = try await client.sync(
                 SyncRequest(appTransaction: try Calculator.minter().newcomer("704000000000000001"), transactions: []))
             #expect(owner.id != buyer.id)

@@ -15,7 +15,7 @@ import Testing
             let jws = try Calculator.minter().text(.appTransaction)
             let answer = try await testBed.client.sync(SyncRequest(appTransaction: jws))
             _ = try await testBed.client.sync(SyncRequest(appTransaction: jws))
-            // A finder, and a device that it was not signed for.
+            // These requests come from someone who found the artifact, and from a device for which it wasn't signed.
             _ = try await testBed.client.sync(SyncRequest(appTransaction: jws), from: nil)
             _ = try await testBed.client.sync(SyncRequest(appTransaction: jws), from: UUID())
             let customer = try #require(try await testBed.service.store.read({ try $0.customer(named: answer.id) }))

@@ -75,7 +75,7 @@ import Testing
                     .appTransaction,
                     [
                         "originalApplicationVersion": .string("120"),
-                        // Two hours after the change.
+                        // two hours after the app became free
                         "originalPurchaseDate": .instant(Date(timeIntervalSince1970: 1_433_966_400)),
                     ]), transactions: [])
             let first = try await client.sync(sync)

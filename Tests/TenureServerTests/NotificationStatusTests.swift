@@ -28,7 +28,8 @@ import Testing
         let jws = String(decoding: try Calculator.minter().mint(.notification, with: defect), as: UTF8.self)
         try await withService { client in
             let response = try await client.notify(jws)
-            // Some defects leave it sound: a certificate that ended since, for one.
+            // Some corruptions leave the notification valid, such as a certificate that has expired since it was
+            // signed.
             guard response.status != .ok else { return }
             let problem = try client.problem(response)
             #expect([.nothingVerified, .malformedRequest, .misconfigured, .tooLarge].contains(problem.code))
@@ -80,7 +81,7 @@ import Testing
     }
 
     @Test func `the response to a notification asks for it again after too many unknown signers`() async throws {
-        // Nothing is left for checking a signer who was not seen before, though it be Apple.
+        // The unknown signers have used up the time for verification, so a genuine new signer is refused, too.
         let sound = Array(try Self.jws().utf8)
         try await withServiceTestBed { testBed in
             let cache = ChainCache(

@@ -17,7 +17,7 @@ import Testing
     private static let day: TimeInterval = 86_400
     private static let now = Calculator.now
 
-    /// A period of the yearly subscription, from `start` days before now for `length` days.
+    /// Returns a period of the yearly subscription that began `start` days ago and lasts `length` days.
     private static func period(_ id: String = "1", start: Double, length: Double = 30) -> SimulatedPurchase {
         let start = now.addingTimeInterval(-start * day)
         return SimulatedPurchase(
@@ -41,7 +41,7 @@ import Testing
         Calculator.minter(signed: now.addingTimeInterval(-secondsAgo))
     }
 
-    // MARK: What is kept
+    // MARK: Storage
 
     @Test func `notifications are stored as they came, once, and recognized when they are repeated`() async throws {
         try await withServiceTestBed { testBed in
@@ -101,7 +101,7 @@ import Testing
     @Test func `notifications of the sandbox create a customer only in the sandbox`() async throws {
         try await withServiceTestBed { testBed in
             let minter = Calculator.minter(.sandbox)
-            // As the sandbox sends a test: without the app's id.
+            // The sandbox sends a test notification without the app's Apple ID.
             #expect(
                 try await testBed.client.notify(
                     try minter.notification("TEST", uuid: "t", data: ["appAppleId": .null])
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    // MARK: What they do
+    // MARK: Effects
 
     @Test func `notifications of an old period's refund end no subscription`() async throws {
         try await withServiceTestBed { testBed in
@@ -259,7 +259,7 @@ import Testing
                     revoked == nil ? "RESCIND_CONSENT" : "REFUND", uuid: "u\(secondsAgo)", part: "appData", data)
             }
             let token = try #require(before.accessToken).value
-            // It carries the app transaction, and says nothing of a refund.
+            // This notification has the app transaction, without a revocation date.
             #expect(try await testBed.client.notify(try appData(revoked: nil, 50)).status == .ok)
             #expect(try await testBed.client.customer(token).entitlements["everything"]?.outcome == .granted)
             #expect(

@@ -10,7 +10,7 @@ import Testing
 
 /// A customer with one app transaction. All artifacts were signed for the device of `Calculator`.
 private struct Buyer: Sendable {
-    /// Nil: the App Store signs none yet.
+    /// The `appTransactionId`; nil for an app transaction that Apple signed before that field existed.
     var id: String?
     let version: String
     let bought: TimeInterval
@@ -28,7 +28,7 @@ private struct Buyer: Sendable {
             ])
     }
 
-    /// Of a product that no entitlement lists.
+    /// Returns a transaction of a product that no entitlement lists.
     func transaction(_ number: String, hasID: Bool = true) throws -> String {
         try Calculator.minter().text(
             .transaction,
@@ -50,7 +50,7 @@ extension CustomerResponse {
     fileprivate var isGranted: Bool { entitlements["everything"]?.outcome == .granted }
 }
 
-/// Who is one customer, whatever a client sends.
+/// Which artifacts become one customer, whatever a client sends.
 @Suite struct `customers who share a device` {
     private static let one = "704000000000000001"
     private static let two = "704000000000000077"
@@ -61,7 +61,7 @@ extension CustomerResponse {
     ) async throws {
         let (owner, newcomer) = (Buyer.owner(id: ownersID), Buyer.newcomer(id: newcomersID))
         try await withService { client in
-            // An older artifact of the owner's, from before there were IDs.
+            // an older artifact of the owner, signed before app transactions had IDs
             let old = try owner.transaction("1001", hasID: false)
             let owners = try owner.request(old, try owner.transaction("1002"))
             let newcomers = try newcomer.request(try newcomer.transaction("1003"))
@@ -136,7 +136,8 @@ extension CustomerResponse {
         let elsewhere = UUID()
         try await withService { client in
             let first = try await client.sync(try old.request(try old.transaction("1001")))
-            // On another device, by then with an ID: nothing says yet that it is the same.
+            // This is another device, and the app transaction has an ID now. Nothing proves yet that it is the same
+            // customer.
             let second = try await client.sync(try new.request(on: elsewhere))
             #expect(second.id != first.id)
             let joined = try await client.sync(try new.request(try old.transaction("1001")))

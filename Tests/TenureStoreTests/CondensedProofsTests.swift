@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenureStore
 
-/// A random customer: what was signed, and the policies under which it is judged.
+/// A random customer: the signed proofs, and the policies under which they are judged.
 private struct Signings {
     static let start = Date(timeIntervalSince1970: 1_388_534_400)  // 2014-01-01
     static let bought = start.addingTimeInterval(86_400)
@@ -19,7 +19,7 @@ private struct Signings {
 
     mutating func flip(_ one: Int, of all: Int) -> Bool { Int.random(in: 0..<all, using: &random) < one }
 
-    /// `revocations`: so many of the proofs are revoked.
+    /// - Parameter revocations: how many of the proofs are revoked.
     mutating func proofs(_ count: Int, revocations: Int, withinDays days: Int) -> [AppProof] {
         var proofs: [AppProof] = []
         for place in 0..<count {
@@ -37,7 +37,8 @@ private struct Signings {
         return proofs
     }
 
-    /// Paid, free, paid, …: each era begins at a random hour, or with a month.
+    /// Returns a policy with alternating paid and free eras. Each one begins at a random hour, or at the start of a
+    /// month.
     mutating func policy(beginningWithMonths: Bool) throws -> Policy {
         var begins = (0..<3).map { _ in
             beginningWithMonths
@@ -97,7 +98,7 @@ extension Date {
             count, revocations: min(count, [0, 1, 1, 2, 5].randomElement(using: &signings.random) ?? 0), withinDays: 400
         )
         let all = Self.evidence(proofs)
-        // The last one may be a revocation that a notification brings late.
+        // The last proof may be a revocation that a notification brings later.
         let orders = [
             proofs.shuffled(using: &signings.random), Array(proofs.reversed()),
             proofs.sorted { ($0.signedDate ?? .distantPast) < ($1.signedDate ?? .distantPast) },
@@ -119,8 +120,8 @@ extension Date {
         }
     }
 
-    // Between the first and the last of a month, and before the last 64, none is kept: under eras that begin with months
-    // they decide nothing that those don't.
+    // Of each month, only the first proof and the last one are kept, except for the newest 64. Under eras that begin
+    // with months, the others can't change a decision.
     @Test(arguments: 0..<40) func `condensed proofs are few for thousands of artifacts, and decide like all of them`(
         seed: UInt64
     ) throws {
@@ -128,7 +129,8 @@ extension Date {
         let proofs = signings.proofs(4000, revocations: Int(seed % 4), withinDays: 365)
         var facts = CustomerFacts()
         for chunk in proofs.shuffled(using: &signings.random).chunks(of: 200) { facts.add(Array(chunk)) }
-        // Three rows: app transactions, those of the server, receipts; and each revoked one.
+        // App transactions, app transactions of the server, and receipts are condensed separately. Each revoked one is
+        // kept.
         #expect(facts.proofs.count <= 3 * (2 * 12 + 64) + 3)
         var together = CustomerFacts()
         together.add(proofs)

@@ -27,7 +27,7 @@ import Testing
             for _ in 0..<Int.random(in: 1...6, using: &random) {
                 bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
             }
-            // Some of these read, as other facts; none may trap.
+            // Some of these bytes decode, as other facts. None may crash the decoder.
             _ = try? CustomerFacts(decoding: bytes)
         }
         for length in [9, 10, 11, 64] {
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func `reading a customer's facts doesn't reserve memory for a false length`() {
-        // A list of 2^62 entries in nine bytes.
+        // These nine bytes claim a list of 2^62 entries.
         let bytes: [UInt8] = [1, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x40]
         #expect(throws: StoreError.self) { try CustomerFacts(decoding: bytes) }
     }
@@ -64,13 +64,13 @@ import Testing
         #expect(shown.limited(by: [other], in: .production).proofs == shown.proofs)
     }
 
-    // A customer who opens the app every day for years must not make every look-up slower.
+    // A customer who opens the app every day for years must not make each look-up slower.
     @Test func `a customer's facts don't grow with every new signature of the same facts`() {
         var facts = CustomerFacts()
         for day in 0..<1000 {
             facts.add([AppProof.signed(Date(timeIntervalSince1970: 1_400_000_000 + Double(day) * 86_400))])
         }
-        // The first and the last of each month, and the last 64.
+        // The first and the last proof of each month are kept, and the newest 64.
         #expect(facts.proofs.count <= 2 * 34 + 64)
     }
 

@@ -8,7 +8,7 @@ import Testing
 @Suite struct `joined facts about a customer` {
     private static let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 1 : 100
 
-    /// A fact that an update adds, from few values, so that signing instants often agree.
+    /// A fact that an update adds. It is made from few values, so that signing dates often coincide.
     private enum Word {
         case proof(AppProof)
         case purchase(Purchase)
@@ -65,7 +65,7 @@ import Testing
             let words = (0..<Int.random(in: 1...9, using: &random)).map { _ in Word(using: &random) }
             let whole = facts(words)
             #expect(facts(words.shuffled(using: &random) + words.shuffled(using: &random)) == whole, "round \(round)")
-            // In two halves that know nothing of each other, and then are one: as two customers who are merged.
+            // The facts are split between two customers, who are then merged.
             let cut = Int.random(in: 0...words.count, using: &random)
             var (left, right) = (facts(words[..<cut]), facts(words[cut...]))
             let other = left

@@ -6,7 +6,7 @@ import Testing
 /// Tests with lines of `/proc/self/mountinfo`.
 @Suite struct `a network file system` {
     #if os(Linux)
-        /// As in `/proc/self/mountinfo`.
+        /// Lines as in `/proc/self/mountinfo`.
         private static let table = [
             "22 27 0:21 / /proc rw,relatime - proc proc rw",
             "27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw",

@@ -9,7 +9,7 @@ import Testing
         let ids = seconds.map { PublicID.customer.ordered(at: Date(timeIntervalSince1970: $0)) }
         let instants = ids.map { String($0.dropFirst(4).prefix(9)) }
         #expect(instants == instants.sorted())
-        // Before 1970 there is one instant.
+        // All dates before 1970 are encoded as the same instant.
         #expect(instants[0] == instants[1] && Set(instants).count == seconds.count - 1)
     }
 

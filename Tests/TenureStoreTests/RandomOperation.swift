@@ -23,7 +23,7 @@ struct RandomOperation: Sendable, CustomStringConvertible {
     init(number: Int, using random: inout SeededRandom) {
         self.number = number
         person = Int.random(in: 0..<4, using: &random)
-        // More syncs than other operations.
+        // Syncs are chosen more often than other operations.
         let kinds = Kind.allCases + [.largeSync, .largeSync, .complete, .subscription, .bare, .unbound]
         kind = kinds.randomElement(using: &random) ?? .smallSync
         let first = Int.random(in: 0..<100, using: &random)
@@ -93,7 +93,7 @@ struct RandomOperation: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Artifacts name their purchases.
+    /// Derives facts from artifacts that contain the names of their purchases.
     private static let rederivation = Rederivation { entries throws(StoreError) in
         var facts = CustomerFacts()
         facts.add(
@@ -164,7 +164,7 @@ struct RandomOperation: Sendable, CustomStringConvertible {
     }
 }
 
-/// The public ID with which an operation was requested that was interrupted.
+/// The public ID that an interrupted operation used, for its next attempt.
 private actor Asked {
     static let shared = Asked()
     private var ids: [String: String] = [:]

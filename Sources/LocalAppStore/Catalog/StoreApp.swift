@@ -5,13 +5,13 @@ package import TenureCore
 package struct StoreApp: Codable, Sendable, Hashable {
     package var bundleID: String
     var appAppleID: Int64
-    /// In the order in which they went on sale.
+    /// The releases, in the order in which they went on sale.
     var releases: [StoreRelease]
     var prices: [AppPrice]
     var products: [StoreProduct]
-    /// How long a customer keeps a subscription that can't be charged; nil: not switched on.
+    /// How many days a customer keeps a subscription that can't be charged; nil if the app has no Billing Grace Period.
     var gracePeriodDays: Int?
-    /// Where notifications are posted; nil: they aren't.
+    /// The URL to which notifications are posted; nil if they aren't posted.
     package var notificationURL: String?
 
     package init(
@@ -27,7 +27,7 @@ package struct StoreApp: Codable, Sendable, Hashable {
         self.notificationURL = notificationURL
     }
 
-    /// The releases for that platform. tvOS, watchOS and visionOS use iOS's if they have none.
+    /// The release on sale for a platform. tvOS, watchOS and visionOS use iOS releases if they have none.
     func release(for platform: Platform, at date: Date) -> StoreRelease? {
         func latest(_ platform: Platform) -> StoreRelease? {
             releases.last { $0.platform == platform && $0.releasedAt <= date }
@@ -36,7 +36,7 @@ package struct StoreApp: Codable, Sendable, Hashable {
         return latest(platform) ?? (!hasOwn && platform.inheritsFromIOS ? latest(.iOS) : nil)
     }
 
-    /// In milliunits; free without any price.
+    /// Returns the price in milliunits. The app is free if it has no price.
     func price(at date: Date) -> Int64 { prices.last { $0.from <= date }?.price ?? 0 }
 }
 
@@ -56,7 +56,7 @@ package struct StoreRelease: Codable, Sendable, Hashable {
         self.releasedAt = releasedAt
     }
 
-    /// The number that the App Store reports: the build, on macOS the marketing version.
+    /// The version that the App Store reports: the build; on macOS, the marketing version.
     func name(on platform: Platform) -> String {
         platform.versionKey == .shortVersionString ? version : build
     }
@@ -65,7 +65,7 @@ package struct StoreRelease: Codable, Sendable, Hashable {
 /// The app's price from an instant on.
 package struct AppPrice: Codable, Sendable, Hashable {
     var from: Date
-    /// In milliunits of the storefront's currency; 0 is free.
+    /// The price in milliunits of the storefront's currency; 0 is free.
     var price: Int64
 
     package init(from: Date, price: Int64) {

@@ -5,11 +5,11 @@ package import TenureCore
 package struct StoreProduct: Codable, Sendable, Hashable {
     package var id: String
     var type: ProductType
-    /// In milliunits, in every storefront without a separate price.
+    /// The price in milliunits, for every storefront without a separate price.
     var price: Int64
-    /// In milliunits, by storefront code.
+    /// The separate prices in milliunits, by storefront code.
     var prices: [String: Int64]
-    /// Of a subscription: a customer has one product of a group at a time.
+    /// The group of a subscription: a customer has one product of a group at a time.
     var group: String?
     /// 1 is the highest; changing to a smaller number is an upgrade.
     var level: Int
@@ -41,7 +41,7 @@ package struct StoreProduct: Codable, Sendable, Hashable {
 
 /// An introductory, promotional or win-back offer for a subscription.
 package struct SubscriptionOffer: Codable, Sendable, Hashable {
-    /// Nil for an introductory offer, which has no name.
+    /// The offer's ID; nil for an introductory offer.
     var id: String?
     var type: OfferType
     var discount: OfferDiscountType
@@ -49,7 +49,7 @@ package struct SubscriptionOffer: Codable, Sendable, Hashable {
     var period: CalendarPeriod
     /// The number of periods of an offer that is paid as you go.
     var count: Int
-    /// In milliunits, for each payment.
+    /// The price of each payment, in milliunits.
     var price: Int64
 
     package init(

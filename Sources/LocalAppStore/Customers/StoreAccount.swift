@@ -8,7 +8,7 @@ package struct StoreAccount: Sendable, Hashable {
     var family: String?
     /// `AppStore.deviceVerificationID` of each device, the first one first.
     package var devices: [UUID]
-    /// False: every charge fails.
+    /// Whether charges succeed. If false, every charge fails.
     var billingWorks = true
     /// Indexes in the store's lists.
     var acquisitions: [Int] = []

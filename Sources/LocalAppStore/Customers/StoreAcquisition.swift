@@ -15,14 +15,14 @@ package struct StoreAcquisition: Sendable, Hashable {
     let release: StoreRelease
     let date: Date
     var way: Way
-    /// In milliunits. No artifact from the App Store has it.
+    /// The price in milliunits. No artifact of the App Store contains it.
     var price: Int64
     let preorderDate: Date?
-    /// When a license of a volume purchase ends.
+    /// The end of a license from a volume purchase.
     let licenseEnds: Date?
-    /// Set while the app is refunded.
+    /// The date of the refund, while the app is refunded.
     var refundedAt: Date?
-    /// When the app was acquired again after the last refund.
+    /// The date at which the app was acquired again after the last refund.
     var gotAgainAt: Date?
     /// The platform and release that the device runs.
     var installed: (platform: Platform, release: StoreRelease) {

@@ -23,9 +23,9 @@ package struct StoreTransaction: Sendable, Hashable {
     var revocation: Revocation?
     var isUpgraded = false
     package var isFinished = false
-    /// For a family member's transaction, the purchaser's one.
+    /// The index of the purchaser's transaction, for a family member's transaction.
     let sharedFrom: Int?
-    /// Grows with every change of any transaction. It orders the history.
+    /// The number of the last change of this transaction, among all changes. It orders the history.
     var revision: Int
     var modifiedAt: Date
 
@@ -33,7 +33,7 @@ package struct StoreTransaction: Sendable, Hashable {
         let date: Date
         let reason: RevocationReason
         let type: RevocationType
-        /// In thousandths of a percent.
+        /// The refunded percentage, in thousandths of a percent.
         let percentage: Int64?
     }
 

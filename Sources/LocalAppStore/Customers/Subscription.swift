@@ -5,7 +5,7 @@ import TenureAppStore
 struct Subscription: Sendable, Hashable {
     enum State: Sendable, Hashable {
         case active
-        /// The renewal couldn't be charged, and the customer keeps access until then.
+        /// The renewal couldn't be charged, and the customer keeps access until this date.
         case gracePeriod(until: Date)
         /// The App Store continues to try to charge.
         case billingRetry
@@ -31,19 +31,21 @@ struct Subscription: Sendable, Hashable {
     var renewsAs: Int
     var autoRenews = true
     var state = State.active
-    /// In milliunits, of the next renewal.
+    /// The price of the next renewal, in milliunits.
     var renewalPrice: Int64
     var priceIncrease: PriceIncrease?
     /// The offer of the next payments, and how many payments have it.
     var nextOffer: SubscriptionOffer?
     var offerPaymentsLeft = 0
+    /// The beginning of the subscription, ignoring gaps of up to 60 days.
     var streakBegan: Date
-    /// When it was last bought.
+    /// How often it has renewed since it was last bought.
     var renewals = 0
-    /// When the developer extended the renewal date.
+    /// The dates at which the developer extended the renewal date.
     var extensions: [Date] = []
-    /// For a family member's subscription, the purchaser's one; for the purchaser's, those of the members.
+    /// The index of the purchaser's subscription, for a family member's subscription.
     let sharedFrom: Int?
+    /// The indexes of the family members' subscriptions, for the purchaser's subscription.
     var sharedWith: [Int] = []
     var isShared = false
 

@@ -4,9 +4,9 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// Stores the state in one SQLite file, as a journal of what happened.
-/// The first row is the header; each further one is an operation or the outcome of a delivery. Opening the file repeats
-/// them: a seed and operations have the same result in every run.
+/// Stores the state in one SQLite file, as a journal of operations.
+/// The first row is the header; each further row is an operation or the outcome of a delivery. Opening the file repeats
+/// all of them: the same seed and operations give the same state in every run.
 package struct Journal: Sendable {
     enum Entry: Sendable {
         case operation(AppStoreOperation)
@@ -14,7 +14,7 @@ package struct Journal: Sendable {
     }
 
     private let path: String
-    /// Nil after `close`.
+    /// The open database; nil after `close`.
     private let database: Locked<SQLiteConnection?>
 
     /// The format of this release, in SQLite's `user_version`.
@@ -65,7 +65,7 @@ package struct Journal: Sendable {
         guard !entries.isEmpty else { return }
         try use { connection throws(StoreError) in
             try connection.transaction { () throws(StoreError) in
-                // A running clock overwrites its last time.
+                // A running clock replaces its last entry instead of adding one each second.
                 if entries.count == 1, case .operation(let operation) = entries[0], operation.kind == .advance {
                     let changed = try connection.execute(
                         """
@@ -106,13 +106,13 @@ package struct Journal: Sendable {
     }
 }
 
-/// The header: how a state begins.
+/// The header of a journal: the initial state.
 package struct JournalHeader: Codable, Sendable {
     var seed: String
     var environment: AppStoreEnvironment = .production
     package var now: Date
     package var apps: [StoreApp]
-    /// Nil: Apple's.
+    /// The lengths of periods in the sandbox; nil for Apple's.
     var sandboxPeriods: SandboxPeriods?
 
     package var state: AppStoreState {

@@ -1,8 +1,8 @@
 import Foundation
 package import TenureAppStore
 
-/// One App Store Server Notification: its content at that moment, and the outcomes of its delivery.
-/// It is signed when it is read; most never are.
+/// One App Store Server Notification: its content at the time of the event, and the outcomes of its delivery.
+/// It is signed only when it is sent or listed.
 package struct StoreNotification: Sendable, Hashable {
     let index: Int
     let uuid: UUID
@@ -24,8 +24,8 @@ package struct StoreNotification: Sendable, Hashable {
         case nothing
     }
 
-    /// A millisecond after the one before it. Two notifications about one purchase never have the same instant, so a
-    /// reader can order them.
+    /// The signing date. Of several notifications about one purchase at one instant, each is signed a millisecond after
+    /// the one before, so that a receiver can order them.
     var signingDate: Date { date.addingTimeInterval(Double(rank) / 1000) }
 
     var transaction: StoreTransaction? {
@@ -62,7 +62,7 @@ package enum SendAttemptResult: String, CaseIterable, Sendable, Hashable {
     case unsuccessfulStatus = "UNSUCCESSFUL_HTTP_RESPONSE_CODE"
     case other = "OTHER"
 
-    /// By the receiver's status; nil if it never answered.
+    /// Creates the outcome for the receiver's HTTP status.
     package init(status: Int) {
         self = (200...206).contains(status) ? .success : .unsuccessfulStatus
     }

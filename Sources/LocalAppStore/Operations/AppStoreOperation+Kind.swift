@@ -2,9 +2,9 @@ extension AppStoreOperation {
     /// The operations and their parameters. The command, the control interface, scenarios and the journal share this table.
     package enum Kind: String, CaseIterable, Sendable, Hashable {
         case advance
-        // Of the App Store and the developer.
+        // Operations of the App Store and the developer.
         case release, setPrice, raisePrice, withdraw, offerAgain, notifyAt, network
-        // Of customers, about the app.
+        // Operations of customers that concern the app.
         case customer, move, acquire, update, refundApp, rescindConsent
         // Purchases.
         case buy, cancel, resume, upgrade, downgrade, keepPlan, failBilling, recover, consent

@@ -1,6 +1,7 @@
-/// The kinds of scenarios for operations.
+/// The words for operations in scenario files.
 extension AppStoreOperation.Kind {
-    /// The customer or, for the first few, the store is the subject: `Ada: { buys: … }`. Nil: scenarios can't do it.
+    /// The word in a scenario, such as `buys` in `Ada: { buys: … }`. The subject is a customer or the store. Nil if
+    /// scenarios don't have the operation.
     var scenarioWord: String? {
         switch self {
         case .release: "releases"

@@ -11,20 +11,20 @@ package protocol EntitlementService: Sendable {
         _ story: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
     ) async throws -> [ScenarioRun.Outcome]
 
-    /// The customer's app is opened, and sends what it has.
+    /// Opens the customer's app, which sends its artifacts. Returns the service's decisions.
     func open(_ device: DeviceArtifacts, at now: Date) async throws -> [String: Decision.Outcome]
 
-    /// What the service knows by itself; nil for an unknown customer.
+    /// Returns the service's decisions without new artifacts; nil for an unknown customer.
     func known(_ customer: KnownCustomer, at now: Date) async throws -> [String: Decision.Outcome]?
 
-    /// The service fetches every notification that it may have missed, and has applied them when this returns.
+    /// Makes the service fetch and apply every notification that it may have missed.
     func catchUp(from store: LocalAppStore) async throws
 }
 
 /// A customer, by the scenario's name and by Apple's ID.
 package struct KnownCustomer: Sendable, Hashable {
     let name: String
-    /// Where they have the app.
+    /// The ID of the customer's app transaction; nil if they don't have the app.
     package let appTransactionID: String?
 }
 
@@ -35,7 +35,7 @@ package struct DeviceArtifacts: Sendable {
     let appTransactionID: String?
     package let deviceVerificationID: UUID
     package let appTransaction: String?
-    /// In DER.
+    /// The receipt, in DER.
     package let receipt: [UInt8]?
     /// All transactions that StoreKit lists; nil: it wasn't asked.
     package let transactions: [String]?

@@ -20,9 +20,9 @@ package struct Scenario: Sendable {
 
     /// What a customer's app can send.
     package enum Showing: String, CaseIterable, Sendable, Hashable {
-        /// Like StoreKit 2: app transaction and all transactions.
+        /// The app transaction and all transactions, as apps with StoreKit 2 send them.
         case appTransaction
-        /// Like older apps: only the receipt.
+        /// Only the receipt, as older apps send it.
         case receipt
         case both
         /// StoreKit doesn't answer, and there is no receipt.
@@ -36,7 +36,7 @@ package struct Scenario: Sendable {
         }
 
         package let time: Time
-        /// In the order of the file.
+        /// The events, in the order of the file.
         package let events: [Event]
         let place: String
     }

@@ -102,7 +102,7 @@ package struct ScenarioReader {
         part?.elements(&reading, example: example) ?? []
     }
 
-    /// With or without quotes, as written.
+    /// Reads a text as it is written, with or without quotes.
     mutating func text(_ part: Part?, example: String) -> String? {
         guard let part else { return nil }
         if let text = part.node.text { return text }

@@ -13,7 +13,7 @@ struct BearerToken {
     private static let longestLife: Int64 = 60 * 60
     private static let clockTolerance: Int64 = 60
 
-    /// Nil if anything about it is wrong: the App Store answers 401 without a reason.
+    /// Verifies a token; nil if it is invalid in any way. The App Store answers 401 without a reason.
     init?(_ header: String?, key: ServerAPIKey, now: Date) {
         guard let header, header.hasPrefix("Bearer "), header.utf8.count < 8192 else { return nil }
         let parts = header.dropFirst("Bearer ".count).split(separator: ".", omittingEmptySubsequences: false)

@@ -3,7 +3,7 @@ actor Fault {
     private var error: ServerAPIError?
     private var requests = 0
 
-    /// The number of requests that fail from now on; 0: none anymore.
+    /// Makes the next `requests` requests fail. 0 ends the fault.
     func inject(_ error: ServerAPIError, requests: Int) {
         self.error = error
         self.requests = requests

@@ -75,7 +75,7 @@ private struct Revision: Equatable {
 
     var text: String { "\(milliseconds)_\(number)" }
 
-    /// Whether a response can have named it. A transaction may have changed since, and have a later revision now.
+    /// Whether an earlier response can have contained this revision. Its transaction may have a later revision by now.
     func isKnown(in state: AppStoreState) -> Bool {
         if number == 0 { return self == .none }
         return number <= state.revision && milliseconds <= Int64(state.now.timeIntervalSince1970 * 1000)
@@ -90,7 +90,7 @@ private struct Revision: Equatable {
     }
 }
 
-/// What a request leaves out of the history.
+/// The filters in a request for the history.
 private struct HistoryFilter {
     let begin: Date?
     let end: Date?

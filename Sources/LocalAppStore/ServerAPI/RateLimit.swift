@@ -1,13 +1,14 @@
 import Foundation
 
-/// How many requests of a kind are answered. Apple counts by the hour; the sandbox allows a tenth.
+/// Groups of endpoints with the same rate limit. The raw value is the number of requests per second; Apple counts by the
+/// hour. The sandbox allows a tenth.
 enum RequestClass: Int, Sendable, Hashable, CaseIterable {
     case reading = 50
     case changing = 20
     case lookingBack = 10
     case rare = 1
 
-    /// By default a rate per second, over an hour.
+    /// The number of requests per hour.
     var perHour: Int { rawValue * 3600 }
 }
 
@@ -27,7 +28,7 @@ actor RateLimit {
         self.share = share
     }
 
-    /// Nil if the request may be answered, otherwise when the next one may: the end of the hour.
+    /// Counts a request. Returns nil if it may be answered, otherwise the end of the hour, when the next one may.
     func limit(_ kind: RequestClass, of bundleID: String, at now: Date) -> Date? {
         let hour = Int(now.timeIntervalSince1970 / 3600)
         if hour != self.hour {

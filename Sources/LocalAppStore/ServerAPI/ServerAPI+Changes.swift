@@ -131,7 +131,7 @@ extension ServerAPI {
 
     // MARK: Renewal dates
 
-    /// Twice in 365 days, at most.
+    /// A renewal date can be extended at most twice in 365 days.
     private static let extensionLimit = (count: 2, length: TimeInterval(365 * 86_400))
 
     private func extend(_ request: ServerAPIRequest) async throws -> Response {

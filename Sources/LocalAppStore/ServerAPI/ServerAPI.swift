@@ -12,7 +12,7 @@ package struct ServerAPI: Sendable {
     let key: ServerAPIKey
     let limit: RateLimit
     let fault = Fault()
-    /// Real time. Tokens and rate limits use it, or the local clock if the developer's server uses that.
+    /// The real time, for tokens and rate limits. If a token is valid only by the local clock, that clock is used.
     let now: @Sendable () -> Date
 
     /// - Parameter rateLimitShare: the share of Apple's hourly numbers; in the sandbox a tenth of that.
@@ -118,7 +118,7 @@ extension ServerAPI {
         }
     }
 
-    /// For requests that change the state.
+    /// Answers a request that changes the state.
     func change(
         _ request: Request, _ context: BasicRequestContext, _ kind: RequestClass,
         _ body: @Sendable (ServerAPIRequest) async throws -> Response

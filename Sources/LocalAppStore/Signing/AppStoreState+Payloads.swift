@@ -31,7 +31,7 @@ extension AppStoreState {
         if environment.isProduction { payload["preorderDate"] = it.preorderDate.map(JSONValue.instant) }
         payload["appTransactionId"] = .string(id(of: it))
         payload["originalPlatform"] = .string(it.platform.rawValue)
-        // Only a device's copy has it.
+        // Only an app transaction of a device contains the revocation date.
         if case .device = reader { payload["revocationDate"] = it.refundedAt.map(JSONValue.instant) }
         return payload
     }

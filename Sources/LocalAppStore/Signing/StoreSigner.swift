@@ -12,7 +12,7 @@ package struct StoreSigner: Sendable {
         self.authority = authority
     }
 
-    /// The recipient of an artifact: what a device gets, only that device recognizes.
+    /// The recipient of an artifact. An artifact for a device is bound to the device's ID.
     package enum Reader: Sendable, Hashable {
         case device(UUID)
         case server

@@ -4,8 +4,8 @@ package import TenureCore
 
 /// Acquiring the app, and refunding it.
 extension AppStoreState {
-    /// The account gets the app for the first time, or again after a refund. Then the first version and date remain,
-    /// and only the refund is forgotten.
+    /// The account gets the app for the first time, or again after a refund. After a refund, the original version and
+    /// date remain, and the refund is removed.
     ///
     /// - Parameters:
     /// - name: the release, by build (on macOS by marketing version). Nil: the one on sale now.
@@ -46,7 +46,7 @@ extension AppStoreState {
             }
             return release
         }
-        // Of several builds with one name, the one that was released last.
+        // If several builds have the name, uses the one that was released last.
         guard
             let release = apps[app].releases.last(where: {
                 ($0.platform == platform || platform.inheritsFromIOS && $0.platform == .iOS)

@@ -46,14 +46,14 @@ extension AppStoreState {
         }
     }
 
-    /// By levels; within a level, another length waits for the next renewal.
+    /// Compares the levels. Within a level, a plan of another length begins at the next renewal.
     private func planChange(from old: Int, to new: Int) -> PlanChange {
         if old == new { return .stay }
         let (old, new) = (products[old], products[new])
         return new.level < old.level || new.level == old.level && new.period == old.period ? .upgrade : .downgrade
     }
 
-    /// The new product runs from now on, and the rest of the old one is refunded.
+    /// Begins the new product now, and refunds the rest of the old one.
     private mutating func upgrade(_ place: Int, to product: Int, offer: SubscriptionOffer?) {
         let it = subscriptions[place]
         change(it.current) { $0.isUpgraded = true }

@@ -88,7 +88,7 @@ extension AppStoreState {
         tell(.refundReversed, of: transactions[transaction.index])
     }
 
-    /// The disputed transaction, beside the subscription as it is.
+    /// Sends a notification about a transaction, with its subscription in the current state.
     private mutating func tell(
         _ type: NotificationType, of transaction: StoreTransaction, reason: ConsumptionRequestReason? = nil
     ) {

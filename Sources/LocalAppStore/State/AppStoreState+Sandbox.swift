@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// In the sandbox, periods are short, so that a tester sees a year of renewals in an afternoon.
+/// The sandbox's short periods, in which a tester sees a year of renewals in an afternoon.
 extension AppStoreState {
     /// The end of a period that begins then.
     func end(of period: CalendarPeriod, from start: Date) -> Date {

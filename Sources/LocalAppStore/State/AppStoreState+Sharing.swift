@@ -75,7 +75,7 @@ extension AppStoreState {
         }
     }
 
-    /// What members have of a purchase that isn't a subscription.
+    /// Revokes the members' shares in a purchase that isn't a subscription.
     mutating func revokeShares(in purchase: StoreTransaction) {
         for share in shares(inFamilyOf: purchase.account) where transactions[share].sharedFrom == purchase.index {
             revokeShare(transaction: share)

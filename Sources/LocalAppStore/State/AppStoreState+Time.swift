@@ -8,7 +8,7 @@ extension AppStoreState {
     static let renewalLead: TimeInterval = 33
     /// The number of days for which the App Store tries to charge.
     static let billingRetryDays: Double = 60
-    /// In production, the waits between attempts to deliver.
+    /// The waits between attempts to deliver a notification in production.
     static let deliveryPauses: [TimeInterval] = [1, 12, 24, 48, 72].map { $0 * 3600 }
 
     /// Sets the clock to `instant`, or to the next scheduled event if that is earlier, which then happens.

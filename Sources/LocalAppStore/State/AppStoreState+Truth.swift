@@ -2,7 +2,7 @@ import Foundation
 import TenureAppStore
 package import TenureCore
 
-/// The true state, with which every service must agree in the end.
+/// What customers may use, computed from the state without signed artifacts. Tests compare a service's answers with it.
 extension AppStoreState {
     /// The products that the customer may use now, by Apple's rules for `currentEntitlements`: permanent purchases, and
     /// the plan that runs or is in its grace period. Non-renewing purchases aren't among them, because the developer
@@ -29,7 +29,7 @@ extension AppStoreState {
 
     /// What the customer may use now under a policy, without any signed artifact: the entitlements of their purchases,
     /// and those that honor the era in which they got the app.
-    /// Only for policies without doubt: eras with dated beginnings, without windows and lengths.
+    /// Works only for policies in which all eras begin on a date, without changeover windows and lengths of time.
     package func truth(
         of customer: String, under policy: Policy, app bundleID: String? = nil
     ) throws(AppStoreStateError) -> Set<String> {

@@ -18,7 +18,7 @@ package struct AppStoreState: Sendable {
     package internal(set) var notifications: [StoreNotification] = []
     /// Numbers of the notifications to deliver now.
     var outbox: [Int] = []
-    /// What developers sent about purchases, by index of the transaction.
+    /// The consumption that developers reported, by index of the transaction.
     var consumption: [Int: ConsumptionAnswer] = [:]
     var massExtensions: [ExtensionSummary] = []
     var network = Network.up
@@ -27,11 +27,11 @@ package struct AppStoreState: Sendable {
     let ids: StoreIDs
     var scheduledEvents = ScheduledEvents()
     var revision = 0
-    /// By original transaction, the last notification about it.
+    /// The last notification about each original transaction.
     private var lastNotified: [Int: (date: Date, rank: Int)] = [:]
     private var accountPlaces: [String: Int] = [:]
     private var productPlaces: [String: Int] = [:]
-    /// By product, the index of its app.
+    /// The index of each product's app.
     private var appOfProduct: [Int] = []
     private(set) var families: [String: [Int]] = [:]
     /// Indexes of purchases, other than subscriptions, that their purchasers share.
@@ -142,19 +142,19 @@ package struct AppStoreState: Sendable {
         accounts[account].acquisitions.lazy.map { acquisitions[$0] }.first { $0.app == app }
     }
 
-    /// By `transactionId`.
+    /// Finds a transaction by its `transactionId`.
     func transaction(_ id: some StringProtocol) -> StoreTransaction? {
         guard let place = ids.transactionIndex(id), transactions.indices.contains(place) else { return nil }
         return transactions[place]
     }
 
-    /// By `appTransactionId`.
+    /// Finds an acquisition by its `appTransactionId`.
     func acquisition(_ id: some StringProtocol) -> StoreAcquisition? {
         guard let place = ids.appTransactionIndex(id), acquisitions.indices.contains(place) else { return nil }
         return acquisitions[place]
     }
 
-    /// By the order ID in the purchaser's e-mail. A shared purchase has none.
+    /// Finds a transaction by the order ID in the purchaser's e-mail. A shared purchase has none.
     func transaction(order id: String) -> StoreTransaction? {
         guard let place = ids.transactionIndex(order: id), transactions.indices.contains(place),
             !transactions[place].isFamilyShared
@@ -205,7 +205,7 @@ package struct AppStoreState: Sendable {
         if apps[app].notificationURL != nil { outbox.append(index) }
     }
 
-    /// About a subscription as it is now: its current transaction, or another one.
+    /// Adds a notification about a subscription in its current state, with its current transaction or another one.
     mutating func notify(
         _ type: NotificationType, _ subtype: NotificationSubtype? = nil, about subscription: Int,
         transaction: Int? = nil, reason: ConsumptionRequestReason? = nil

@@ -1,8 +1,9 @@
 import Foundation
 
-/// Events that happen by themselves, and when. Events of one instant happen in the order in which they were scheduled.
+/// Events that happen by themselves at an instant. Events of one instant happen in the order in which they were scheduled.
 struct ScheduledEvents: Sendable {
-    /// Each has the state that it was scheduled for. If that has changed, the event is skipped.
+    /// An event, with the transaction for which it was scheduled. If the subscription has another one by then, the event
+    /// is skipped.
     enum Event: Sendable, Hashable {
         /// A subscription is charged shortly before its period ends.
         case renewal(subscription: Int, transaction: Int)

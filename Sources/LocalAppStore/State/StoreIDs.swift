@@ -13,7 +13,7 @@ struct StoreIDs: Sendable {
 
     init(seed: String, environment: AppStoreEnvironment) {
         self.seed = seed
-        // Other seeds have other IDs, a thousand million apart.
+        // Different seeds have IDs that are at least a billion apart.
         let place = Int(Self.hash("ids \(seed)")[0]) * 1_000_000_000
         firstTransaction = (environment.isProduction ? 410_000_000_000_000 : 2_000_000_000_000_000) + place + 1
         firstAppTransaction = 704_000_000_000_000_000 + place + 1
@@ -24,7 +24,7 @@ struct StoreIDs: Sendable {
     func transaction(_ index: Int) -> String { String(firstTransaction + index) }
     func appTransaction(_ index: Int) -> String { String(firstAppTransaction + index) }
     func download(_ index: Int) -> Int { firstDownload + index }
-    /// Of a subscription group, by the first product in it.
+    /// The ID of the subscription group with this first product.
     func group(_ product: Int) -> String { String(firstGroup + product) }
     func webOrderLineItem(_ index: Int) -> String { String(firstTransaction + 50_000_000_000_000 + index) }
 
@@ -38,7 +38,7 @@ struct StoreIDs: Sendable {
     func appTransactionIndex(_ id: some StringProtocol) -> Int? { Self.index(id, from: firstAppTransaction) }
 
     func transactionIndex(order id: some StringProtocol) -> Int? {
-        // In its canonical spelling, without lowercase letters or a sign.
+        // Accepts only the canonical spelling, without lowercase letters or a sign.
         guard id.utf8.count == 10, let index = Int(id.dropFirst(), radix: 36), index >= 0, order(index) == id else {
             return nil
         }

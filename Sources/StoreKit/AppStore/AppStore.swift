@@ -11,7 +11,7 @@ public enum AppStore: Sendable {
 
     /// Asks the customer to sign in, and gets everything from the App Store again: the app transaction, transactions,
     /// subscriptions and the receipt. Only for the button “Restore Purchases”.
-    /// Throws `StoreKitError.userCancelled` if the customer does not sign in, `networkError` while offline.
+    /// Throws `StoreKitError.userCancelled` if the customer doesn't sign in, `networkError` while offline.
     public static func sync() async throws {
         try await LocalStore.required().sync()
     }

@@ -20,13 +20,13 @@ public struct AppTransaction: Sendable {
     /// The version when the app was first acquired: CFBundleVersion, on macOS CFBundleShortVersionString; “1.0” in the
     /// sandbox.
     public let originalAppVersion: String
-    /// When the app was first acquired; August 1, 2013 in the sandbox.
+    /// The date at which the app was first acquired; August 1, 2013 in the sandbox.
     public let originalPurchaseDate: Date
     /// The platform on which the app was first acquired.
     public let originalPlatform: AppStore.Platform
     public var originalPlatformStringRepresentation: String { originalPlatform.rawValue }
     public let preorderDate: Date?
-    /// When the purchase of the app itself was refunded; since the systems of 2026.
+    /// The date at which the purchase of the app itself was refunded; since the systems of 2026.
     public let revocationDate: Date?
     /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
     public let deviceVerification: Data
@@ -40,7 +40,7 @@ public struct AppTransaction: Sendable {
     }
 
     /// A new copy from the App Store. The customer has to sign in, so request it only after a tap on a button.
-    /// Throws `StoreKitError.userCancelled` if the customer does not sign in, `networkError` while offline.
+    /// Throws `StoreKitError.userCancelled` if the customer doesn't sign in, `networkError` while offline.
     public static func refresh() async throws -> VerificationResult<AppTransaction> {
         try await LocalStore.required().refreshAppTransaction()
     }

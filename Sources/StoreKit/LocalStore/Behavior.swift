@@ -4,7 +4,7 @@ extension LocalStore {
         /// `AppTransaction.shared` and `refresh()`.
         public var appTransaction = Answer.genuine
         /// `Transaction.all`, `currentEntitlements`, `unfinished`, `latest(for:)`, `updates`, and the statuses of
-        /// subscriptions. Sequences cannot throw: one that fails is empty, and `updates` waits.
+        /// subscriptions. Sequences can't throw: one that fails is empty, and `updates` waits.
         public var transactions = Answer.genuine
         /// `Product.products(for:)`.
         public var products = Answer.genuine
@@ -12,7 +12,7 @@ extension LocalStore {
         public var purchases = PurchaseAnswer.completes
         /// What the customer does when asked to sign in.
         public var signIn = SignIn.succeeds
-        /// The device has no network: it has what it had.
+        /// Whether the device has no network. It then uses the copies that it has.
         public var isOffline = false
         /// `AppStore.canMakePayments`; false also lets every purchase throw `Product.PurchaseError.purchaseNotAllowed`.
         public var canMakePayments = true
@@ -23,9 +23,9 @@ extension LocalStore {
     public enum Answer: Sendable {
         case genuine
         case fails(StoreKitError)
-        /// No answer until another behavior is set. As on devices, canceling the task does not end it.
+        /// No answer until another behavior is set. As on devices, canceling the task doesn't end it.
         case hangs
-        /// The answer has a flaw, and comes as `.unverified`.
+        /// The answer has a flaw, so StoreKit returns it as `.unverified`.
         case unverified(Flaw)
     }
 

@@ -9,7 +9,7 @@ struct HTTPConnection: StoreConnection {
 
     /// Seconds for which the store holds a request about changes.
     private static let longPoll = 20
-    /// A long history has a long answer.
+    /// The maximum size of an answer in bytes; a long history needs a large one.
     private static let bodyLimit = 256 * 1024 * 1024
 
     func send(_ kind: RequestKind, _ body: JSONObject) async throws(ConnectionFailure) -> JSONObject {

@@ -38,7 +38,7 @@ extension LocalStore {
     /// - device: the customer's name for the device; another name is another device.
     /// - roots: PEM or DER of the certificates to trust; nil for those that the store names.
     /// - folder: where the receipt is kept; nil for a temporary folder.
-    /// - Throws: a `StoreKitError` if the store does not answer, or has no such customer or app.
+    /// - Throws: a `StoreKitError` if the store doesn't answer, or has no such customer or app.
     public convenience init(
         url: URL, customer: String? = nil, app: String? = nil, device: String = "first",
         deviceVerificationID: UUID? = nil, roots: [UInt8]? = nil, folder: URL? = nil

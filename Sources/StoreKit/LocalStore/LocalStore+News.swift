@@ -4,7 +4,7 @@ import TenureAppStore
 import TenureJSON
 
 extension LocalStore.State {
-    /// Keeps what the App Store reported, unless a later report is known. Returns whether anything changed.
+    /// Stores what the App Store reported, unless a later report is stored. Returns whether anything changed.
     ///
     /// - Parameter isFresh: replaces the device's copy even if its content is the same.
     mutating func absorb(_ new: DeviceContents, isFresh: Bool) -> Bool {
@@ -28,7 +28,7 @@ extension LocalStore.State {
 }
 
 extension LocalStore {
-    /// The next change; waits for it. Nil only if the task is canceled.
+    /// Waits for the next change and returns it. Returns nil only if the task is canceled.
     func next<Element>(
         of column: any KeyPath<News, News.Column<Element>> & Sendable, _ cursor: inout NewsCursor<Element>
     ) async -> Element? {

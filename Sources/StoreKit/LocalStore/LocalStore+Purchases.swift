@@ -86,7 +86,7 @@ extension LocalStore {
         return result
     }
 
-    /// A parent approves every purchase that waits; they come as `Transaction.updates`.
+    /// A parent approves all waiting purchases. Their transactions arrive through `Transaction.updates`.
     /// Throws a `StoreKitError` or a `Product.PurchaseError` if one isn't possible; the others continue to wait.
     public func approvePurchases() async throws {
         while let order = state.withLock({ $0.waitingPurchases.first }) {
@@ -96,6 +96,6 @@ extension LocalStore {
         try await contact()
     }
 
-    /// A parent declines every purchase that waits.
+    /// A parent declines all waiting purchases.
     public func declinePurchases() { state.withLock { $0.waitingPurchases = [] } }
 }

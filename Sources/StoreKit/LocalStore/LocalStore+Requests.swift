@@ -6,7 +6,7 @@ import TenureJSON
 
 /// Requests to the App Store, and what the device does with the answers.
 extension LocalStore {
-    /// Waits or throws, as `behavior` says. Returns the flaw of the answer.
+    /// Waits or throws if `behavior` requires that. Returns the flaw that the answer must have.
     func admit(_ behavior: any KeyPath<Behavior, Answer> & Sendable) async throws(StoreKitError) -> Flaw? {
         while true {
             switch self.behavior[keyPath: behavior] {
@@ -115,7 +115,7 @@ extension LocalStore {
             app: app, trust: try TrustConfiguration(anchors: [.production: anchors, .sandbox: anchors]))
     }
 
-    /// What the App Store reports, or what it last reported if it can't be reached; nil if it never did.
+    /// Returns what the App Store reports. If it can't be reached, returns its last report, or nil without one.
     func knownContents() async -> DeviceContents? {
         if let contents = try? await contact() { return contents }
         return state.withLock { $0.contents }

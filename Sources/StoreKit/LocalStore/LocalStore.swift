@@ -39,7 +39,7 @@ public final class LocalStore: Sendable {
         var deviceVerificationID: UUID?
         /// The roots that the device trusts; nil for those that the store names.
         var anchors: TrustAnchors?
-        /// Where the receipt is kept; nil for a folder that is deleted with the device, or with the process.
+        /// The folder for the receipt; nil for a folder that is deleted with the device, or with the process.
         var folder: URL?
     }
 
@@ -75,8 +75,8 @@ public final class LocalStore: Sendable {
         state = Mutex(State(place: place))
     }
 
-    /// Of all devices without a separate folder. It is deleted with the process, because the device of the environment,
-    /// and one with a hanging call, are never deallocated.
+    /// The folder of all devices without a separate folder. It is deleted when the process ends, because some devices are
+    /// never deallocated: that of the environment, and those with a hanging call.
     private static let temporaryFolder: URL = {
         atexit { try? FileManager.default.removeItem(at: LocalStore.temporaryFolder) }
         return FileManager.default.temporaryDirectory.appendingPathComponent("StoreKit-\(UUID().uuidString)")
@@ -87,7 +87,7 @@ public final class LocalStore: Sendable {
         try? FileManager.default.removeItem(at: receiptFolder.deletingLastPathComponent())
     }
 
-    /// Always the same for a customer and the name of a device.
+    /// Returns the device ID, which is always the same for a customer and a device name.
     private static func deviceID(of place: Place) -> UUID {
         let label = "\(place.customer ?? "")\u{0}\(place.device)"
         var bytes = Array(SHA256.hash(data: Array(label.utf8)).prefix(16))
@@ -96,7 +96,7 @@ public final class LocalStore: Sendable {
         return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 
-    /// Why the local App Store failed: inside of `StoreKitError.systemError`.
+    /// The reason why the local App Store failed, as the underlying error of `StoreKitError.systemError`.
     public struct Failure: Error, Sendable, Hashable, CustomStringConvertible, LocalizedError {
         public let description: String
 
@@ -151,7 +151,8 @@ public final class LocalStore: Sendable {
     }
 
     func wakeListeners() {
-        // Yielded without the lock: a yield takes the lock of the waiting task, and a thread that cancels this task holds that one.
+        // Yields without holding the lock: yielding takes the lock of the waiting task, which another thread holds while
+        // it cancels that task.
         let watchers = state.withLock { state in
             defer { state.watchers = [] }
             return state.watchers

@@ -24,19 +24,19 @@ public struct Product: Identifiable, Sendable {
     /// The last part of the ID: a local App Store has no names.
     public let displayName: String
     public let description: String
-    /// In the currency of the customer's storefront.
+    /// The price in the currency of the customer's storefront.
     public let price: Decimal
     /// The price as text for the customer.
     public let displayPrice: String
     public let isFamilyShareable: Bool
-    /// Never nil for auto-renewable subscriptions, always nil for others.
+    /// The subscription's details. Never nil for auto-renewable subscriptions, always nil for other products.
     public let subscription: SubscriptionInfo?
     /// The format for other amounts, such as twice the price.
     public let priceFormatStyle: Decimal.FormatStyle.Currency
 
     /// Returns the products with these IDs that are on sale, at the prices of the customer's storefront. Unknown ones
     /// are left out.
-    /// Throws a `StoreKitError` if the App Store does not answer.
+    /// Throws a `StoreKitError` if the App Store doesn't answer.
     public static func products<Identifiers>(
         for identifiers: Identifiers
     ) async throws -> [Product] where Identifiers: Collection, Identifiers.Element == String {

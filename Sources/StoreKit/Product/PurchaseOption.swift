@@ -22,17 +22,17 @@ extension Product {
         /// 1 to 10; only for consumables and non-renewing subscriptions.
         public static func quantity(_ quantity: Int) -> PurchaseOption { .init(kind: .quantity(quantity)) }
 
-        /// A promotional offer. A local App Store does not check the signature.
+        /// A promotional offer. A local App Store doesn't check the signature.
         public static func promotionalOffer(
             offerID: String, keyID: String, nonce: UUID, signature: Data, timestamp: Int
         ) -> PurchaseOption { .init(kind: .promotionalOffer(offerID)) }
 
-        /// A promotional offer. A local App Store does not check the signature.
+        /// A promotional offer. A local App Store doesn't check the signature.
         public static func promotionalOffer(
             offerID: String, signature: Product.SubscriptionOffer.Signature
         ) -> PurchaseOption { .init(kind: .promotionalOffer(offerID)) }
 
-        /// A promotional offer. A local App Store does not check the signature.
+        /// A promotional offer. A local App Store doesn't check the signature.
         public static func promotionalOffer(_ offerID: String, compactJWS: String) -> [PurchaseOption] {
             [.init(kind: .promotionalOffer(offerID))]
         }
@@ -47,12 +47,12 @@ extension Product {
             .init(kind: .introductoryOfferEligibility(compactJWS))
         }
 
-        /// In the sandbox, a parent is asked. See `LocalStore.approvePurchases()`.
+        /// Asks a parent for approval, in the sandbox. See `LocalStore.approvePurchases()`.
         public static func simulatesAskToBuyInSandbox(_ simulateAskToBuy: Bool) -> PurchaseOption {
             .init(kind: .askToBuy(simulateAskToBuy))
         }
 
-        /// The storefront of a local App Store does not change during a purchase.
+        /// The storefront of a local App Store doesn't change during a purchase.
         public static func onStorefrontChange(
             shouldContinuePurchase: @escaping @Sendable (Storefront) -> Bool
         ) -> PurchaseOption { .init(kind: .onStorefrontChange) }

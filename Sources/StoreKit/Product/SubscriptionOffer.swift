@@ -29,7 +29,7 @@ extension Product {
             public var localizedDescription: String { rawValue }
         }
 
-        /// Nil for an introductory offer.
+        /// The offer's ID; nil for an introductory offer.
         public let id: String?
         public let type: OfferType
         /// The price of each payment, in the currency of the customer's storefront.
@@ -40,7 +40,7 @@ extension Product {
         public let periodCount: Int
         public let paymentMode: PaymentMode
 
-        /// The signature of a promotional offer by the developer's key. A local App Store does not check it.
+        /// The signature of a promotional offer by the developer's key. A local App Store doesn't check it.
         public struct Signature: Equatable, Hashable, Sendable {
             public var keyID: String
             public var nonce: UUID
@@ -59,7 +59,7 @@ extension Product {
 }
 
 extension Product.SubscriptionOffer {
-    /// Nil for offer codes, which no product lists, and for unreadable values.
+    /// Reads an offer; nil for offer codes, which no product lists, and for unreadable values.
     init?(_ json: JSONObject, style: Decimal.FormatStyle.Currency) {
         guard let price = json.amount("price"), let period = json.text("period"),
             let period = Product.SubscriptionPeriod(iso8601: period), let mode = json.text("discount")

@@ -25,7 +25,7 @@ extension Product {
         public static var everyThreeMonths: SubscriptionPeriod { .init(3, .month) }
         public static var everySixMonths: SubscriptionPeriod { .init(6, .month) }
 
-        /// From a date to the end of the period after it, in UTC and the Gregorian calendar.
+        /// Returns the range from a date to the end of the period after it, in UTC and the Gregorian calendar.
         public func dateRange(referenceDate: Date = .now) -> Range<Date> {
             let period =
                 switch unit {

@@ -19,7 +19,7 @@ public struct Storefront: Identifiable, Sendable, Equatable, Hashable {
     /// Delivers each change from now on, such as a customer's move.
     public static var updates: Storefronts { Storefronts(store: LocalStore.current) }
 
-    /// Ends only when the listening task is canceled.
+    /// A sequence of storefronts. It ends only when the listening task is canceled.
     public struct Storefronts: AsyncSequence, Sendable {
         let store: LocalStore?
 

@@ -13,21 +13,21 @@ extension Product.SubscriptionInfo {
         /// The current product, or the last one.
         public let currentProductID: String
         public let willAutoRenew: Bool
-        /// The product that it renews as; nil if it does not renew.
+        /// The product that it renews as; nil if it doesn't renew.
         public let autoRenewPreference: String?
-        /// Nil while the subscription runs.
+        /// The reason why the subscription expired; nil while it runs.
         public let expirationReason: ExpirationReason?
         public let priceIncreaseStatus: PriceIncreaseStatus
         public let isInBillingRetry: Bool
-        /// Until when the customer keeps access although the renewal could not be charged.
+        /// The date until which the customer keeps access although the renewal couldn't be charged.
         public let gracePeriodExpirationDate: Date?
         /// The start of the next period.
         public let offer: Transaction.Offer?
         public let environment: AppStore.Environment
-        /// When the subscription began, ignoring gaps of up to 60 days.
+        /// The date at which the subscription began, ignoring gaps of up to 60 days.
         public let recentSubscriptionStartDate: Date
         public let renewalDate: Date?
-        /// The price of the next period, in `currency`; nil if it does not renew.
+        /// The price of the next period, in `currency`; nil if it doesn't renew.
         public let renewalPrice: Decimal?
         public let currency: Locale.Currency?
         /// The best first.

@@ -7,9 +7,9 @@ extension Product.SubscriptionInfo {
 
         public static let subscribed = RenewalState(rawValue: 1)
         public static let expired = RenewalState(rawValue: 2)
-        /// The renewal could not be charged, and access has ended.
+        /// The renewal couldn't be charged, and access has ended.
         public static let inBillingRetryPeriod = RenewalState(rawValue: 3)
-        /// The renewal could not be charged, and access continues for a while.
+        /// The renewal couldn't be charged, and access continues for a while.
         public static let inGracePeriod = RenewalState(rawValue: 4)
         /// Refunded, or no longer shared by the family.
         public static let revoked = RenewalState(rawValue: 5)

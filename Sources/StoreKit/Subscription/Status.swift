@@ -19,7 +19,7 @@ extension Product.SubscriptionInfo {
             return AsyncStream { await groups.next() }
         }
 
-        /// Ends only when the listening task is canceled.
+        /// A sequence of statuses. It ends only when the listening task is canceled.
         public struct Statuses: AsyncSequence, Sendable {
             public typealias Element = Status
 

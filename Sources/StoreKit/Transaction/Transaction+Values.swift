@@ -18,7 +18,7 @@ extension Transaction {
 
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// Because of an issue with the app.
+        /// A refund because of an issue with the app.
         public static let developerIssue = RevocationReason(rawValue: 1)
         public static let other = RevocationReason(rawValue: 0)
 
@@ -74,7 +74,7 @@ extension Transaction {
             public static let oneTime = PaymentMode(rawValue: "ONE_TIME")
         }
 
-        /// Nil for an introductory offer.
+        /// The offer's ID; nil for an introductory offer.
         public let id: String?
         public let type: OfferType
         public let paymentMode: PaymentMode?

@@ -18,7 +18,7 @@ public struct Transaction: Identifiable, Sendable {
     public let productType: Product.ProductType
     public let subscriptionGroupID: String?
     public let appBundleID: String
-    /// For a renewal, the beginning of its period, which may be a little in the future.
+    /// The purchase date. For a renewal it is the beginning of its period, which may be a little in the future.
     public let purchaseDate: Date
     public let originalPurchaseDate: Date
     /// The end of the period; nil except for auto-renewable subscriptions.
@@ -27,7 +27,7 @@ public struct Transaction: Identifiable, Sendable {
     /// Whether a subscription of a higher level replaced it: then it no longer counts.
     public let isUpgraded: Bool
     public let offer: Offer?
-    /// When it was refunded, or no longer shared with the family.
+    /// The date at which the purchase was refunded, or no longer shared with the family.
     public let revocationDate: Date?
     public let revocationReason: RevocationReason?
     /// The token that the app set at the purchase.

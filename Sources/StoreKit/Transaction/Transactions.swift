@@ -41,12 +41,12 @@ extension Transaction {
         Transactions(selection: .entitlements, store: LocalStore.current)
     }
 
-    /// The same of one product.
+    /// The transactions of one product that entitle the customer now.
     public static func currentEntitlements(for productID: String) -> Transactions {
         Transactions(selection: .entitlementsTo(productID), store: LocalStore.current)
     }
 
-    /// The latest of them for one product; nil without any.
+    /// The latest transaction of one product that entitles the customer now; nil without any.
     public static func currentEntitlement(for productID: String) async -> VerificationResult<Transaction>? {
         await LocalStore.current?.transactions(.entitlementsTo(productID)).first
     }

@@ -6,7 +6,7 @@ import TenureJSON
 
 /// A value that the App Store signs as JWS. It is read from the payload, verified or not.
 protocol SignedValue: Sendable {
-    /// Nil if a field is missing that Apple's type always has.
+    /// Reads a value, verified or not; nil if a field is missing that Apple's type always has.
     init?(_ signed: SignedText)
 
     /// Verifies it, and returns the device for which it was signed.
@@ -19,7 +19,7 @@ struct SignedText: Sendable {
     let payload: JSONObject
     let signature: P256.Signing.ECDSASignature
 
-    /// Nil if the text isn't a JWS, or if it has no readable signature.
+    /// Reads a JWS; nil if the text isn't one, or if it has no readable signature.
     init?(_ jws: String) {
         guard let parsed = try? UnverifiedJWS(Array(jws.utf8)),
             let signature = try? P256.Signing.ECDSASignature(rawRepresentation: Self.segment(2, of: jws))

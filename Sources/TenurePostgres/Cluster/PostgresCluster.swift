@@ -1,18 +1,18 @@
 import Foundation
 import TenureStore
 
-/// The servers of one URL, and the one that takes writes: the primary.
+/// The servers of one URL. Finds the primary server, which accepts writes.
 ///
-/// Of several servers that take writes, it is the one with the highest timeline. Each promotion of a standby begins a
-/// higher one, so an old primary that wakes up after a failover has a lower one and is never used again, even after a
-/// restart of this process.
+/// If several servers accept writes, the one with the highest timeline is the primary: each promotion of a standby begins
+/// a higher timeline. So an old primary that comes back after a failover is never used again, even after a restart of
+/// this process.
 final class PostgresCluster: @unchecked Sendable {
-    // Sound: `state` is touched in `withState` only, between locking and unlocking.
+    // `@unchecked Sendable` is correct: `state` is used only in `withState`, which holds the lock.
     let address: PostgresAddress
     private let hosts: [PostgresHost]
     private let lock = NSLock()
     private var state = State()
-    /// Held while one thread looks for the primary, and the others wait for what it finds.
+    /// Held while one thread looks for the primary. Other threads wait for its result.
     private let search = NSLock()
     private let watch = DispatchQueue(label: "tenure.postgres.watch")
 
@@ -34,7 +34,7 @@ final class PostgresCluster: @unchecked Sendable {
         hosts = address.hosts.map { PostgresHost($0) }
     }
 
-    /// Whether a connection came about before.
+    /// Whether a connection was ever opened.
     var hasConnected: Bool { withState { $0.hasConnected } }
 
     /// Adds a storage: servers older than its primary are refused, and it gets each newer primary.
@@ -46,7 +46,7 @@ final class PostgresCluster: @unchecked Sendable {
         if let known { note(known, in: storage) }
     }
 
-    /// Connects to the primary; looks for it among all servers if it is unknown or can't be reached.
+    /// Connects to the primary. If it is unknown or can't be reached, looks for the primary among all servers.
     func connect(for role: PostgresConnection.Role) throws(PostgresFailure) -> PostgresConnection {
         if let primary = withState({ $0.primary }) {
             do {
@@ -61,7 +61,7 @@ final class PostgresCluster: @unchecked Sendable {
         defer { search.unlock() }
         let (primary, failure) = withState { ($0.primary, $0.failure) }
         if let primary { return try admit(try PostgresConnection(to: address, at: primary, for: role)) }
-        // One thread asks for all that wait.
+        // One thread asks the servers for all waiting threads.
         if let failure, failure.at > began { throw failure.error }
         do {
             return try admit(try find(PostgresSurvey(of: hosts, at: address, for: role).answers()))
@@ -73,11 +73,11 @@ final class PostgresCluster: @unchecked Sendable {
 
     // MARK: The primary
 
-    /// Returns the best of several servers; throws if none takes writes.
+    /// Returns a connection to the primary among all servers. Throws if no server accepts writes.
     private func find(
         _ answers: [Result<PostgresConnection, PostgresFailure>]
     ) throws(PostgresFailure) -> PostgresConnection {
-        // First, because an unreadable memory would be hard to find among the failures of several servers.
+        // Checked first, because an unreadable storage would be hard to find among the failures of several servers.
         for storage in withState({ $0.storages }) { _ = try primary(in: storage) }
         var best: PostgresConnection?
         var failures: [PostgresFailure] = []
@@ -146,14 +146,14 @@ final class PostgresCluster: @unchecked Sendable {
 
     /// Writes the primary unless the storage has a later one. A failure doesn't keep the service from running.
     private func note(_ primary: KnownPrimary, in storage: PrimaryStorage) {
-        // Another connection may have met a later one since this one was checked.
+        // Another connection may have found a later primary since this one was checked.
         if let known = try? storage.read(), known.system == primary.system, known.timeline >= primary.timeline {
             return
         }
         try? storage.write(primary)
     }
 
-    /// From here on this server is the primary; connections to others end.
+    /// Makes this connection's server the primary, and ends connections to other servers.
     private func admit(_ connection: PostgresConnection) throws(PostgresFailure) -> PostgresConnection {
         do {
             try check(connection)
@@ -173,7 +173,7 @@ final class PostgresCluster: @unchecked Sendable {
         return connection
     }
 
-    /// Waiting helps if it may help with one of the servers.
+    /// Combines the failures of all servers. The result allows a retry if one of the failures does.
     private func combined(_ failures: [PostgresFailure]) -> PostgresFailure {
         guard failures.count > 1 else {
             return failures.first ?? .lost(address.description, "none of its servers answers in time")
@@ -186,9 +186,9 @@ final class PostgresCluster: @unchecked Sendable {
         return .lost(address.description, others.map(\.error.detail).joined(separator: "; "))
     }
 
-    // MARK: Failovers that no request notices
+    // MARK: Detecting failovers
 
-    /// With several servers, an old primary may answer although another one was promoted.
+    /// Checks all servers regularly: an old primary may still answer requests although another server was promoted.
     private func beginWatching() {
         guard hosts.count > 1,
             withState({ state in

@@ -2,8 +2,8 @@ import Foundation
 
 /// Connects to several servers at once and reads their state.
 final class PostgresSurvey: @unchecked Sendable {
-    // Sound: `received` and `isOver` are touched between locking and unlocking the condition only. A connection is made
-    // on one thread, put into `received`, and used only by the thread that takes it out.
+    // `@unchecked Sendable` is correct: `received` and `isOver` are used only while the condition is locked. A
+    // connection is made on one thread, put into `received`, and used only by the thread that takes it out.
     private let hosts: [PostgresHost]
     private let address: PostgresAddress
     private let role: PostgresConnection.Role
@@ -19,17 +19,17 @@ final class PostgresSurvey: @unchecked Sendable {
         self.role = role
     }
 
-    /// How long to wait for the others after one server takes writes: another may have been promoted later.
+    /// How long to wait for other servers after one accepts writes, because another may have been promoted later.
     private static let grace = 1.0
 
     /// Returns the answers in the order of the hosts, without those that took too long.
     func answers() -> [Answer] {
-        // No other thread is needed for one.
+        // A single host is asked on this thread.
         guard hosts.count > 1 else { return hosts.map { ask($0) } }
         for (index, host) in hosts.enumerated() {
             DispatchQueue(label: "tenure.postgres.survey").async { [self] in take(ask(host), of: index) }
         }
-        // Connecting and asking each have this time.
+        // Connecting and asking each have the connect timeout.
         var deadline = Date().addingTimeInterval(Double(2 * address.connectTimeout) + 1)
         condition.lock()
         defer { condition.unlock() }

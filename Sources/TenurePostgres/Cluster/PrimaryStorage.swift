@@ -10,9 +10,9 @@ package struct KnownPrimary: Sendable, Hashable, Codable {
     }
 }
 
-/// Where a process keeps which primary server it used last, so that it also knows it after a restart.
+/// Stores which primary server a process used last, so that the process knows it after a restart.
 package struct PrimaryStorage: Sendable {
-    /// What messages call it, such as the path of a file.
+    /// The name in messages, such as the path of a file.
     let name: String
     /// Returns nil if nothing was written yet.
     let read: @Sendable () throws -> KnownPrimary?

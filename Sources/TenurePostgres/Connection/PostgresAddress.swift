@@ -95,7 +95,7 @@ package struct PostgresAddress: Sendable, Hashable {
 
     // MARK: What may be shown
 
-    /// The URL up to its query, and its query. A password may hold a question mark that should have been escaped.
+    /// Splits the URL into the part before its query, and its query. A password may contain an unescaped `?`.
     private static func parts(_ url: String) -> (address: String, query: String) {
         let afterUser = url.lastIndex(of: "@") ?? url.startIndex
         // An `@` in the query doesn't end a user name.
@@ -109,8 +109,8 @@ package struct PostgresAddress: Sendable, Hashable {
         url.contains("@") || url.lowercased().contains("password")
     }
 
-    /// The options that libpq reads in the URL. Its error message may repeat a password, so it is shown only without
-    /// one.
+    /// Returns the options that libpq reads in the URL. libpq's error message may repeat a password, so it is shown only
+    /// if the URL has none.
     private static func options(_ url: String, shown: String) throws(StoreError) -> [String: String] {
         var complaint: UnsafeMutablePointer<CChar>?
         defer { PQfreemem(complaint) }
@@ -123,7 +123,7 @@ package struct PostgresAddress: Sendable, Hashable {
         }
         defer { PQconninfoFree(options) }
         let found = values(options)
-        // libpq ends the user at the first `@`: what follows is a host only if the password holds none.
+        // libpq ends the user and password at the first `@`. If the password contains an `@`, the rest isn't a host.
         if [found["host"], found["port"], found["dbname"]].contains(where: { $0?.contains("@") == true }) {
             throw .unusable(
                 database: "postgres://…", detail: "the URL is invalid; write `@` in a password as `%40`")

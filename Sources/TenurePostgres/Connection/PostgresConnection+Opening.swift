@@ -3,18 +3,19 @@ import Foundation
 import TenureCore
 import TenureStore
 
-/// What a server said about itself when a connection to it was opened.
+/// What a server reported about itself when a connection to it was opened.
 struct PostgresServerState {
+    /// Whether the connection leads to the server itself, and not to a pooler.
     var isDirect = false
-    /// What each transaction that writes sets `synchronous_commit` to.
+    /// The value of `synchronous_commit` for transactions that write.
     var synchronousCommit = "on"
     /// Whether commits wait for a standby.
     var hasSynchronousStandby = false
     /// Whether it is a primary server.
     var takesWrites = true
-    /// Which promotion of a standby the server's history begins with; 0 if it can't tell.
+    /// The timeline, which each promotion of a standby increases; 0 if the server doesn't report it.
     var timeline: UInt32 = 0
-    /// PostgreSQL's number of the database cluster; nil if it can't tell.
+    /// PostgreSQL's number of the database cluster; nil if the server doesn't report it.
     var system: String?
 }
 
@@ -36,7 +37,7 @@ extension PostgresConnection {
         guard let handle = PQconnectStartParams(keywords, values, 1) else {
             throw .lost(address.description, "out of memory")
         }
-        // Without this, an error message doesn't contain the SQLSTATE.
+        // Error messages contain the SQLSTATE only with this setting.
         PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         warnings.listen(to: handle)
         let deadline = ContinuousClock.now + .seconds(address.connectTimeout)
@@ -58,7 +59,8 @@ extension PostgresConnection {
         return handle
     }
 
-    /// Changes nothing outside of its transaction, because the next one may run on another connection of a pooler.
+    /// Reads the server's state. Changes settings only for its own transaction, because a pooler may run the next one on
+    /// another connection.
     func readServerState(for role: Role) throws(PostgresFailure) -> PostgresServerState {
         let version = Int(PQserverVersion(handle))
         guard version >= 130_000 else {
@@ -83,10 +85,10 @@ extension PostgresConnection {
         return state
     }
 
-    /// Asks the server itself, because a pooler reports the settings of an earlier connection.
+    /// Reads the settings with a query, because a pooler reports those of an earlier connection at the start.
     private func settings() throws(PostgresFailure) -> [SQLValue] {
-        // The name of the file that it writes now begins with its timeline. After a promotion, the control file still
-        // has the timeline before it.
+        // The name of the current WAL file begins with the timeline. The control file isn't used, because it still has
+        // the earlier timeline for a while after a promotion.
         let timeline = "CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_walfile_name(pg_current_wal_lsn()) END"
         // Compatible databases may not have all of these functions.
         for system in ["(SELECT system_identifier::text FROM pg_control_system())", "NULL::text"] {

@@ -25,19 +25,19 @@ struct PostgresFailure: Error {
         let detail = message.trimmed
         switch state {
         case "40001", "40P01": self.init(.busy, remedy: .repeatTransaction)
-        // A plan for tables that changed, or a prepared statement that a pooler forgot or knows already.
+        // The tables of a cached plan changed, or a pooler has no such prepared statement or has it already.
         case "0A000" where detail.contains("cached plan"), "26000", "42P05":
             self.init(.failed(detail), remedy: .repeatTransaction)
         case "55P03", "57014": self.init(.busy)
         case "53100": self.init(.full)
-        // The statement that begins a transaction: the schema has no Tenure database.
+        // Reading the header failed at the start of a transaction: the schema has no Tenure database.
         case "42P01" where detail.contains("database"): self.init(.otherDatabase(database: database))
         case "XX001", "XX002": self.init(.damaged(detail))
         // A standby refuses `BEGIN READ WRITE` itself with 0A000, which other errors have too.
         case "25006",
             "0A000" where detail.contains("during recovery"):
             self.init(.standby(database), remedy: .reconnect)
-        // A right is missing.
+        // The role lacks a privilege.
         case "42501":
             self.init(
                 .readOnly(
@@ -83,7 +83,7 @@ extension PostgresFailure {
         var lines = message.split(separator: "\n").filter { !$0.hasPrefix("LOCATION:") && !$0.isEmpty }.map(String.init)
         var state = ""
         for index in lines.indices {
-            // As in `FATAL:  28P01: password authentication failed for user "tenure"`.
+            // Finds the SQLSTATE in `FATAL:  28P01: password authentication failed for user "tenure"`.
             guard let match = lines[index].firstMatch(of: #/:  ([0-9A-Z]{5}): /#) else { continue }
             state = String(match.1)
             lines[index].replaceSubrange(match.range, with: ": ")

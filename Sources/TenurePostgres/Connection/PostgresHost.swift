@@ -1,8 +1,8 @@
 import Foundation
 
-/// One server, and which of the connections to it still count.
+/// One server, and a counter that tells which connections to it are still valid.
 final class PostgresHost: @unchecked Sendable {
-    // Sound: `drops` is touched between locking and unlocking only.
+    // `@unchecked Sendable` is correct: `drops` is used only while the lock is held.
     let name: PostgresHostName
     private let lock = NSLock()
     private var drops = 0
@@ -11,15 +11,15 @@ final class PostgresHost: @unchecked Sendable {
         self.name = name
     }
 
-    /// A connection counts as long as this is what it was when the connection was opened.
+    /// Grows when all connections are dropped. A connection is valid as long as it was opened with this value.
     var generation: Int {
         lock.lock()
         defer { lock.unlock() }
         return drops
     }
 
-    /// Ends all connections to this server, also those that wait for an answer: it gave none to one of them, takes no
-    /// writes any more, or another server took its place.
+    /// Ends all connections to this server, even those that wait for an answer. Called if the server didn't answer on one
+    /// of them, no longer accepts writes, or was replaced by another server.
     func dropConnections() {
         lock.lock()
         drops += 1

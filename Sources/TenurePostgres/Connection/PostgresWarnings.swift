@@ -6,7 +6,7 @@ import CLibPQ
 final class PostgresWarnings {
     private(set) var last: String?
 
-    /// Takes the warnings of this connection, which must not outlive it.
+    /// Receives the warnings of this connection. This object must live longer than the connection.
     func listen(to handle: OpaquePointer) {
         PQsetNoticeReceiver(
             handle,

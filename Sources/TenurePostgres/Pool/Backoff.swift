@@ -1,8 +1,8 @@
-/// The delay before the next attempt to connect: 50 ms, doubled each time, up to 1 s. So the service works again within
-/// seconds after the server. Delays are random, so that many clients don't connect at the same time.
+/// The delay before the next attempt to connect: 50 ms, doubled each time, up to 1 s. So the service works within seconds
+/// after the server is back. Delays are random, so that many clients don't connect at the same time.
 struct Backoff {
     private var attempts = 0
-    /// When to try again.
+    /// The time of the next attempt.
     private(set) var next: ContinuousClock.Instant?
 
     mutating func failed(at now: ContinuousClock.Instant = .now) {

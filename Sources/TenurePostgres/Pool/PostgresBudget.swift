@@ -5,7 +5,7 @@ package import TenureStore
 package final class PostgresBudget: Sendable {
     let operations: PostgresWorkers
     let lookups: PostgresWorkers
-    /// What the apps connect to, by URL: apps with one database and role are the same.
+    /// The clusters by URL. Apps with the same URL share a cluster and its connections.
     private let clusters = Locked<[String: Weak<PostgresCluster>]>([:])
 
     private init() {
@@ -59,10 +59,10 @@ package final class PostgresBudget: Sendable {
 
 /// How many connections a service may open to one server, and how many the server allows.
 package struct PostgresBudgetReport: Sendable {
-    /// The server, without what is secret.
+    /// The server, without secrets.
     package let server: String
     package let needed: Int
-    /// Fails if the server can't be asked.
+    /// The number of connections that the server allows; a failure if it doesn't answer.
     package let allowed: Result<Int, StoreError>
 }
 

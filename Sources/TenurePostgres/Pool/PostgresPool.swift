@@ -1,15 +1,16 @@
 import TenureStore
 
-/// One app's way to connections that it may share with others. Its own jobs run in the order in which they came.
+/// Runs the jobs of one app on connections that it may share with other apps. The app's jobs begin in the order in which
+/// they were submitted.
 ///
-/// A job that a connection breaks under is repeated, while its time lasts.
+/// If the connection breaks during a job, the job is repeated until its deadline.
 final class PostgresPool: Sendable {
     private let workers: PostgresWorkers
     private let lane: Int
     /// How long a job may wait for a connection.
     private let waitTimeout: Duration
 
-    /// - Parameter address: the app's; the cluster may have another app's, with another schema.
+    /// - Parameter address: the address of this app. The cluster may have the address of another app with another schema.
     init(on workers: PostgresWorkers, to cluster: PostgresCluster, for address: PostgresAddress, waitTimeout: Duration)
     {
         self.workers = workers
@@ -17,7 +18,7 @@ final class PostgresPool: Sendable {
         lane = workers.addLane(to: cluster, for: address)
     }
 
-    /// With connections that it doesn't share.
+    /// Creates a pool that doesn't share its connections.
     convenience init(to cluster: PostgresCluster, for role: PostgresConnection.Role, limit: Int, waitTimeout: Duration)
     {
         self.init(
@@ -65,6 +66,6 @@ final class PostgresPool: Sendable {
 
     var use: ConnectionPool { workers.use(by: lane) }
 
-    /// Takes nothing more, finishes what it took, and ends the connections that no other app uses.
+    /// Accepts no more jobs, finishes the accepted ones, and closes the connections that no other app uses.
     func close() async { await workers.closeLane(lane) }
 }

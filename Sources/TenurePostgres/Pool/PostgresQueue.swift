@@ -29,7 +29,7 @@ struct PostgresQueue {
         return jobs.removeValue(forKey: number)
     }
 
-    /// Other queues have the numbers in between.
+    /// Moves `first` to the next used number. Numbers in between belong to jobs of other queues.
     private mutating func advance() {
         guard !jobs.isEmpty else { return }
         while first < last, jobs[first] == nil { first += 1 }

@@ -4,10 +4,12 @@ import TenureStore
 
 /// The connections to one server, for several apps with any number of databases and roles.
 ///
-/// Connections stay with their workers; jobs come to them, so that none can be forgotten. Apps with one database and
-/// role use each other's connections. If all are in use, the app with the fewest comes next.
+/// Each worker owns a connection, and jobs are assigned to workers, so no connection can leak. Apps with the same database
+/// and role share connections. If all connections are in use, the app that uses the fewest gets the next one.
+///
+/// A lane is the queue of one app's jobs.
 final class PostgresWorkers: @unchecked Sendable {
-    // Sound: `state` is touched in `withState` only, between locking and unlocking.
+    // `@unchecked Sendable` is correct: `state` is used only in `withState`, which holds the lock.
     private let lock = NSLock()
     private var state: PostgresWorkersState
     private let role: PostgresConnection.Role
@@ -24,7 +26,7 @@ final class PostgresWorkers: @unchecked Sendable {
         withState { $0.addLane(PostgresLane(cluster: cluster, address: address)) }
     }
 
-    /// Lets it use at least this many connections.
+    /// Raises the maximum number of connections to at least `limit`.
     func raiseLimit(to limit: Int) { withState { $0.limit = max($0.limit, limit) } }
 
     func use(by lane: Int) -> ConnectionPool {
@@ -99,7 +101,7 @@ final class PostgresWorkers: @unchecked Sendable {
     /// Runs on the worker's queue, until nothing waits.
     private func work(_ worker: PostgresWorker) {
         while true {
-            // The server was replaced, or is silent; or the connection is in a transaction that did not even roll back.
+            // The server was replaced or doesn't answer, or rolling back a transaction failed.
             if worker.connection?.isIdle == false { disconnect(worker) }
             switch withState({ $0.next(for: worker) }) {
             case .run(let lane, let address, let number, let job): run(job, number, lane, address, worker)

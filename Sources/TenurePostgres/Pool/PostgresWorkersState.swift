@@ -1,19 +1,19 @@
 import TenureStore
 
-/// One app's jobs.
+/// The queue of one app's jobs.
 struct PostgresLane {
     let cluster: PostgresCluster
     let address: PostgresAddress
     var queue = PostgresQueue()
     /// How many of its jobs run.
     var running = 0
-    /// When a job of it began last, counted in jobs of all lanes.
+    /// The turn in which a job of this lane began last. Turns count the jobs of all lanes.
     var lastTurn: UInt64 = 0
     var closers: [CheckedContinuation<Void, Never>] = []
     var isClosing = false
 }
 
-/// Who waits for which connection.
+/// The lanes with their waiting jobs, and the workers with their connections.
 struct PostgresWorkersState {
     var limit: Int
     private let idleTimeout: Duration
@@ -24,12 +24,12 @@ struct PostgresWorkersState {
     private var idle: [PostgresWorker] = []
     private var workers = 0
     private var workersEver = 0
-    /// When the deadlines are looked at next.
+    /// The time of the next check of the deadlines.
     var alarm: ContinuousClock.Instant?
     private var isWatchingIdle = false
-    /// Why attempts to connect fail, by what they connect to.
+    /// Why attempts to connect fail, by cluster.
     private var outages: [ObjectIdentifier: Outage] = [:]
-    /// How many workers connect, and to what.
+    /// How many workers are connecting, by cluster.
     private var connecting: [ObjectIdentifier: Int] = [:]
     private var connections: [ObjectIdentifier: Int] = [:]
 
@@ -40,7 +40,7 @@ struct PostgresWorkersState {
 
     /// The maximum number of waiting jobs, as many as a busy service has requests. Further ones fail immediately.
     static let longestQueue = 10_000
-    /// For so long a worker stays with its database while apps with another one wait for it: to connect takes time too.
+    /// How long a worker keeps its database while apps with another database wait, because connecting takes time.
     private static let quantum = Duration.milliseconds(50)
 
     init(limit: Int, idleTimeout: Duration) {
@@ -58,13 +58,13 @@ extension PostgresWorkersState {
         return lanesCreated
     }
 
-    /// The lane ends with its last job; `finishedClosers` says when.
+    /// Closes a lane: it accepts no more jobs. `finishedClosers` returns `closer` after its last job.
     mutating func close(_ lane: Int, _ closer: CheckedContinuation<Void, Never>) {
         lanes[lane]?.isClosing = true
         lanes[lane]?.closers.append(closer)
     }
 
-    /// Who waited for lanes that are over now, and their connections with them.
+    /// Removes the lanes that have no jobs and connections left. Returns the callers that waited for that.
     mutating func finishedClosers() -> [CheckedContinuation<Void, Never>] {
         var closers: [CheckedContinuation<Void, Never>] = []
         for (number, lane) in lanes where lane.isClosing && lane.queue.isEmpty && lane.running == 0 {
@@ -84,7 +84,7 @@ extension PostgresWorkersState {
         return (connections[ObjectIdentifier(lane.cluster), default: 0], lane.queue.count)
     }
 
-    /// Whether some app may still need connections to it.
+    /// Whether an app may still need connections to the cluster.
     private func isNeeded(_ cluster: PostgresCluster) -> Bool {
         lanes.values.contains { $0.cluster === cluster && !($0.isClosing && $0.queue.isEmpty) }
     }
@@ -98,7 +98,7 @@ extension PostgresWorkersState {
         return numbers
     }
 
-    /// Returns why the job is refused; nil if it waits now.
+    /// Adds a job to a lane. Returns why it is refused; nil if it was added.
     mutating func insert(_ job: PostgresJob, as number: UInt64, in lane: Int) -> StoreError? {
         guard let known = lanes[lane], !known.isClosing else { return .failed("the database is closed") }
         if known.queue.count >= Self.longestQueue { return reason(for: known.cluster) }
@@ -114,13 +114,13 @@ extension PostgresWorkersState {
 
     mutating func remove(_ number: UInt64, in lane: Int) -> PostgresJob? { lanes[lane]?.queue.remove(number) }
 
-    /// A job is over, or has to run again.
+    /// Ends a job. If it has to run again, puts it back at its old position.
     mutating func finish(_ again: (number: UInt64, job: PostgresJob)?, in lane: Int) {
         lanes[lane]?.running -= 1
         if let again { lanes[lane]?.queue.insert(again.job, as: again.number) }
     }
 
-    /// Jobs that waited too long, with the reasons; and when to look next.
+    /// Removes jobs that waited too long. Returns them with the reasons, and when to check next.
     mutating func removeExpired() -> (expired: [(PostgresJob, StoreError)], next: ContinuousClock.Instant?) {
         var expired: [(PostgresJob, StoreError)] = []
         var next: ContinuousClock.Instant?
@@ -148,7 +148,7 @@ extension PostgresWorkersState {
     enum Next {
         case run(lane: Int, PostgresAddress, number: UInt64, PostgresJob)
         case connect(PostgresCluster)
-        /// Until when its connection stays open, if somebody has to look then.
+        /// Nothing to do. Until then, the connection stays open; nil if another timer is running already.
         case rest(until: ContinuousClock.Instant?)
         case end
     }
@@ -181,7 +181,7 @@ extension PostgresWorkersState {
         return best?.lane
     }
 
-    /// Whether apps of another database or role need this worker more, and no other one is free for them.
+    /// Whether apps with another database or role need this worker more, and no other worker is free for them.
     private func shouldLeave(_ worker: PostgresWorker, _ own: Int, for other: Int) -> Bool {
         guard workers >= limit, idle.isEmpty, let own = lanes[own], let other = lanes[other] else { return false }
         if other.running < own.running { return true }
@@ -202,7 +202,7 @@ extension PostgresWorkersState {
         return .end
     }
 
-    /// The worker's connection ends.
+    /// Records that the worker's connection ended.
     mutating func leave(_ worker: PostgresWorker) {
         guard let home = worker.home else { return }
         worker.home = nil
@@ -211,7 +211,8 @@ extension PostgresWorkersState {
 
     // MARK: Connecting
 
-    /// After a failure one attempt at a time, and not before its time; to a server that is down, for all its databases.
+    /// Whether to connect now. After a failure, one worker at a time tries, after a pause. A server that is down has one
+    /// pause for all of its databases.
     private func canConnect(to cluster: PostgresCluster) -> Bool {
         if let outage = outages[ObjectIdentifier(cluster)] {
             guard outage.backoff.isOver(), connecting[ObjectIdentifier(cluster), default: 0] == 0 else { return false }
@@ -225,13 +226,13 @@ extension PostgresWorkersState {
         connecting[id, default: 1] -= 1
         connections[id, default: 0] += 1
         outages[id] = nil
-        // The server answers.
+        // The server answers, so its other databases can be tried too.
         outages = outages.filter { !$0.value.error.isRetryable }
         worker.home = cluster
         worker.since = .now
     }
 
-    /// Returns jobs that needn't wait any longer, and when to try again.
+    /// Returns jobs that fail now because waiting doesn't help, and when to try to connect again.
     mutating func failed(
         to cluster: PostgresCluster, _ error: StoreError
     ) -> (jobs: [PostgresJob], retry: ContinuousClock.Instant) {
@@ -240,7 +241,7 @@ extension PostgresWorkersState {
         outages[id, default: Outage(error: error)].error = error
         outages[id]?.backoff.failed()
         var impossibleJobs: [PostgresJob] = []
-        // To wait would not help, unless for the connections that there are.
+        // Waiting helps only if there are other connections.
         if !error.isRetryable, connections[id, default: 0] == 0 {
             for (number, lane) in lanes where lane.cluster === cluster {
                 impossibleJobs += lanes[number]?.queue.removeAll() ?? []
@@ -251,7 +252,7 @@ extension PostgresWorkersState {
 
     // MARK: Waking
 
-    /// Takes workers for the jobs that wait, and for connections that nothing needs any more.
+    /// Takes workers for waiting jobs, and those with connections that no app needs anymore.
     mutating func workersToWake() -> [PostgresWorker] {
         var woken = idle.filter { worker in worker.home.map { !isNeeded($0) } ?? false }
         idle.removeAll { worker in woken.contains { $0 === worker } }

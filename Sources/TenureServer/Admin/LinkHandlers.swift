@@ -54,7 +54,7 @@ struct LinkHandlers: Sendable {
         return try response(to: outcome, user: user, isLinked: true)
     }
 
-    /// Contains nothing from the database but the public ID: a key for links may not read customers.
+    /// Returns a response with only the public ID from the database, because a key for links may not read customers.
     private func response(to outcome: ChangeOutcome, user: String, isLinked: Bool) throws -> Response {
         guard case .done(let customer, let isNew) = outcome else { throw Problem.noOutcome }
         return .jsonObject { json in

@@ -46,8 +46,8 @@ struct PolicyHandlers: Sendable {
                 policy: String(decoding: stored.compiled, as: UTF8.self)))
     }
 
-    /// `POST /v1/admin/policies/rehearsals`: what publishing a policy, or a
-    /// rollback to a version, would change for all customers.
+    /// `POST /v1/admin/policies/rehearsals`: reports what publishing a policy, or a rollback to a version, would change
+    /// for all customers.
     @Sendable func rehearse(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let holder = try await keys.holder(of: request, context, needing: .policies)
         let body = try await request.decoded(RehearseRequest.self, upTo: bodySize, in: context)
@@ -60,7 +60,7 @@ struct PolicyHandlers: Sendable {
         return try respond(try await publisher.rehearse(candidate, by: holder.name))
     }
 
-    /// `GET /v1/admin/policies/rehearsals/{id}`: what was found then.
+    /// `GET /v1/admin/policies/rehearsals/{id}`: the stored report of a rehearsal.
     @Sendable func showRehearsal(_ request: Request, _ context: ServiceContext) async throws -> Response {
         _ = try await keys.holder(of: request, context, needing: .policies)
         let id = try context.pathID()

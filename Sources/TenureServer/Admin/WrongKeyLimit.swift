@@ -11,7 +11,7 @@ final class WrongKeyLimit: Sendable {
         let end: Date
         var count: Int
 
-        /// False after the clock was set back. A request that is late by less than a window belongs to it.
+        /// Whether the window includes this instant. False after the clock was set back by more than a window's length.
         func holds(_ now: Date) -> Bool { now < end && end.timeIntervalSince(now) <= 2 * WrongKeyLimit.length }
     }
 

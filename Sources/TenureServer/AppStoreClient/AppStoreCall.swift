@@ -12,7 +12,8 @@ struct AppStoreCall: Sendable, Hashable {
     /// JSON.
     let body: [UInt8]?
 
-    /// Version 2 also lists finished consumables. Only the ascending order has a revision for later changes.
+    /// Version 2 of the endpoint also lists finished consumables. Only in ascending order does the response contain a
+    /// revision from which a later call continues.
     static func transactionHistory(of id: AppStoreCustomerID, after revision: String?) throws(AppStoreFailure) -> Self {
         try Self(
             .transactionHistory, "/inApps/v2/history/", id.text, query: [("sort", "ASCENDING"), ("revision", revision)])
@@ -74,7 +75,7 @@ struct AppStoreCall: Sendable, Hashable {
         self.body = body
     }
 
-    /// In bytes. IDs have up to 18, tokens of test notifications about 60.
+    /// The limit in bytes. Transaction IDs have up to 18, tokens of test notifications about 60.
     private static let longestID = 256
 
     /// Encodes everything but the unreserved characters of RFC 3986, section 2.3, so that no ID can change the path.

@@ -57,7 +57,8 @@ actor AppStoreTokens {
 
     /// Throws `cannotSign`.
     func token(at now: Date) throws(AppStoreFailure) -> String {
-        // After the clock was set back, a token was issued in the future. The App Store rejects it.
+        // A token is reused unless it is about to expire. After the clock was set back, the token was issued in the
+        // future, and the App Store would reject it.
         if let current, (0..<AppStoreCredentials.lifetime - Self.margin).contains(now.timeIntervalSince(current.issued))
         {
             return current.text
@@ -81,7 +82,7 @@ actor AppStoreTokens {
 struct AppStoreKeyFile {
     let path: String
 
-    /// In bytes. Real files have fewer than 300.
+    /// The limit in bytes. Apple's key files have fewer than 300.
     private static let largest = 16 * 1024
 
     /// Throws `keyFile`. Its message has nothing of the file's contents.

@@ -7,7 +7,7 @@ import TenureCore
 
 /// Sends requests over HTTP, with limits on the time and size of responses.
 ///
-/// Call `close` if something was sent. As a service, it closes itself after the services that started later.
+/// Call `close` after the last request. If it runs in a service group, it closes itself when the group ends.
 struct HTTPTransport: Service {
     struct Limits: Sendable, Hashable {
         /// The seconds until the connection is open.

@@ -14,7 +14,7 @@ actor RateLimiter {
     private let time: AppStoreTime
     /// The share of Apple's rates to use. More than 1 only for a local App Store.
     private let share: Double
-    /// In uptime. A missing bucket is full.
+    /// The uptime at which each bucket is full again. A missing bucket is full.
     private var fullAt: [Key: TimeInterval] = [:]
 
     init(time: AppStoreTime, share: Double = 1) {
@@ -33,7 +33,7 @@ actor RateLimiter {
         let now = time.uptime()
         let full = max(fullAt[key] ?? now, now)
         let exact = full - Self.burst(rate) - now
-        // A rounding error is not a wait.
+        // A rounding error isn't a wait.
         let wait = exact < 1e-6 ? 0 : exact
         guard now + wait <= deadline else { throw .held(until: time.now().addingTimeInterval(wait)) }
         fullAt[key] = full + 1 / rate

@@ -11,7 +11,7 @@ struct AppStoreJobs: Sendable {
     let notifications: MissedNotifications
 }
 
-/// Adds to each new customer what the App Store has of them.
+/// Fetches the purchase history of each new customer from the App Store, and adds it to the customer.
 struct HistoryBackfill: Sendable {
     let client: AppStoreClient
     let store: Store
@@ -44,7 +44,7 @@ struct HistoryBackfill: Sendable {
         guard !job.customer.realm.isTest || client.hosts != AppStoreHosts() else { return }
         let environment = job.customer.realm.environment
         let history = try await CustomerHistoryReader(client: client).history(of: id, in: environment)
-        // A history from another realm isn't this customer's.
+        // A history that another authority signed doesn't belong to this customer.
         guard history.realm == job.customer.realm, !history.identities.isEmpty else { return }
         let now = now()
         try await policies.upToDate {

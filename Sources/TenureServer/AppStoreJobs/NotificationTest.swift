@@ -60,7 +60,7 @@ package struct NotificationTest: Sendable {
                 let attempts = try await client.testNotification(token, in: environment).attempts
                 if !attempts.isEmpty { return attempts.map { Attempt(date: $0.date, result: $0.result ?? "UNKNOWN") } }
             } catch {
-                // Not sent yet.
+                // The App Store answers 404 until it has sent the notification.
                 guard case .refused(let refusal) = error, refusal.status == 404 else { throw error }
             }
         }

@@ -13,13 +13,13 @@ final class AppRunners: Service {
     init(logger: Logger, shutdown: Int) {
         self.logger = logger
         self.shutdown = shutdown
-        // A group ends with its last service.
+        // The group ends when its last service ends, so one service only waits for the shutdown.
         host = ServiceGroup(configuration: .init(services: [UntilShutdown()], logger: logger))
     }
 
     func run() async throws { try await host.run() }
 
-    /// Runs an app that was started, or that wasn't, because of `error`.
+    /// Adds an app, which runs now or, if `error` kept it from starting, is started later.
     func add(_ name: String, of apps: RunningApps, error: ServiceError?) async {
         let runner = AppRunner(name, apps, error: error, logger: logger)
         var configuration = ServiceGroupConfiguration(

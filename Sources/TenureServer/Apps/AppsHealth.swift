@@ -3,7 +3,7 @@ import TenureAPI
 import TenureJSON
 import TenureStore
 
-/// `GET /health/ready` of several apps: lists all, and fails if none can write.
+/// `GET /health/ready` of several apps: lists all apps, and fails if no app can write to its database.
 struct AppsHealth: Sendable {
     let apps: RunningApps
 
@@ -40,7 +40,7 @@ struct AppsHealth: Sendable {
         }
     }
 
-    /// In the order of the configuration; a reason for each app that can't write.
+    /// Returns the apps in the order of the configuration.
     func states() async -> [AppState] {
         let configurations = apps.configuration.apps
         let reasons = await withTaskGroup(of: (String, String?).self) { group in
@@ -58,10 +58,10 @@ struct AppsHealth: Sendable {
     }
 }
 
-/// Whether an app can write.
+/// Whether an app can write to its database.
 struct AppState: Sendable {
     let name: String
-    /// Why it can't, as a stable name; nil if it can.
+    /// A stable name for the reason why the app can't write; nil if it can.
     let reason: String?
 }
 

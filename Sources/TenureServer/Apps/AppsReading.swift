@@ -1,8 +1,8 @@
-/// The configuration of several apps as it was read again, or the mistakes in it.
+/// The reloaded configuration of several apps, or the mistakes in it.
 package struct AppsReading: Sendable {
     package typealias Reader = @Sendable () async -> AppsReading
 
-    /// Nil if mistakes keep it from being complete.
+    /// Nil if the configuration has mistakes.
     let configuration: AppsConfiguration?
     let mistakes: [String]
     let warnings: [String]

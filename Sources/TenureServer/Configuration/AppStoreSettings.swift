@@ -3,8 +3,8 @@ import TenureCore
 
 /// The In-App Purchase key from App Store Connect with which the service uses the App Store Server API.
 ///
-/// Without it, the service knows only the artifacts that it was sent. So it can't know that they are all of a
-/// customer's purchases.
+/// Without it, the service knows only the artifacts that clients sent. So it can't know whether these are all purchases
+/// of a customer.
 public struct AppStoreSettings: Sendable, Hashable {
     /// The issuer ID, a UUID: in App Store Connect, Users and Access, Integrations, In-App Purchase.
     public var issuerID: String
@@ -70,7 +70,7 @@ public struct AppStoreHosts: Sendable, Hashable {
         }
         switch parts.scheme {
         case "https": return nil
-        // Anyone who reads a token can ask for every customer's purchases until it expires.
+        // Anyone who reads a token can read every customer's purchases until the token expires.
         case "http" where ServiceConfiguration.isLoopback(host.trimmingCharacters(in: ["[", "]"])): return nil
         case "http": return "would get tokens without encryption; use https"
         default: return "isn't an https URL; write it as https://api.storekit.apple.com"

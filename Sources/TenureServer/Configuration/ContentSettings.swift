@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Where the published asset packs are, and for how long a download link works.
+/// The folder or bucket with the published asset packs, and the lifetime of download links.
 public struct ContentSettings: Sendable, Hashable {
     /// The path of the published folder. With `s3` it needs only `catalog.jws`.
     public var folder: String

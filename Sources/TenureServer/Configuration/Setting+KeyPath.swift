@@ -60,15 +60,15 @@ extension Setting {
 }
 
 extension ServiceConfiguration {
-    /// The defaults, with the policy of an invented app. If the policy can't be read, the other settings are still
-    /// checked, so that one run reports all mistakes.
+    /// The defaults, with the policy of an invented app. It allows checking the other settings if the policy can't be
+    /// read, so that one run reports all mistakes.
     package static let withoutPolicy = try? ServiceConfiguration(
         databasePath: "",
         policy: Policy(
             app: Policy.App(bundleID: "com.example.unknown", appleID: 1),
             eras: [Era(name: "unknown", model: .free)], entitlements: [Entitlement(name: "unknown")]))
 
-    /// Sets everything that requires neither reading a file nor another setting.
+    /// Applies all settings that require neither reading a file nor other settings.
     package mutating func set(from values: SettingValues) {
         for setting in Setting.all { setting.apply?(values, &self) }
     }

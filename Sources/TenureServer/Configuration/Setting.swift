@@ -7,9 +7,9 @@ import TenurePolicyFile
 package struct Setting: Sendable {
     /// The kind of its value.
     package enum Kind: Sendable, Hashable {
-        /// In a file: relative to that file, unless it is absolute or has a scheme.
+        /// A path. In a file, it is relative to that file, unless it is absolute or has a scheme.
         case path
-        /// A path, after the name of an environment and `=` if it is for that environment only.
+        /// A path of trusted certificates. `ENVIRONMENT=PATH` is for that environment only.
         case trust
         /// Any text; the associated value describes it in `--help`.
         case text(String)
@@ -38,7 +38,8 @@ package struct Setting: Sendable {
 
     /// Whether each of several apps has its own value. The others belong to the listener and exist once.
     let isOfApp: Bool
-    /// Puts its value into a configuration. Nil if `tenure serve` has to read a file for it, or needs other settings.
+    /// Writes the value into a configuration. Nil if that requires reading a file or other settings; `tenure serve` does
+    /// that.
     let apply: (@Sendable (SettingValues, inout ServiceConfiguration) -> Void)?
 
     init(

@@ -3,14 +3,13 @@ import TenureContent
 import TenureCore
 import TenureStore
 
-/// Decides which asset packs a customer may download: those for which `allows` is true in the app, as far as the
-/// service can know.
+/// Decides which asset packs a customer may download, as `allows` does in the app.
 struct ContentAccess: Sendable {
     let store: Store
     let policies: ActivePolicy
 
-    /// Returns those of the unlocks that the customer has: by an entitlement, in an open trial session, or during the
-    /// grace period while the decision is undetermined.
+    /// Returns which of `unlocks` the customer has: through an entitlement or an open trial session, or because the
+    /// policy allows an undetermined decision for now.
     ///
     /// Unbound proof may belong to another person, so it unlocks nothing.
     func allowed(

@@ -19,7 +19,7 @@ struct ContentLink: Sendable, Hashable {
     let realm: Realm
     /// The database's number of the persona that replaces the customer; nil without one.
     let persona: Int64?
-    /// In whole seconds.
+    /// The expiry, in whole seconds.
     let expiresAt: Date
 }
 

@@ -17,7 +17,7 @@ extension ContentSettings {
         return findings
     }
 
-    /// Why customers couldn't download anything, although the service would start: the catalog is missing or invalid.
+    /// Why customers can't download anything: the catalog is missing or invalid. The service starts nevertheless.
     package func catalogProblem(of bundleID: String) -> ServiceError? {
         // A missing folder is reported as a mistake.
         guard FileManager.default.fileExists(atPath: folder) else { return nil }

@@ -50,7 +50,7 @@ struct DownloadRoute: Sendable {
         }
     }
 
-    /// Returns the link in the request, and the customer, who may use it now.
+    /// Returns the link in the request and its customer, after checking that the customer may use the link now.
     private func holder(
         of request: Request, _ digest: ContentDigest, by delivery: ContentDelivery
     ) async throws -> (ContentLink, Customer) {

@@ -21,7 +21,7 @@ struct S3Presigner: Sendable {
     /// Reads the secrets.
     init(_ settings: S3Settings) throws(ServiceError) {
         func secret(in file: String, of setting: String) throws(ServiceError) -> Secret<String> {
-            // The message doesn't contain the path, because an operator may have set the secret itself.
+            // The message doesn't contain the path: by mistake, an operator may have set the secret instead of a path.
             guard FileManager.default.fileExists(atPath: file) else {
                 throw .content(
                     "the file in `\(setting)` doesn't exist; write the secret into a file of mode 600, and set its path"

@@ -17,7 +17,7 @@ package struct DatabaseDump: Sendable {
         self.store = store
     }
 
-    /// Writes the lines in pieces of about 64 KB, from one state of the database, while others go on writing.
+    /// Writes the lines of one snapshot of the database in pieces of about 64 KB, while others continue to write.
     ///
     /// `progress` gets the number of customers written so far and of all. Returns the number of lines.
     package func write(

@@ -57,8 +57,8 @@ package struct Derivation: Sendable {
         return proven.facts
     }
 
-    /// What the entries prove. All of it is added to the facts at once, because each addition costs as much as all the
-    /// facts that are there already.
+    /// What the entries prove. It is collected first and added to the facts at once, because each addition takes time
+    /// for all existing facts.
     private struct Proven {
         var proofs: [AppProof] = []
         var purchases: [Purchase] = []
@@ -73,8 +73,8 @@ package struct Derivation: Sendable {
         }
     }
 
-    /// For splitting merged customers: verifies the entries of all members of a customer, page by page, before the
-    /// transaction that other requests have to wait for.
+    /// Verifies the entries of all members of a customer, page by page. Call it before the transaction that splits
+    /// merged customers, because other requests have to wait for that transaction.
     package func rederivation(of customer: CustomerName, in store: Store) async throws(StoreError) -> Rederivation {
         var rederivation = rederivation
         for member in try await store.read({ try $0.members(of: customer) }) {
@@ -104,7 +104,7 @@ package struct Derivation: Sendable {
     private func add(_ artifact: Artifact, receivedAt: Date, to proven: inout Proven) throws(Rejection) {
         switch artifact.kind {
         case .appTransaction:
-            // It was accepted when it was received, so the source with the fewest restrictions is right.
+            // The receipt was accepted when it was received, so the source with the fewest restrictions is used.
             let verified = try verifier.verifyAppTransaction(artifact.bytes, from: .appStoreServer, now: receivedAt)
             proven.proofs.append(verified.proof)
         case .transaction:

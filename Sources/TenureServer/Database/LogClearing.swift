@@ -1,7 +1,7 @@
 import ServiceLifecycle
 import TenureStore
 
-/// Empties the database's log, so that erased data leaves it within a minute, unless a reader needs the log for longer.
+/// Empties SQLite's log, so that erased data is removed from it within a minute, or when the last reader is done with it.
 struct LogClearing: Service {
     let store: Store
 
@@ -14,7 +14,7 @@ struct LogClearing: Service {
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             try? await cancelWhenGracefulShutdown { [wait] in try await Task.sleep(for: wait) }
             guard !Task.isShuttingDownGracefully, !Task.isCancelled else { return }
-            // Each attempt keeps writers waiting, so a long reader is met less and less often.
+            // Writers wait during each attempt, so the pauses grow while a long reader keeps the log from being emptied.
             wait = await store.database.clearLog() ? Self.interval : min(wait * 2, Self.interval)
         }
     }

@@ -2,7 +2,8 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
-/// The identities that verified artifacts give a customer. No other code decides which of their IDs identify one.
+/// The identities that verified artifacts give a customer. Only this code decides which IDs of artifacts identify
+/// customers.
 struct NamedIdentities: Sendable, Hashable {
     /// The identities that find the customer, each once, in the order of the artifacts.
     private(set) var identities: [Identity] = []

@@ -50,7 +50,8 @@ struct NotificationContents: Sendable {
         var update = CustomerUpdate(of: known)
         update.add([], proving: proofs, purchases: purchases, renewals: renewals)
         update.identify(by: identities + names.searchableIdentities(beyond: known))
-        // The account keeps its purchases. Whether a child may still use the app is for the app to enforce.
+        // Webhooks report that a parent withdrew consent. The customer keeps the purchases; the app has to lock out the
+        // child.
         if notification.type == NotificationType.rescindConsent.rawValue {
             update.messages.append(Message(.customerConsentRescinded, ["notification": notification.uuid]))
         }

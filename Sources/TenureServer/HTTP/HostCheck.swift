@@ -12,7 +12,7 @@ final class HostCheck: ChannelInboundHandler, RemovableChannelHandler {
     private var isRefused = false
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // Ignores everything after a request with an unknown recipient.
+        // Ignores everything after a rejected request.
         guard !isRefused else { return }
         if case .head(let head) = unwrapInboundIn(data), !Self.isSound(head) || !Self.isTarget(head.uri) {
             isRefused = true

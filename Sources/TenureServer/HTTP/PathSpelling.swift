@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import TenureAPI
 
-/// Accepts only the canonical spelling of each path; all others are not found.
+/// Accepts only the canonical spelling of each path; all others aren't found.
 ///
 /// Hummingbird ignores repeated and trailing slashes. A proxy that blocks a path compares strings, so another spelling
 /// of the path would get past it.

@@ -50,7 +50,7 @@ struct AccessToken: Sendable, Hashable {
         self.customer = customer
         self.realm = realm
         self.persona = persona
-        // Whole seconds, so that the reported end equals the token's.
+        // Rounded to whole seconds, as in the token's bytes.
         self.expiresAt = Date(timeIntervalSince1970: expiresAt.timeIntervalSince1970.rounded(.down))
     }
 }

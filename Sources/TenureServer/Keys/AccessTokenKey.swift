@@ -12,8 +12,8 @@ struct AccessTokenKey: Sendable {
 
     static let fileName = "access-token.secret"
 
-    /// Reads the secret, or creates it at the first start. A token has the database's number of the customer, so the
-    /// key depends on the database too. With another database, the same secret gives other tokens.
+    /// Reads the secret, or creates it at the first start. A token contains a customer's number in the database, so the
+    /// key also depends on the database: tokens of another database are invalid.
     init(folder: String, databaseID: [UInt8]) throws(ServiceError) {
         let secret = try Self.secret(in: folder)
         code = Self.code(for: "tenure access token", secret, databaseID: databaseID)

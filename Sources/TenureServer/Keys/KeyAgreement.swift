@@ -64,8 +64,8 @@ struct KeyAgreement: Sendable {
         """
     }
 
-    /// Stores these keys if the database has none, or if they may replace the stored ones. Otherwise returns the stored
-    /// keys, which differ.
+    /// Stores these keys if the database has none, or if they may replace the stored keys. Otherwise returns the stored
+    /// keys.
     private func agree(_ keys: SigningKeySet) async throws(ServiceError) -> SharedKeys? {
         let mine = SharedKeys(keys, secret: fingerprint, place: "\(Self.machine):\(Self.path(of: folder))")
         let known = try await Self.reading(store) { try $0.sharedKeys() }
@@ -87,10 +87,10 @@ struct KeyAgreement: Sendable {
         }
     }
 
-    /// Stores the signing key after a rotation. If another process has rotated, reads the file again; if it has still
-    /// another key, no tokens are issued until it has the right one.
+    /// Stores the signing key after a rotation. If another process rotated the key, reloads the key file. If the file
+    /// doesn't have the new key, no tokens are issued until it does.
     ///
-    /// - Parameter agreed: The ID of the key in use when it last was the database's.
+    /// - Parameter agreed: the ID of the last signing key of this process that was also in the database.
     func renew(_ keys: SigningKeys, agreed: inout String) async throws(ServiceError) {
         let known = try await Self.reading(store) { try $0.sharedKeys() }
         if let known, known.signingKey != keys.current.id, keys.current.id == agreed { keys.reread() }

@@ -5,8 +5,8 @@ import TenureJSON
 
 /// The text of an admin key, which `tenure admin-key` makes: a prefix, 256 random bits and a checksum.
 ///
-/// The randomness of a text can't be measured, so the service accepts no other texts as admin keys. The database keeps
-/// only a hash.
+/// The service can't tell whether another text is random enough, so it accepts no other texts as admin keys. The database
+/// has only a hash.
 package struct KeySecret: Sendable {
     private let secret: Secret<String>
 
@@ -43,7 +43,7 @@ package struct KeySecret: Sendable {
 
     var digest: SHA256Digest { SHA256.hash(data: Array(text.utf8)) }
 
-    /// The hash that the database knows. The bits are random, so no slow hash is needed. The time that the database
-    /// takes to look for it reveals something about the hash, and nothing about the secret.
+    /// The hash in the database. The secret is random, so no slow hash is needed. The time of the look-up may reveal
+    /// something about the hash, but nothing about the secret.
     package var hash: [UInt8] { Array(digest) }
 }

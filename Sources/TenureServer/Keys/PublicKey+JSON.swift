@@ -17,7 +17,7 @@ struct JSONWebKey: Codable, Hashable, Sendable {
         y = Base64.urlSafe.text(key.rawRepresentation.suffix(32))
     }
 
-    /// Nil if these aren't the coordinates of a P-256 key.
+    /// The key; nil if these aren't the coordinates of a P-256 key.
     var publicKey: P256.Signing.PublicKey? {
         guard kty == "EC", crv == "P-256", let x = Base64.urlSafe.decode(x), x.count == 32,
             let y = Base64.urlSafe.decode(y), y.count == 32

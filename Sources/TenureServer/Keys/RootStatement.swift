@@ -13,7 +13,7 @@ struct RootStatement: Sendable {
         let signUntil: Int64
     }
 
-    /// Nil if the root didn't sign it.
+    /// Verifies and reads a statement; nil if the root didn't sign it.
     init?(_ text: String, by root: P256.Signing.PublicKey) {
         guard
             let bytes = root.statement(
@@ -46,7 +46,7 @@ struct RootRevocations: Sendable {
         let revoked: [String]
     }
 
-    /// Nil if the root didn't sign it.
+    /// Verifies and reads a list; nil if the root didn't sign it.
     init?(_ text: String, by root: P256.Signing.PublicKey) {
         guard
             let bytes = root.statement(

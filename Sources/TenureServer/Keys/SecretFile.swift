@@ -40,7 +40,7 @@ package struct SecretFile: Sendable {
     package func make(_ contents: [UInt8]) throws(ServiceError) {
         if !exists {
             try write(contents)
-            // It has other contents if somebody else created it, and none if it is a link to a file that doesn't exist.
+            // Another process may have created the file, or the path may be a link to a file that doesn't exist.
             if try read() == contents { return }
         }
         throw .keyFile(path: path, detail: "it exists already; choose another path, or remove the file")

@@ -5,7 +5,8 @@ import TenureJSON
 
 /// The reason why an operation didn't change the signing keys.
 package enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// After another rotation, apps that pinned the oldest key of the chain would trust no signing key.
+    /// The chain has its maximum length. After another rotation, apps that pinned its oldest key would trust no signing
+    /// key.
     case chainTooLong(oldest: String)
     case unknownKey(String)
     case alreadyRevoked(String)

@@ -9,9 +9,9 @@ import TenureCore
 struct SigningKeyFile: Hashable, Sendable {
     struct Key: Codable, Hashable, Sendable {
         let key: JSONWebKey
-        /// In seconds since 1970, like the other dates.
+        /// The date of creation, in seconds since 1970, like the other dates.
         let createdAt: Int64
-        /// When the next key replaced it.
+        /// The date at which the next key replaced this one.
         var retiredAt: Int64?
         var revokedAt: Int64?
     }
@@ -86,7 +86,7 @@ struct SigningKeyFile: Hashable, Sendable {
         let tokenLife: Int64?
     }
 
-    /// Where in `keys` the chain begins.
+    /// The index in `keys` at which the chain begins.
     var chainStart: Int { keys.count - 1 - chain.count }
 }
 

@@ -46,7 +46,7 @@ struct SigningKeySet: Sendable {
         init(_ description: String) { self.description = description }
     }
 
-    /// Checks everything in the file, so that the service never sends anything that an app would reject.
+    /// Checks everything in the file, so that the service never sends a token or a statement that an app would reject.
     init(_ file: SigningKeyFile) throws(Mistake) {
         guard let key = P256.Signing.PrivateKey(pem: file.privateKey.revealed.utf8) else {
             throw Mistake("its private key isn't a P-256 key in PEM")

@@ -34,7 +34,8 @@ struct SigningKeyStore: Sendable {
         return (try keys(in: bytes), bytes)
     }
 
-    /// Changes the keys while no other process can. If the process is killed in the meantime, the file stays unchanged.
+    /// Changes the keys while no other process can change them. If the process is killed meanwhile, the file stays
+    /// unchanged.
     func update<Result>(_ change: (inout SigningKeyFile) throws -> Result) throws -> Result {
         let lock = open(folder, O_RDONLY | O_CLOEXEC)
         guard lock >= 0, flock(lock, LOCK_EX) == 0 else {
@@ -68,7 +69,7 @@ struct SigningKeyStore: Sendable {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         for name in names where name.hasPrefix(Self.fileName + ".") {
             let suffix = name.dropFirst(Self.fileName.count + 1)
-            // A shorter number is a date or a count: a copy that a person made.
+            // A name with a shorter number is a copy that a person made, with a date or a count.
             guard suffix.count > 14, suffix.allSatisfy(\.isNumber) else { continue }
             try? FileManager.default.removeItem(atPath: "\(folder)/\(name)")
         }

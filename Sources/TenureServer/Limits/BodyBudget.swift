@@ -3,16 +3,16 @@ import TenureCore
 
 /// The memory that all request bodies together may take while they are received.
 ///
-/// When it is full, the slowest of the bodies that have been arriving for longest is dropped, so that slow senders
-/// never keep others out. A part is reserved for small bodies, which most syncs and all notifications are: large bodies
-/// can't take it, and never displace a small one.
+/// When the memory is full, the slowest of the oldest bodies is dropped, so that slow senders don't block others. A part
+/// is reserved for small bodies, such as notifications and most syncs. Large bodies can't use that part, and never cause
+/// a small body to be dropped.
 final class BodyBudget: Sendable {
     private let state: Locked<State>
 
     /// One body while it is received.
     final class Body: @unchecked Sendable {
-        // The lock of the budget guards its variables, with those of all other bodies: only `State` uses them. A lock
-        // for each body could not compare them.
+        // The lock of the budget guards the variables of all bodies, because only `State` uses them and compares them
+        // with each other.
         fileprivate let client: NetworkAddress?
         fileprivate let isNotification: Bool
         fileprivate var held = 0
@@ -85,7 +85,7 @@ final class BodyBudget: Sendable {
 private struct State {
     var total: Int
     private var taken = 0
-    /// Of `taken`, what large bodies hold.
+    /// The part of `taken` that large bodies use.
     private var takenByLarge = 0
     private var held: [NetworkAddress: Int] = [:]
     /// Bodies that may be dropped, in the order in which they began to hold something.
@@ -129,8 +129,7 @@ private struct State {
         return held[client, default: 0] + count <= total / 4
     }
 
-    /// The slowest of the others that may be dropped; nil if all are too young, or faster than the body that needs the
-    /// memory.
+    /// The slowest of `others`, which is dropped. Nil if all are too young, or faster than the body that needs the memory.
     private func slowest(of others: [BodyBudget.Body], beside body: BodyBudget.Body, at now: UInt64) -> BodyBudget.Body?
     {
         let old = others.filter { $0.recent.age(at: now) >= BodyBudget.youth }

@@ -10,8 +10,8 @@ import TenureCore
 /// - the connection that has been idle for longest
 /// - the one that sends its request slowest
 /// - one with a client that has read nothing of the response for ten seconds
-/// - if responses take more than three quarters of the connections: the one that is read slowest, of the network with
-///   most connections
+/// - if responses take more than three quarters of the connections: of the network with most connections, the one with
+///   the slowest reader
 ///
 /// A request that waits for its response is never aborted, and a new connection has a second for its request. If no
 /// connection can be closed, new ones wait.
@@ -22,12 +22,12 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
 
     /// One open connection.
     final class Connection: @unchecked Sendable {
-        // The lock of all connections guards its variables. Each refers to its neighbors in a queue, so a separate lock
-        // could not guard them.
+        // The lock of `Connections` guards its variables. Each refers to its neighbors in a queue, so a separate lock
+        // couldn't guard them.
         fileprivate let networks: [ClientNetwork]
         fileprivate let close: @Sendable () -> Void
         fileprivate var phase = ConnectionPhase.idle
-        /// When the phase began, or when the client last read a part of the response. Nanoseconds.
+        /// The time at which the phase began, or at which the client last read a part of the response, in nanoseconds.
         fileprivate var since: UInt64
         fileprivate var recent: RecentBytes?
         /// The bytes that the client read of the responses. Pipelined responses count as one, so that short ones don't
@@ -48,8 +48,7 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
     /// The age in nanoseconds below which no connection counts as slow or idle.
     fileprivate static let youth: UInt64 = 1_000_000_000
     fileprivate static let stall: UInt64 = 10_000_000_000
-    /// How many of the requests that have been arriving for longest are compared, and how many of the responses that
-    /// made no progress for longest.
+    /// How many of the oldest requests are compared, and how many of the responses without progress for longest.
     fileprivate static let compared = 64
 
     /// - Parameters:
@@ -223,7 +222,7 @@ private struct State {
 
     private func victim(at now: UInt64) -> Connection? {
         if let idle = queues[.idle], let longest = idle.first {
-            // If most connections are new, they are the attack.
+            // If most connections are new, the attack consists of new connections.
             if longest.hadRequest || isOld(longest, at: now) || idle.count > limit / 2 { return longest }
         }
         if let slowest = slowest(of: first(.request), at: now) { return slowest }

@@ -6,7 +6,7 @@ struct RecentBytes: Sendable {
     /// The bytes in each tenth of the window; `parts + 1` of them are used.
     private var counts = SIMD16<UInt32>()
     private var latest: UInt64 = 0
-    /// In nanoseconds of a monotonic clock.
+    /// The start in nanoseconds of a monotonic clock.
     let start: UInt64
     private let part: UInt64
 

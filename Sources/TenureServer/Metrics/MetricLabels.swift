@@ -8,23 +8,23 @@ enum ConnectionPhase: String, Sendable, CaseIterable {
     case response
 }
 
-/// What a slow client was in the middle of when its connection was closed.
+/// What a slow client was sending or reading when its connection was closed.
 enum SlowClientPhase: String, Sendable, CaseIterable {
     case head, body, response
 }
 
 /// Why a download was rejected.
 enum DownloadRejection: String, Error, CaseIterable {
-    /// The customer has as many downloads as one may have.
+    /// The customer has the maximum number of downloads.
     case customer
-    /// All customers together have.
+    /// All customers together have the maximum number of downloads.
     case total
 }
 
-/// What came of an attempt to deliver a webhook.
+/// The result of an attempt to deliver a webhook.
 enum WebhookResult: String, Sendable, CaseIterable {
     case delivered
-    /// It will be tried again.
+    /// The delivery is tried again later.
     case failed
     case givenUp
 }

@@ -3,8 +3,8 @@ import TenureCore
 
 /// Keeps one app's metrics in memory, for Prometheus to read: the backend of swift-metrics in the service.
 ///
-/// It keeps a series for each combination of label values that it's given. So their number is bounded only if callers take
-/// the values from fixed tables, never from clients.
+/// It stores a series for each combination of label values. Their number is bounded only if callers take the values from
+/// fixed tables, never from clients.
 final class PrometheusFactory: MetricsFactory {
     private struct Key: Hashable {
         let name: String

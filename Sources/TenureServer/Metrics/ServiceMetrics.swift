@@ -3,7 +3,7 @@ import Foundation
 import TenureAppStore
 import TenureCore
 
-/// What one app's service counts, since the process started.
+/// The metrics of one app since the process started.
 ///
 /// Each label has a value from a table of the service, never one that a client chose. So the number of series is bounded.
 struct ServiceMetrics: Sendable {
@@ -31,7 +31,7 @@ struct ServiceMetrics: Sendable {
         let result: WebhookResult
     }
 
-    /// Also read by the service when it ends.
+    /// The requests in progress. The service also reads them when it ends.
     private let inFlight: PrometheusNumber
     private let requests: MetricSeries<Request, Counter>
     private let durations: MetricSeries<Route, CoreMetrics.Timer>
@@ -143,7 +143,7 @@ struct ServiceMetrics: Sendable {
     func rejectedDownload(_ rejection: DownloadRejection) { downloadsRejected[rejection].increment() }
 }
 
-/// The metrics of one name, each made when its labels first occur.
+/// The metrics of one name, by their labels. Each is created when its labels first occur.
 private final class MetricSeries<Labels: Hashable & Sendable, Metric: Sendable>: Sendable {
     private let metrics: Locked<[Labels: Metric]>
     private let make: @Sendable (Labels) -> Metric

@@ -5,10 +5,10 @@ import TenureStore
 
 /// The metrics of one app: its counts, and values that are read for each response.
 struct MetricsSource: Sendable {
-    /// Nil if there's one app without a name.
+    /// The app's name; nil if there is only one app without a name.
     let app: String?
     let metrics: ServiceMetrics
-    /// Nil while the app can't start.
+    /// The app's database; nil while the app can't start.
     let store: Store?
     /// The path of the SQLite file; nil for a database server.
     let database: String?
@@ -19,7 +19,7 @@ struct MetricsSource: Sendable {
 
     /// All metrics of these apps in Prometheus' text format. Each metric comes once, with the series of every app.
     ///
-    /// While the database doesn't answer, its values are left out. The rest is needed most then.
+    /// While the database doesn't answer, its values are left out. The other metrics are needed especially then.
     static func text(of sources: [MetricsSource]) async -> String {
         var families = process(startedAt: sources.map(\.metrics.started).min() ?? Date())
         for source in sources {
@@ -78,7 +78,7 @@ struct MetricsSource: Sendable {
         ((try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? NSNumber)?.intValue
     }
 
-    /// In bytes; Linux gives it in pages.
+    /// The memory of the process in bytes. Linux reports it in pages.
     private static var residentMemory: Int? {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
         let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) }

@@ -1,5 +1,5 @@
-/// Addresses that count as one client: an IPv4 address, or the /64 of an IPv6 address. A provider gives a customer up to a
-/// /48, which counts as well.
+/// Addresses that count as one client: an IPv4 address, or the /64 of an IPv6 address. The /48 of an IPv6 address counts in
+/// addition, because providers give customers up to a /48.
 struct ClientNetwork: Hashable {
     private let base: NetworkAddress
     private let length: Int
@@ -8,6 +8,6 @@ struct ClientNetwork: Hashable {
         (address.isIPv4 ? [32] : [64, 48]).map { ClientNetwork(base: address.prefix($0), length: $0) }
     }
 
-    /// How many this network may have if one address may have `limit`: a /48 four times as many, but at most half of all.
+    /// The limit of this network if one address has `limit`. A /48 has four times as much, but at most half of `total`.
     func share(of limit: Int, total: Int) -> Int { length == 48 ? min(4 * limit, max(1, total / 2)) : limit }
 }

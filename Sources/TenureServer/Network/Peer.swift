@@ -16,7 +16,8 @@ struct Peer: Sendable, Hashable {
         guard let socket, proxies.contains(where: { $0.contains(socket) }) else {
             address = socket
             isBehindProxy = false
-            // With an undeclared proxy on this machine, all clients would seem to be local.
+            // Behind an undeclared proxy on this machine, all clients would seem to be local. So requests with a
+            // proxy's headers aren't.
             isLocal = socket?.isLoopback == true && !Self.isForwarded(headers)
             return
         }

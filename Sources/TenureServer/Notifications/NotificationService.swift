@@ -43,7 +43,7 @@ struct NotificationService: Sendable {
         let reception = try await policies.upToDate {
             try await store.receive(contents.notification, about: contents.identities, at: now) { known in
                 var update = contents.update(of: known)
-                // A policy that another process just published must not reject a notification; see below.
+                // If another process just published a policy, the notification is decided again; see below.
                 if let decisions = try? policies.decide(&update, in: environment, at: now).decisions {
                     update.entitlementChange =
                         (try? webhookScheduler?.entitlementChange(of: known, decisions: decisions, at: now)) ?? .later

@@ -54,7 +54,7 @@ struct PolicyChange {
     private static func releases(of policy: Policy, on platform: Platform) -> [Release] {
         let own = policy.releases.filter { $0.platform == platform }
         let list = own.isEmpty && platform.inheritsFromIOS ? policy.releases.filter { $0.platform == .iOS } : own
-        // A list with undated releases is oldest first as it is.
+        // A list with undated releases already has the oldest first.
         if list.contains(where: { $0.releasedAt == .undated }) { return list }
         return list.sorted { ($0.releasedAt.written ?? .distantPast) < ($1.releasedAt.written ?? .distantPast) }
     }
@@ -68,7 +68,7 @@ struct PolicyChange {
         guard let date else { return nil }
         let end = date.addingTimeInterval(min(0, window?.from ?? 0))
         let wanted = end.addingTimeInterval(-Self.day)
-        // In an era shorter than a day, the middle.
+        // If the era is shorter than a day, uses its middle.
         guard let begin = Self.beginning(of: era, on: platform)?.date, begin >= wanted else { return wanted }
         return Date(timeIntervalSince1970: (begin.timeIntervalSince1970 + end.timeIntervalSince1970) / 2)
     }

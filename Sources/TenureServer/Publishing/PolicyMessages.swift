@@ -54,7 +54,7 @@ package struct PublishRequest: AdminRequest, Sendable, Hashable, Codable {
 package struct RehearsalAnswer: Sendable, Hashable, Codable {
     package struct Answer: Sendable, Hashable, Codable {
         package let outcome: String
-        /// The code of the first reason; `notInPolicy` if the policy does not have the entitlement.
+        /// The code of the first reason; `notInPolicy` if the policy doesn't have the entitlement.
         package let reason: String
         package let until: String?
     }
@@ -115,7 +115,7 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
     package let losing: Int
     /// The number of customers who lose something even if promises are kept.
     package let losingWithPromises: Int
-    /// The number of customers who have an acquisition with a version of one era and a date of another.
+    /// The number of customers with an acquisition with a version from one era and a date from another.
     package let contradicting: Int
     package let productsWithoutEntitlement: [Product]
     package let entitlements: [Entitlement]

@@ -36,8 +36,8 @@ struct PublicationCheck: Sendable {
 
     var keepsPromises: Bool { request.keepPromises ?? false }
 
-    /// How many customers may gain something; nil for any number. The purpose of a rollback is to give back what a
-    /// publication took.
+    /// How many customers may gain something; nil for any number. A rollback has no limit, because its purpose is to give
+    /// back what a publication took.
     var gainAllowance: Int? { candidate.action == .rollback ? nil : request.giveTo ?? 0 }
 
     /// Throws a problem if the request's numbers are smaller than those in its rehearsal, or if that rehearsed another
@@ -80,7 +80,7 @@ struct PublicationCheck: Sendable {
         }
     }
 
-    /// Nil if no more customers lose or gain something than the request allows.
+    /// Returns the refusal; nil if no more customers lose or gain something than the request allows.
     func refusal(losing: Int, gaining: Int) -> Refusal? {
         if losing > request.takeFrom ?? 0 { return request.takeFrom == nil ? .takesRights : .takesMore }
         guard let gainAllowance, gaining > gainAllowance else { return nil }

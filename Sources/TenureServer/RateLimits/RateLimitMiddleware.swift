@@ -5,8 +5,7 @@ import TenureAPI
 /// Rejects clients that send too many requests, by address and by access token, and clients with too many concurrent
 /// requests through a proxy. It runs before anything is read or decided.
 ///
-/// `GET /health/live` has no limit, because a supervisor that gets no response restarts the service, which doesn't
-/// help.
+/// `GET /health/live` has no limit: a supervisor that gets no response would restart the service, which doesn't help.
 struct RateLimitMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
@@ -34,7 +33,7 @@ struct RateLimitMiddleware: RouterMiddleware {
         // The token isn't checked yet, so invalid ones have buckets too. The limit by address covers clients that send
         // them.
         if let byToken, let authorization = request.headers[.authorization],
-            // Without `Bearer `, which may be written in any case.
+            // The scheme `Bearer ` is left out, because clients may write it in any case.
             let wait = byToken.take(Self.number(of: authorization.dropFirst(7)))
         {
             return try Self.refuse(context, after: wait)
@@ -47,7 +46,8 @@ struct RateLimitMiddleware: RouterMiddleware {
         return try await next(request, context)
     }
 
-    /// Each process has another hash key, so that no client can find texts that share another client's bucket.
+    /// Returns a hash. Swift seeds it randomly in each process, so no client can find a text that shares the bucket of
+    /// another client.
     private static func number(of client: some Hashable) -> UInt64 {
         var hasher = Hasher()
         hasher.combine(client)

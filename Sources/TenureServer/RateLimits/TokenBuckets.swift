@@ -20,7 +20,7 @@ final class TokenBuckets: Sendable {
 
     private struct Bucket {
         var tokens: Double
-        /// In nanoseconds of a monotonic clock.
+        /// The time in nanoseconds of a monotonic clock.
         var instant: UInt64
     }
 

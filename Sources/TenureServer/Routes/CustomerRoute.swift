@@ -13,7 +13,7 @@ struct CustomerRoute: Sendable {
     let personas: ActivePersonas
     let now: @Sendable () -> Date
     let metrics: ServiceMetrics
-    /// The store's closure, stored because the store creates a new one on each access.
+    /// The value of `Database.lookUpNow`, which creates a new closure on each access.
     let lookUp: (@Sendable (Int64) throws(StoreError) -> Customer?)?
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {

@@ -14,7 +14,7 @@ struct HealthRoutes: Sendable {
 
     @Sendable func ready(_ request: Request, context: ServiceContext) async throws -> Response {
         guard let error = await store.writeFailure() else { return Self.alive }
-        // Becomes that problem, and its cause is logged.
+        // `ProblemMiddleware` turns the error into a problem and logs its cause.
         if Problem(error) != nil { throw error }
         throw Self.failed
     }

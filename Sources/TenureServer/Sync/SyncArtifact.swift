@@ -5,7 +5,7 @@ import TenureStore
 
 /// A verified artifact from a client, or from the App Store's API.
 ///
-/// A class, because a payload holds dozens of strings that a copy would have to retain.
+/// A class, because copying a payload would retain dozens of strings.
 final class SyncArtifact<Payload: Sendable & Hashable>: Sendable {
     let path: ArtifactPath
     /// The artifact as the database keeps it.
@@ -23,7 +23,7 @@ final class SyncArtifact<Payload: Sendable & Hashable>: Sendable {
         self.path = path
         self.verified = verified
         self.isOnDevice = isOnDevice
-        // The digest of the signed content: anyone can change the bytes around it.
+        // Only the signed content is hashed, because anyone can change the bytes around it.
         stored = Artifact(
             kind, bytes: bytes, sha256: verified.signedContentDigest, signedDate: verified.signedDate)
         realm = Realm(verified.environment, isTest: !AppleAnchors.signed(verified.certificates))

@@ -26,7 +26,7 @@ struct VerifiedArtifacts: Sendable {
         if let jws = request.appTransaction { readAppTransaction(Array(jws.utf8), by: verifier, now: now) }
         if let base64 = request.receipt { readReceipt(base64, by: verifier, now: now) }
         for (index, jws) in (request.transactions ?? []).enumerated() {
-            // A long list takes as long as many short requests, so other requests get their turn.
+            // Verifying a long list takes as long as many short requests, so it lets other tasks run in between.
             if index % 32 == 31 { await Task.yield() }
             readTransaction(Array(jws.utf8), at: .transaction(index), by: verifier, now: now)
         }
@@ -40,7 +40,7 @@ struct VerifiedArtifacts: Sendable {
     /// The realm of the app transaction, otherwise of the receipt, otherwise of the first transaction.
     var realm: Realm? { appTransaction?.realm ?? receipt?.realm ?? transactions.first?.artifact.realm }
 
-    /// How many artifacts, purchases and renewals it has.
+    /// The number of artifacts, purchases and renewals.
     var size: Int { 2 * (transactions.count + renewals.count) + (receipt?.verified.purchases.count ?? 0) + 2 }
 
     /// Whether one of the rejected artifacts may be accepted later.

@@ -28,7 +28,7 @@ struct EndpointWorker: Sendable {
         case attempted(isDelivered: Bool)
     }
 
-    /// Returns after the service was asked to stop and all started attempts have succeeded or failed.
+    /// Runs until the service is asked to stop and all started attempts have ended.
     func run() async {
         await withTaskGroup(of: Event.self) { group in
             var inFlight = 0

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Distinguishes public addresses from all others, which may be a router, a database or a cloud's metadata service.
+/// Distinguishes public addresses from private ones, which may be a router, a database or a cloud's metadata service.
 ///
 /// The ranges are those of IANA's registries of special-purpose addresses (RFC 6890 and its updates).
 enum PublicAddress {
@@ -34,7 +34,8 @@ enum PublicAddress {
         !specialIPv4.contains { isAddress(bytes, in: $0) }
     }
 
-    /// Only allocated unicast addresses, and none that contain an IPv4 address (except NAT64 with a public one).
+    /// Accepts only allocated unicast addresses, and none that contain an IPv4 address (except NAT64 with a public
+    /// one).
     private static func isPublicIPv6(_ bytes: [UInt8]) -> Bool {
         // NAT64: packets go to the IPv4 address in the last four bytes.
         if isAddress(bytes, in: ([0x00, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0], 96)) {

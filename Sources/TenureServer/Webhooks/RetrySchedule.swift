@@ -1,6 +1,6 @@
 import Foundation
 
-/// When failed deliveries are retried: with increasing delays, for three days.
+/// The schedule for retries of failed deliveries: with increasing delays, for three days.
 struct RetrySchedule: Sendable {
     /// The seconds until the second attempt. Each further delay is twice as long.
     var first: TimeInterval = 10

@@ -7,8 +7,8 @@ import NIOSSL
 
 /// Sends one body to one target, once.
 ///
-/// It resolves the host, checks every address, and connects to one that it checked, even if the name has another
-/// address a moment later. It keeps only the status and `Retry-After` of a response.
+/// It resolves the host, checks every address, and connects only to a checked address, even if DNS returns another one a
+/// moment later. Of a response, it reads only the status and `Retry-After`.
 struct WebhookSender: Sendable {
     let resolver: HostResolver
     private let tls: TLSConfiguration
@@ -16,7 +16,7 @@ struct WebhookSender: Sendable {
 
     struct Timeouts: Sendable {
         var connection = TimeAmount.seconds(5)
-        /// From the request to the head of the response.
+        /// The timeout from the request to the head of the response.
         var answer = TimeAmount.seconds(15)
     }
 
@@ -31,7 +31,7 @@ struct WebhookSender: Sendable {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.allowModernTLSOnly()
         if let trustRoots { configuration.trustRoots = trustRoots }
-        // Each attempt makes a context. This one shows at the start whether that works.
+        // Each attempt creates a TLS context. This one fails at the start if that isn't possible.
         guard (try? NIOSSLContext(configuration: configuration)) != nil else {
             throw .failed("webhooks need trusted certificate authorities; install the system's `ca-certificates`")
         }
@@ -110,7 +110,7 @@ struct WebhookSender: Sendable {
         configuration.httpVersion = .http1Only
         // The service counts and delays attempts itself.
         configuration.connectionPool.retryConnectionEstablishment = false
-        // The client connects to a literal address as written. It looks up all other hosts here.
+        // The client uses this address for the host name, and no DNS. It connects to literal addresses as written.
         if let checked = address.ipAddress { configuration.dnsOverride = [target.host: checked] }
         return configuration
     }

@@ -14,8 +14,8 @@ struct WebhookService: Service {
     }
 }
 
-/// Queues messages for customers with rights that end, and for changes that queued none themselves. Removes old
-/// messages.
+/// Compares customers with rights that may have ended, and customers after changes that queued no messages themselves.
+/// Queues messages for the differences. Removes old messages.
 struct EntitlementChangeService: Service {
     let webhookScheduler: WebhookScheduler
     let store: Store

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A cache of the numbers of the latest headers: among thousands of artifacts in a row, nearly all share one header.
+/// A cache of the row numbers of the headers of artifacts. Among thousands of artifacts, nearly all share one header.
 ///
 /// It belongs to the one connection that writes, and is cleared when a transaction rolls back. One caller at a time
 /// uses it.

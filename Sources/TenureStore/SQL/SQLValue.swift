@@ -1,4 +1,4 @@
-/// What a column holds, and what a parameter is bound to: the kinds that both databases know.
+/// The value of a column or a parameter. SQLite and PostgreSQL both have these types.
 package enum SQLValue: Sendable, Hashable {
     case null
     case integer(Int64)

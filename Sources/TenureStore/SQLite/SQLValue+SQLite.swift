@@ -1,7 +1,7 @@
 import CSQLite
 
 extension SQLValue {
-    /// SQLite copies what it gets.
+    /// `SQLITE_TRANSIENT`, a macro that Swift doesn't import: SQLite copies the bound bytes.
     private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 
     /// Binds the value to a parameter. Returns SQLite's code.

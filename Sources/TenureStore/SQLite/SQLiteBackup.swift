@@ -38,7 +38,7 @@ package struct SQLiteBackup: Sendable {
             case .nothing, .noTables: throw .unusable(database: source, detail: "it has no data; check the path")
             }
         } catch .newerDatabase {
-            // Copied as it is.
+            // A backup copies the database of a newer release unchanged.
         } catch {
             throw .database(error)
         }
@@ -48,7 +48,7 @@ package struct SQLiteBackup: Sendable {
     private func copy(replacing: Bool) throws(Failure) -> SQLiteCopy.Contents {
         let connection: SQLiteConnection
         do throws(StoreError) {
-            // For writing, so that no log is left beside a database that nothing else has open.
+            // Opened for writing, because a reader would leave a log beside a database that nothing else has open.
             connection = try SQLiteConnection(path: SQLiteFile.resolved(source), for: .writing)
         } catch {
             throw .database(error)

@@ -6,10 +6,11 @@ import TenureFileAttributes
 enum SQLiteFile {
     enum Contents: Sendable, Hashable {
         case nothing
-        /// A database without tables, such as a file that was just made.
+        /// A database without tables, such as a file that was just created.
         case noTables
         case database
-        /// Another process may have it open, or had it open when it was killed. It is checked again when it is opened.
+        /// The file can't be read now: another process may have it open, or was killed while it had. Opening checks it
+        /// again.
         case unknown
     }
 

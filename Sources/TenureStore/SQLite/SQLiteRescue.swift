@@ -15,7 +15,7 @@ struct SQLiteRescue {
         let path = files.path
         let isOnlyIndexReplaced = files.isOnlyIndexReplaced(in: replacement)
         if isOnlyIndexReplaced, isOverwritten {
-            // A copy would read the index, and end the process if that is shorter now.
+            // Copying would read the index through mapped memory, and crash if the new index is shorter.
             unlink(path + SQLiteOpenFiles.index)
             return "\(replacement) while it was open. Nothing is read or written until a restart, which loses nothing."
         }
@@ -23,7 +23,7 @@ struct SQLiteRescue {
         if isOverwritten { waitForEnd() }
         var (result, failure) = save(to: copy)
         if result == nil, isOverwritten {
-            // Without the pages that were read while the file was being overwritten.
+            // Drops the cached pages that were read while the file was being overwritten, and tries again.
             sqlite3_db_release_memory(files.connection.handle)
             (result, failure) = save(to: copy)
         }
@@ -74,7 +74,7 @@ struct SQLiteRescue {
         }
     }
 
-    /// SQLite would write the old log into the new file, and take the old index for the new one's.
+    /// Renames the log: otherwise SQLite would write it into the new file. Removes the index, which belongs to the log.
     ///
     /// - Returns: where the log is now; nil if it isn't needed anymore.
     private func moveLog(to name: String, isSaved: Bool) -> String? {

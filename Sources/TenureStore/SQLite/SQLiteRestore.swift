@@ -6,7 +6,7 @@ package struct SQLiteRestore: Sendable {
     let backup: String
     package let database: String
 
-    /// The app of the service; nil if only the replaced database tells.
+    /// The bundle ID of the service's app; nil for the app of the replaced database.
     package let bundleID: String?
 
     package init(of backup: String, to database: String, for bundleID: String? = nil) {
@@ -28,7 +28,7 @@ package struct SQLiteRestore: Sendable {
     /// What was restored.
     package struct Receipt: Sendable, Hashable {
         package let contents: SQLiteCopy.Contents
-        /// Where the replaced database is now; nil without one.
+        /// The new path of the replaced database; nil if no database was replaced.
         package let replaced: String?
     }
 
@@ -39,14 +39,14 @@ package struct SQLiteRestore: Sendable {
         guard FileManager.default.fileExists(atPath: backup) else { throw .noBackup(path: backup) }
         guard !SQLiteFile.areSame(backup, path) else { throw .itself(path: backup) }
         if let objection = NetworkFileSystem.objection(to: path) { throw .store(objection) }
-        // Checked before the copy, which takes a while. The lock ends here, because SQLite opens the database again
-        // below.
+        // Fails early if the database is in use, because copying takes a while. The lock ends here, because SQLite
+        // opens the database again below.
         guard try lock(path) != nil else { throw .inUse(path: database) }
         let staged = SQLiteCopy.freeName(path + ".restoring")
         let contents = try stage(at: staged, beside: path)
         defer { unlink(staged) }
         if FileIdentity.exists(path + SQLiteOpenFiles.log), FileIdentity(path: path)?.kind == .file {
-            // Where this fails, the log is kept beside the replaced database, where SQLite finds it.
+            // If this fails, the log stays beside the replaced database, and SQLite finds it there.
             _ = SQLiteFile.mergeLog(path)
         }
         guard let lock = try lock(path) else { throw .inUse(path: database) }
@@ -83,7 +83,7 @@ package struct SQLiteRestore: Sendable {
         } catch {
             throw .unusableBackup(path: backup, error)
         }
-        // Run by root, for a service that isn't.
+        // The command may run as root, and the service as another user.
         let folder = (path as NSString).deletingLastPathComponent
         let owner =
             geteuid() == 0

@@ -23,7 +23,7 @@ package protocol Database: Sendable {
         _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value
 
-    /// Returns the customer with this number without `sentEntitlements`, or nil if it does not exist.
+    /// Returns the customer with this number without `sentEntitlements`, or nil if it doesn't exist.
     ///
     /// Every request asks for it, so databases answer it on separate connections.
     func lookUp(_ id: Int64) async throws(StoreError) -> Customer?

@@ -12,7 +12,7 @@ extension Store {
             transaction.hiddenBefore = hidden
             return try transaction.perform(request, on: customer, by: rederivation)
         }
-        // Even if the customer doesn't exist: rows of a merged customer may be left.
+        // This also runs if the customer doesn't exist, because rows of a merged customer may be left.
         try await removeLeftovers(at: request.at)
         return outcome
     }

@@ -2,10 +2,10 @@ package import Foundation
 import TenureCore
 
 extension Store {
-    /// Finds the customer that signed identities name, or creates one, and adds to what is stored about them. Returns
-    /// nil if the reason for the update is gone.
+    /// Finds the customer that signed identities name, or creates one, and saves what `decide` returns. Returns nil if
+    /// the update no longer applies.
     ///
-    /// `decide` runs inside the transaction, and gets the result of all earlier updates. It must have no other effect,
+    /// `decide` runs inside the transaction, with the customer after all earlier updates. It must have no side effects,
     /// because it may run again.
     func update<Outcome: Sendable>(
         _ plan: CustomerUpdatePlan, decide: @escaping @Sendable (Customer?) -> (CustomerUpdate, Outcome)
@@ -29,11 +29,10 @@ extension Store {
         return try await LargeUpdate(store: self, plan: plan, decide: decide).run()
     }
 
-    /// Finds or creates the customer, decides and saves in several transactions. Other updates wait for one of them at
-    /// most.
+    /// Does the same in several transactions, so that other updates wait for one of them at most.
     ///
-    /// For a plan that doesn't fit one transaction, or for which `findCustomer` returns nil. Artifacts count with the
-    /// last transaction. `decide` may run again.
+    /// Used for a plan that doesn't fit one transaction, or for which `findCustomer` returns nil. Artifacts count once
+    /// the last transaction ends. `decide` may run again.
     package func updateInPieces<Outcome: Sendable>(
         _ plan: CustomerUpdatePlan, decide: @escaping @Sendable (Customer?) -> (CustomerUpdate, Outcome)
     ) async throws(StoreError) -> (customer: Customer, outcome: Outcome) {
@@ -69,15 +68,15 @@ extension Store {
 /// The result of a transaction.
 enum Attempt<Value: Sendable>: Sendable {
     case done(Value)
-    /// The reason for it is gone.
+    /// The update no longer applies, such as one for an erased customer.
     case ended
-    /// Another transaction changed what it depends on, or it is too large for one transaction.
+    /// Another transaction changed the data that the result depends on, or the update is too large for one transaction.
     case unfinished
 }
 
 extension Turns {
-    /// Writing a piece of a large update. Other updates wait for one piece at most.
+    /// The turn for writing a piece of a large update. So other updates wait for one piece at most.
     static let pieces = "pieces"
-    /// Reading the customers that thousands of identities name. Other readers still find a free connection.
+    /// The turn for reading the customers that thousands of identities name. So other readers find a free connection.
     static let reading = "reading"
 }

@@ -6,7 +6,7 @@ package import Foundation
 /// `Store` itself has only the operations that take several transactions.
 package struct Store: Sendable {
     package let database: any Database
-    /// For updates that take several transactions.
+    /// Orders updates that take several transactions.
     let turns = Turns()
     let health = WriteHealth()
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Whether the database can be written: what a probe found, and what recent writes met.
+/// Tells whether the database can be written, from a probe and from the results of recent writes.
 actor WriteHealth {
     private var probe: (task: Task<StoreError?, Never>, began: ContinuousClock.Instant)?
     private var isProbing = false
@@ -9,12 +9,12 @@ actor WriteHealth {
 
     /// Callers within this time share one probe.
     private static let interval = Duration.seconds(1)
-    /// A small probe fits on a full disk where a sync doesn't.
+    /// For how long a failed write counts: a small probe may still succeed on a disk that is too full for a sync.
     private static let failuresCount = Duration.seconds(30)
-    /// For so long others may lock what a sync writes: a publication does.
+    /// How long another transaction, such as a publication, may lock the tables before that counts as a failure.
     private static let locksMayLast = Duration.seconds(10)
 
-    /// Notes that a write failed. Only failures that last count, because any write can meet another one.
+    /// Records a failed write, if its error lasts. Other errors, such as `busy`, can happen to any write.
     func note(_ error: StoreError) {
         switch error {
         case .full, .readOnly: lastFailure = (error, .now)
@@ -48,7 +48,7 @@ extension Store {
     package func writeFailure() async -> StoreError? {
         await health.failure {
             do throws(StoreError) {
-                // Not `write`, so that only other writes count as recent failures.
+                // This calls the database directly, so that a failed probe doesn't count as a failed write.
                 try await database.write(locking: [.progress(DatabaseTransaction.probe)]) {
                     session throws(StoreError) in
                     try DatabaseTransaction(session).tryToWrite()
@@ -64,12 +64,12 @@ extension Store {
 extension DatabaseTransaction {
     static let probe = "probe"
 
-    /// What a sync writes.
+    /// The tables that a sync writes.
     private static let tables = [
         "artifacts", "customers", "devices", "events", "headers", "identities", "jobs", "outbox", "promises",
     ]
 
-    /// Takes the locks of a sync, needs its rights, and writes a row that it removes again.
+    /// Takes the locks and uses the database rights of a sync, and writes a row that it removes again.
     func tryToWrite() throws(StoreError) {
         for table in Self.tables {
             try session.execute("INSERT INTO \(table) SELECT * FROM \(table) WHERE 1 = 0")

@@ -1,6 +1,6 @@
 extension DatabaseCopy {
-    /// Returns the last number that each table assigned, even if its row was deleted since. The number of an erased
-    /// customer must never identify another one.
+    /// Returns the last number that each table assigned, even if the row with that number was deleted. The number of an
+    /// erased customer must never identify another customer.
     func lastNumbers(in session: any DatabaseSession) throws(StoreError) -> [String: Int64] {
         var numbers: [String: Int64] = [:]
         for table in tables where table.isNumbered {

@@ -1,8 +1,8 @@
 extension DatabaseTable {
-    /// The rows of one page. Few, because they must fit into memory and an artifact may have megabytes.
+    /// The number of rows in a page. They must fit into memory, and an artifact may have megabytes.
     private static let page = 32
 
-    /// Reads all rows that match the condition, page by page, in the database's own order of the key.
+    /// Reads all rows that match the condition, page by page, ordered by key as the database orders.
     func eachPage(
         in session: any DatabaseSession, where condition: String? = nil, _ arguments: [SQLValue] = [],
         _ body: ([SQLRow]) throws(StoreError) -> Void
@@ -47,7 +47,7 @@ extension DatabaseTable {
                     for row in page { try body(customer, row) }
                 }
             } else {
-                // Such tables hold only names and numbers.
+                // The rows of tables without numbers hold only names and numbers, so all of them fit into memory.
                 few.append(customer)
             }
         }
@@ -57,7 +57,7 @@ extension DatabaseTable {
         for row in sorted(rows) { try body(try row.integer(owner), row) }
     }
 
-    /// Sorts rows by key. Texts are compared by bytes, because databases disagree about the order of letters.
+    /// Sorts rows by key. Texts are compared byte by byte, because databases order letters differently.
     func sorted(_ rows: [SQLRow]) -> [SQLRow] {
         rows.sorted { left, right in
             for column in key {
@@ -71,7 +71,7 @@ extension DatabaseTable {
 }
 
 extension DatabaseTable {
-    /// The customers in one query. The number is constant, so that one prepared statement serves all queries.
+    /// The number of customers in one query. It is constant, so that one prepared statement serves all queries.
     static let batchSize = 32
 
     static let batchPlaces = "(" + (1...batchSize).map { "$\($0)" }.joined(separator: ", ") + ")"

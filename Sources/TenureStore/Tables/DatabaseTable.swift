@@ -1,7 +1,7 @@
-/// One table of the database, as dumps, checks and copies need to know it.
+/// One table of the database: its columns and keys, for dumps, checks and copies.
 ///
-/// No second list of tables exists. `all()` runs the migrations on an empty database in memory and reads its schema.
-/// Both databases have the same tables and columns.
+/// There is no hand-written list of tables. `all()` runs the migrations on an empty database in memory and reads the
+/// schema. SQLite and PostgreSQL have the same tables and columns.
 package struct DatabaseTable: Sendable, Hashable {
     package struct Column: Sendable, Hashable {
         package let name: String
@@ -41,7 +41,7 @@ package struct DatabaseTable: Sendable, Hashable {
     }
 
     private init(named name: String, in connection: SQLiteConnection) throws(StoreError) {
-        // Keys of one column each.
+        // Foreign keys of one column.
         var parents: [String: String] = [:]
         for key in try connection.rows(
             "SELECT \"from\", \"table\" FROM pragma_foreign_key_list($1) GROUP BY id HAVING count(*) = 1", [.text(name)]

@@ -1,7 +1,7 @@
 /// Reads the whole database in the order of the canonical dump, which depends only on the content.
 ///
-/// Rows that belong to no customer come first, table by table. Then come the customers by public ID, each with all rows
-/// that belong to them. Rows that could belong to a customer but don't come last.
+/// The rows of tables without a customer column come first, table by table. Then come the customers by public ID, each
+/// with all of their rows. Rows with an empty customer column come last.
 package struct DatabaseWalk {
     private let session: any DatabaseSession
     private let tables: [DatabaseTable]

@@ -16,7 +16,7 @@ extension DatabaseTransaction {
         guard !artifacts.isEmpty else { return }
         var count = isNew ? 0 : try artifactCount(of: customer.member)
         let known = count == 0 ? [:] : try knownArtifacts(among: artifacts, of: customer.member)
-        // Nearly all artifacts of a long list have the same header, and not every session remembers headers.
+        // Nearly all artifacts of a long list have the same header. PostgreSQL sessions have no cache of headers.
         let headers = session.headers ?? HeaderNumbers()
         for artifact in artifacts {
             switch known[artifact.sha256] {
@@ -40,7 +40,8 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Returns which artifacts are stored already, by hash. It runs before the insert, so that these need no header.
+    /// Returns which artifacts are stored already, by hash. It runs before the insert, which then stores no header for
+    /// known artifacts.
     func knownArtifacts(
         among artifacts: [Artifact], of member: Int64
     ) throws(StoreError) -> [[UInt8]: KnownArtifact] {
@@ -60,7 +61,7 @@ extension DatabaseTransaction {
         return known
     }
 
-    /// The condition that a row of `artifacts` counts: it doesn't belong to an unfinished update.
+    /// The SQL condition for a row of `artifacts` that counts: it doesn't belong to an unfinished update.
     static let counts = """
         (artifacts.update_id IS NULL OR NOT EXISTS (
             SELECT 1 FROM unfinished_updates
@@ -129,7 +130,7 @@ extension DatabaseTransaction {
     func numberedArtifacts(
         of customer: Int64, after number: Int64 = 0, limit: Int = .max
     ) throws(StoreError) -> [(number: Int64, artifact: Artifact, receivedAt: Date)] {
-        // The plus keeps databases from scanning all customers' artifacts by number.
+        // The plus keeps the database from scanning the artifacts of all customers by number.
         try session.rows(
             """
             SELECT kind, sha256, headers.bytes, artifacts.bytes, signed_at, received_at, artifacts.id

@@ -2,8 +2,8 @@ import Foundation
 import TenureCore
 
 extension DatabaseTransaction {
-    /// Appends an entry to the audit trail. It leaves out a customer's ID that isn't a valid one: it might be a
-    /// person's name, and entries can't be erased.
+    /// Appends an entry to the audit trail, without the customer's ID if that isn't a valid public ID. An invalid one
+    /// might be a person's name, and entries can't be erased.
     package func audit(_ entry: AuditEntry) throws(StoreError) {
         func isKept(_ id: String) -> Bool { PublicID.customer.names(id) }
         let detail = entry.detail.filter { $0.key != "other" || isKept($0.value) }

@@ -8,7 +8,7 @@ extension DatabaseTransaction {
     ) throws(StoreError) -> ChangeOutcome {
         if let counts = try countsOfEarlierErasure(by: request, of: name) { return .erased(counts) }
         guard let member = try member(name) else {
-            // The same request again, before the erasure is complete.
+            // The caller repeated the request before the erasure was complete.
             if case .erase = request.change, let counts = try countsOfErasure(of: name) { return .erased(counts) }
             var known: String?
             if case .publicID(let id) = name { known = id }

@@ -4,8 +4,8 @@ import TenureCore
 extension DatabaseTransaction {
     /// After this many failed attempts, a message no longer delays later messages about the same customer.
     ///
-    /// That takes an hour and a half. So a receiver that was down gets everything in order, and one that fails on a
-    /// single message gets the others.
+    /// These attempts take an hour and a half. So a receiver that was down for less gets all messages in order. A
+    /// receiver that can't process one message gets the later ones after that time.
     static let orderedAttempts = 10
 
     func isDeliveryDue(to endpoint: String) throws(StoreError) -> Bool {
@@ -17,7 +17,7 @@ extension DatabaseTransaction {
             """, [.text(endpoint), milliseconds]) != nil
     }
 
-    /// For each endpoint with waiting deliveries: how many wait, and when the oldest was queued.
+    /// Returns, for each endpoint with waiting deliveries, how many wait and when the oldest was queued.
     package func webhookBacklog() throws(StoreError) -> [String: (count: Int, oldest: Date)] {
         let rows = try session.rows(
             "SELECT endpoint, count(*), min(queued_at) FROM deliveries WHERE next_at IS NOT NULL GROUP BY endpoint", [])
@@ -32,7 +32,7 @@ extension DatabaseTransaction {
     func claimDeliveries(
         to endpoint: String, limit: Int, lease: TimeInterval
     ) throws(StoreError) -> [Delivery] {
-        // The publication's messages about each customer come after all others.
+        // Messages about the many customers that a publication affects come after all others.
         var rows = try dueDeliveries(to: endpoint, isBulk: false, limit: limit)
         if rows.count < limit { rows += try dueDeliveries(to: endpoint, isBulk: true, limit: limit - rows.count) }
         let end = now.addingTimeInterval(lease).millisecondsSince1970
@@ -67,7 +67,8 @@ extension DatabaseTransaction {
             ])
     }
 
-    /// Stores the result of an attempt. If its lease ended and another process took the delivery, it is only logged.
+    /// Stores the result of an attempt. If the lease ended and another process took the delivery, the result is only
+    /// added to the delivery log.
     package func settle(_ delivery: Delivery, as outcome: Delivery.Outcome) throws(StoreError) {
         let log: (status: SQLValue, detail: SQLValue)
         let ends: (next: SQLValue, delivered: SQLValue)

@@ -2,10 +2,10 @@ import Foundation
 import TenureCore
 
 extension DatabaseTransaction {
-    /// Stores the use of a device and whether it gets an entitlement token. Returns whether the device is new. A new
-    /// one beyond the limit is an event, at most once a day.
+    /// Stores the use of a device and whether the device gets an entitlement token. Returns whether the device is new.
+    /// If a new device exceeds the limit, stores an event, at most once a day.
     ///
-    /// With `isFirst`, the customer is new, so this is their first device.
+    /// - Parameter isFirst: whether the customer is new, so that this is their first device.
     func insert(_ use: DeviceUse, of customer: Customer, isFirst: Bool) throws(StoreError) -> Bool {
         let tokens: SQLValue = use.getsEntitlementToken ? 1 : 0
         if !isFirst {
@@ -15,7 +15,7 @@ extension DatabaseTransaction {
                 """, [milliseconds, tokens, .integer(customer.member), .text(use.device)])
             guard changed == 0 else { return false }
         }
-        // The device belongs to the named member, who keeps it if a merge is undone.
+        // The row belongs to the member that the sync named, so that the member keeps it if a merge is undone.
         try session.execute(
             """
             INSERT INTO devices (customer, device, first_seen, last_seen, entitlement_tokens) VALUES ($1, $2, $3, $4, $5)

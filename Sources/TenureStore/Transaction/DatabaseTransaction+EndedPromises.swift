@@ -18,8 +18,7 @@ extension DatabaseTransaction {
         return restorable
     }
 
-    /// Whether a publication ended this promise, and no customer still has it. A new copy of it must not be stored
-    /// then.
+    /// Whether a publication ended this promise for every customer that had it. The promise must not be stored again.
     func isEnded(_ promise: StoredPromise) throws(StoreError) -> Bool {
         try session.row(
             """

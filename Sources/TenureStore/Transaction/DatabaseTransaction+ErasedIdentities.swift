@@ -7,7 +7,7 @@ extension DatabaseTransaction {
     /// Removes identities of a hidden customer, and stores their salted hashes, so that they don't create the customer
     /// again. Returns how many.
     func replaceIdentitiesWithHashes(of id: Int64, limit: Int) throws(StoreError) -> Int {
-        // Without an order: sorting all of a customer's identities for each piece would take quadratic time.
+        // The identities aren't sorted: sorting all of them for each piece would take quadratic time.
         let rows = try session.rows(
             """
             DELETE FROM identities WHERE (realm, kind, value) IN (
@@ -31,8 +31,8 @@ extension DatabaseTransaction {
         return rows.count
     }
 
-    /// Whether these identities name an erased customer and no existing one. A person who uses the app again after an
-    /// erasure is an existing customer.
+    /// Whether these identities name an erased customer and no existing one. A person who uses the app again after the
+    /// erasure exists as a new customer.
     func areErased(
         _ identities: [Identity], in realm: Realm, forUpdate isForUpdate: Bool = true
     ) throws(StoreError) -> Bool {

@@ -18,7 +18,7 @@ extension DatabaseTransaction {
     /// Hides a customer with all members. Returns how many entries of each kind there are.
     func hide(_ customer: CustomerMember) throws(StoreError) -> [String: Int] {
         let members = try group(of: customer.id)
-        // Locked, so that no unbound customer is linked to one of them after the search.
+        // The members are locked, so that no unbound customer is linked to one of them after the search.
         _ = try lockExisting(members)
         let unboundCustomers = try unboundCustomers(of: members)
         return try hide(members + unboundCustomers)
@@ -78,7 +78,7 @@ extension DatabaseTransaction {
         ("devices", "devices"), ("trialSessions", "trial_sessions"), ("jobs", "jobs"),
     ]
 
-    /// Removes jobs, of which a customer has at most one of each kind, and lists the customers for removal.
+    /// Statements that remove jobs, of which a customer has at most one of each kind, and list the customers for removal.
     private static let hiding = [
         "DELETE FROM jobs WHERE customer IN \(DatabaseTable.batchPlaces)",
         "DELETE FROM unfinished_updates WHERE customer IN \(DatabaseTable.batchPlaces)",
@@ -88,7 +88,7 @@ extension DatabaseTransaction {
         """,
     ]
 
-    /// Removes all other rows of a customer, at most `$2` of each table.
+    /// Statements that remove all other rows of a customer, at most `$2` of each table.
     private static let removing =
         ["artifacts", "notifications", "promises", "support_grants", "events", "trial_sessions"].map { table in
             "DELETE FROM \(table) WHERE id IN (SELECT id FROM \(table) WHERE customer = $1 LIMIT $2)"

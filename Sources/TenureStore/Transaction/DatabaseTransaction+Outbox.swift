@@ -2,8 +2,10 @@ import Foundation
 import TenureCore
 
 extension DatabaseTransaction {
-    /// Adds a message to the outbox, with a delivery for each endpoint that wants it. Without such an endpoint, it does
-    /// nothing. `isBulk` says that it is about one of the many customers that a publication affects.
+    /// Adds a message to the outbox, with a delivery for each endpoint that wants the message. Does nothing if no
+    /// endpoint wants it.
+    ///
+    /// - Parameter isBulk: whether the message is about one of the many customers that a publication affects.
     func queue(_ message: Message, about customer: Customer?, isBulk: Bool = false) throws(StoreError) {
         var names: [String] = []
         for row in try session.rows("SELECT name, types, each_customer FROM endpoints ORDER BY name") {
@@ -37,7 +39,7 @@ extension DatabaseTransaction {
         _ message: Int64, to endpoint: String, customer: SQLValue, isBulk: Bool
     ) throws(StoreError) {
         if !isBulk {
-            // A customer's messages stay in order, so those that wait for a later turn come along.
+            // A customer's messages stay in order, so their waiting bulk messages are sent before this one.
             try session.execute(
                 """
                 UPDATE deliveries SET bulk = 0
@@ -84,8 +86,8 @@ extension DatabaseTransaction {
         try execute("DELETE FROM outbox WHERE id IN \(places)", about: ids)
     }
 
-    /// The condition that a message belongs to a hidden customer. Endpoints don't get such messages; they are removed
-    /// in pieces.
+    /// The SQL condition for a message of a hidden customer. Endpoints don't get such messages, which are removed in
+    /// pieces.
     static func isOfHidden(_ table: String) -> String {
         "EXISTS (SELECT 1 FROM customers WHERE customers.id = \(table).customer AND merged_into = customers.id)"
     }
@@ -99,8 +101,8 @@ extension DatabaseTransaction {
         return limit - left
     }
 
-    /// In this order, because each table names rows of the next one. Looks at a few messages only, however many there
-    /// are.
+    /// Statements in this order, because each table refers to the next one. They look at a few messages only, however
+    /// many there are.
     private static let removingMessages: [String] = {
         let first = "SELECT id FROM outbox WHERE customer = $1 ORDER BY id LIMIT 8"
         return [

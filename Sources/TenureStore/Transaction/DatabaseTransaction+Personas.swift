@@ -3,8 +3,8 @@ import TenureCore
 import TenureJSON
 
 extension DatabaseTransaction {
-    /// Stores all personas, or none if a valid one has the same name as one of them. With `replacing`, it revokes
-    /// those.
+    /// Stores all personas, or none if one of their names is taken by a valid persona. With `replacing`, revokes the
+    /// valid personas with these names instead.
     ///
     /// Returns the names that are taken; empty if all personas were stored.
     package func create(_ personas: [StoredPersona], replacing: Bool, actor: String) throws(StoreError) -> [String] {

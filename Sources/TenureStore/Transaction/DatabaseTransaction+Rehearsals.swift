@@ -73,7 +73,8 @@ extension DatabaseTransaction {
 }
 
 extension JSONValue {
-    /// Nil if the value itself, or a member of it, is one of the texts. Lists lose such elements.
+    /// Returns the value without list elements that contain one of the texts. Nil if the value is one of the texts, or
+    /// an object with such a member.
     fileprivate func without(_ texts: Set<String>) -> JSONValue? {
         switch self {
         case .string(let text): return texts.contains(text) ? nil : self

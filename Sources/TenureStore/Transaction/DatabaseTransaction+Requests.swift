@@ -8,7 +8,7 @@ extension DatabaseTransaction {
         case another
     }
 
-    /// How long requests are remembered, in seconds: a month. Clients don't repeat older requests.
+    /// How long requests are stored, in seconds: 30 days. Clients don't repeat older requests.
     private static let requestMemory: TimeInterval = 30 * 86_400
 
     /// Whether the same admin key sent a request with the same ID before; nil if it didn't.
@@ -22,7 +22,7 @@ extension DatabaseTransaction {
         return customer == member.publicID && change == request.change.spelling ? .same : .another
     }
 
-    /// The answer of the same erasure before; nil if the request's ID is new.
+    /// The counts that the same erasure request returned before; nil if the request's ID is new.
     func countsOfEarlierErasure(
         by request: RequestedChange, of name: CustomerName
     ) throws(StoreError) -> [String: Int]? {
@@ -36,7 +36,7 @@ extension DatabaseTransaction {
         return try? JSONDecoder().decode([String: Int].self, from: Data(counts.utf8))
     }
 
-    /// Stores the answer for the case that the request is repeated, and a salted hash in place of the customer.
+    /// Stores the counts of an erasure for a repeated request, with a salted hash instead of the customer's ID.
     func rememberErasure(
         by request: RequestedChange, of member: CustomerMember, _ counts: [String: Int]
     ) throws(StoreError) {

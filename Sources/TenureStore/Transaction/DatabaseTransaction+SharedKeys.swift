@@ -7,7 +7,7 @@ package struct SharedKeys: Sendable, Hashable {
     package var root: String?
     /// A digest of the secret of access tokens.
     package var secret: String
-    /// Where they are: a machine and a folder.
+    /// Where the keys are: a machine and a folder.
     package var place: String
 
     package init(signingKey: String, createdAt: Int64, root: String?, secret: String, place: String) {
@@ -18,7 +18,7 @@ package struct SharedKeys: Sendable, Hashable {
         self.place = place
     }
 
-    /// Locked by transactions that store them.
+    /// The key that transactions lock to store them.
     package static let lock = LockKey.progress("keys")
 }
 
@@ -45,7 +45,7 @@ extension DatabaseTransaction {
             secret: secret, place: values[.place] ?? "")
     }
 
-    /// Stores the keys; nil forgets them.
+    /// Stores the keys; nil removes them.
     package func setSharedKeys(_ keys: SharedKeys?) throws(StoreError) {
         try setProgress(SharedKeyName.signingKey.rawValue, to: keys?.signingKey)
         try setProgress(SharedKeyName.createdAt.rawValue, to: keys.map { "\($0.createdAt)" })

@@ -44,7 +44,7 @@ extension CustomerFacts {
         let latest = support.filter { $0.entitlement == grant.entitlement }.max { $0.date < $1.date }
         if let latest {
             guard latest != grant else { return nil }
-            // The last one must count, even if the clock was set back, or another machine's clock is slow.
+            // The latest grant must count, even if the clock was set back, or another machine's clock is slow.
             let date = max(grant.date, latest.date.addingTimeInterval(0.001).toMillisecond)
             grant = SupportGrant(grant.kind, of: grant.entitlement, date: date, until: grant.until)
         }

@@ -37,7 +37,7 @@ extension DatabaseTransaction {
     /// 1 if the customer is unbound, otherwise 0.
     private static let unboundColumn = "CASE WHEN \(isNotUnbound) THEN 0 ELSE 1 END"
 
-    /// The condition for a row of `customers` that is no unbound customer.
+    /// The SQL condition for a row of `customers` that isn't an unbound customer.
     static let isNotUnbound = """
         NOT EXISTS (
             SELECT 1 FROM identities WHERE identities.customer = customers.id
@@ -71,7 +71,7 @@ extension DatabaseTransaction {
     private static let customersTable = "customers"
     private static let departuresTable = "departures"
 
-    /// Notes that customers were erased, or that artifacts left them.
+    /// Stores that customers were erased, or that artifacts moved from them to another customer.
     func recordDepartures(_ customers: [Int64]) throws(StoreError) {
         for customer in customers {
             try session.execute(
@@ -96,7 +96,7 @@ extension DatabaseTransaction {
             for row in rows { changed.insert(try row.integer(0)) }
         }
         let customers = Set(try roots(of: changed).values)
-        // Whatever was found about these is no longer valid: also about members that were merged in the meantime.
+        // The verdicts on these are no longer valid, including those on members that were merged in the meantime.
         for customer in customers { changed.formUnion(try group(of: customer)) }
         return SurveyChanges(position: now, customers: customers.sorted(), outdated: changed)
     }

@@ -2,9 +2,9 @@ import Foundation
 import TenureCore
 
 extension DatabaseTransaction {
-    /// Returns the customer, locked, and what they used of a trial. Returns nil for unbound and unknown customers.
+    /// Locks and returns the customer, and what they used of a trial. Returns nil for unbound and unknown customers.
     ///
-    /// Locked, so that a request at the same moment sees the session that this one begins.
+    /// The lock makes a concurrent request wait, so that it sees the session that this one begins.
     package func trialUse(
         of entitlement: String, by id: Int64, session name: String
     ) throws(StoreError) -> (customer: Customer, use: TrialUse)? {
@@ -12,7 +12,7 @@ extension DatabaseTransaction {
         return (customer, try use(of: entitlement, by: customer.id, session: name))
     }
 
-    /// Begins a session. It belongs to the member that was named, so that they keep it if a merge is undone.
+    /// Begins a session. Its row belongs to the member that was looked up, who keeps it if a merge is undone.
     package func beginTrialSession(
         _ name: String, of entitlement: String, for member: Int64
     ) throws(StoreError) {
@@ -41,7 +41,7 @@ extension DatabaseTransaction {
         return begun
     }
 
-    /// The sessions of all members of the customer count.
+    /// Returns the use of a trial by all members of the customer.
     private func use(
         of entitlement: String, by customer: Int64, session name: String
     ) throws(StoreError) -> TrialUse {

@@ -25,8 +25,8 @@ extension DatabaseTransaction {
             [.integer(member), .integer(updateID)]) > 0
     }
 
-    /// Takes an artifact from an unfinished update: it then belongs to `updateID`, or counts immediately (nil). The
-    /// other update can't be finished anymore.
+    /// Takes an artifact from an unfinished update, which then can't be finished anymore. The artifact belongs to
+    /// `updateID` afterward; if that is nil, it counts immediately.
     func take(_ artifact: Artifact, from other: Int64, of member: Int64, for updateID: Int64?) throws(StoreError) {
         guard other != updateID else { return }
         try session.execute(
@@ -62,7 +62,7 @@ extension DatabaseTransaction {
     /// Removes some rows of an update that will never be finished, or of an erased customer. Returns whether none is
     /// left.
     func remove(_ update: Leftovers.Update) throws(StoreError) -> Bool {
-        // Locked, so that no further piece is written in the meantime.
+        // The customer is locked, so that no further piece is written in the meantime.
         _ = try member(.number(update.member))
         let isListed = try session.row(
             "SELECT 1 FROM unfinished_updates WHERE customer = $1 AND update_id = $2 AND started_at < $3",

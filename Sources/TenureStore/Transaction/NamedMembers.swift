@@ -1,6 +1,6 @@
 /// The members that the identities of an update name.
 struct NamedMembers: Sendable {
-    /// The strongest first.
+    /// The identities, ordered by kind: the most reliable one first.
     let identities: [Identity]
     let realm: Realm
     /// The size of the facts of all customers that they name, in bytes.

@@ -8,7 +8,7 @@ package struct Artifact: Sendable, Hashable {
         case renewalInfo = 3
         case receipt = 4
 
-        /// Whether it is three segments joined by dots, the first of which most artifacts share.
+        /// Whether the artifact is a compact JWS: three segments joined by dots. Most artifacts share the first one.
         var isJWS: Bool { self != .receipt }
     }
 
@@ -34,7 +34,7 @@ package struct Artifact: Sendable, Hashable {
 extension [UInt8] {
     /// The header of a compact JWS, and what follows it from the dot on.
     var partsOfJWS: (header: ArraySlice<UInt8>?, rest: ArraySlice<UInt8>) {
-        // A header has 4.5 KB: `memchr` goes through them thirty times as fast as a loop does.
+        // A header has 4.5 KB: `memchr` searches it thirty times as fast as a loop does.
         let dot = withUnsafeBytes { bytes in
             bytes.baseAddress.flatMap { start in
                 memchr(start, Int32(UInt8(ascii: ".")), bytes.count).map { UnsafeRawPointer($0) - start }

@@ -39,7 +39,7 @@ package enum CustomerChange: Sendable, Hashable {
         }
     }
 
-    /// A text that differs for different changes.
+    /// A text that is the same only for equal changes. It is stored to recognize a repeated request.
     var spelling: String {
         switch self {
         case .link(let user, _), .unlink(let user): "\(name) \(user)"
@@ -101,7 +101,7 @@ package enum ChangeOutcome: Sendable, Hashable {
         case alreadyMerged
         /// The merged customer would contain more accounts than one person has.
         case tooManyMerged
-        /// The request's ID was used for another change.
+        /// The request ID was used for another change.
         case requestReused
     }
 }

@@ -94,12 +94,12 @@ extension AcquisitionKey {
         appTransactionID.map { .appTransaction($0) } ?? downloadID.map { .download($0) }
     }
 
-    /// What groups an artifact without an id.
+    /// The date that groups an artifact without an ID.
     fileprivate var dateWithoutID: Date? { id == nil ? originalPurchaseDate : nil }
 }
 
 extension AppProof {
-    /// That the app was refunded, and nothing else of this artifact; nil where it does not say so.
+    /// A proof with only the refund date of this artifact; nil if the app wasn't refunded.
     fileprivate func refund(of key: AcquisitionKey) -> AppProof? {
         revocationDate.map {
             AppProof(
@@ -114,7 +114,7 @@ extension AppProof {
 }
 
 extension Purchase {
-    /// With what a later artifact of the same transaction takes away.
+    /// The purchase with the refund or earlier end that a later artifact of the same transaction proves.
     fileprivate func limited(by known: Purchase) -> Purchase {
         let latest = joined(with: known)
         let ends = [expiresDate, latest.expiresDate].compactMap(\.self)
@@ -127,7 +127,7 @@ extension Purchase {
 }
 
 extension Renewal {
-    /// With the grace period that later renewal info leaves of this one's.
+    /// The renewal with the shorter grace period that later renewal info proves.
     fileprivate func limited(by known: Renewal) -> Renewal {
         guard known.supersedes(self), let grace = gracePeriodExpiresDate else { return self }
         return Renewal(

@@ -1,9 +1,10 @@
 import Foundation
 package import TenureCore
 
-/// What a customer's artifacts prove: everything that a decision needs, in one small value.
+/// What a customer's artifacts prove, with promises and support grants: everything that a decision needs.
 ///
-/// It can be computed again from the artifacts. It is stored with the customer, so that a decision costs one look-up.
+/// Facts are stored with the customer, so that a decision needs one look-up. They can be computed again from the
+/// customer's other rows.
 package struct CustomerFacts: Sendable, Hashable {
     package private(set) var proofs: [AppProof] = []
     /// The latest state of each transaction, without what renewal info adds.
@@ -16,8 +17,7 @@ package struct CustomerFacts: Sendable, Hashable {
     /// Whether they belong to an unbound customer: the artifacts came without proof that they belong to the sender.
     package var isUnbound = false
 
-    /// Gets the number of entries that an addition processes, known and new ones, and that decoding large facts reads.
-    /// Only tests set it.
+    /// For tests: gets the number of entries that adding or decoding large facts processes.
     @TaskLocal package static var counted: (@Sendable (Int) -> Void)?
 
     package init() {}
@@ -66,7 +66,7 @@ package struct CustomerFacts: Sendable, Hashable {
         renewals = latest.values.sorted { $0.originalTransactionID < $1.originalTransactionID }
     }
 
-    /// Adds promises. Of equal ones, the first stays.
+    /// Adds promises. If two are equal, the first one stays.
     package mutating func add(_ more: [StoredPromise]) {
         guard !more.isEmpty else { return }
         var kept: [StoredPromise] = []
@@ -105,7 +105,7 @@ package struct CustomerFacts: Sendable, Hashable {
             purchasesAreComplete: purchasesAreComplete, support: support, persona: persona)
     }
 
-    /// For the decoder, which reads proofs that are condensed already.
+    /// Creates facts from decoded lists, which are condensed and sorted already.
     init(
         proofs: [AppProof], purchases: [Purchase], renewals: [Renewal], purchasesAreComplete: Bool,
         promises: [StoredPromise], support: [SupportGrant], isUnbound: Bool

@@ -1,4 +1,4 @@
-/// Copies of some customers' rows in one block of memory, for databases that free a row before its reader is done.
+/// Copies of the rows of some customers in one block of memory. PostgreSQL needs them, because it frees rows early.
 struct CustomerPage: Sendable {
     private var rows: [Row] = []
     /// Public IDs and facts, one after the other.

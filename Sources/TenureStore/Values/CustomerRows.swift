@@ -3,9 +3,9 @@ package import Foundation
 /// All rows of one customer, and of those merged into them, from which their facts are computed.
 package struct CustomerRows: Sendable {
     package let customer: Customer
-    /// In the order of arrival, each with its time.
+    /// The artifacts in the order of their arrival, each with the time of its arrival.
     package let artifacts: [(artifact: Artifact, receivedAt: Date)]
-    /// In the order of arrival, each with its time.
+    /// The notifications in the order of their arrival, each with the time of its arrival.
     package let notifications: [(notification: StoredNotification, receivedAt: Date)]
     package let promises: [StoredPromise]
     package let support: [StoredSupportGrant]

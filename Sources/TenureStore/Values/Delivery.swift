@@ -14,7 +14,7 @@ package struct StoredMessage: Sendable, Hashable {
     package let createdAt: Date
 }
 
-/// One message on its way to one endpoint. One worker holds it until the lease ends.
+/// The delivery of one message to one endpoint. Only the worker that took it attempts it until the lease ends.
 package struct Delivery: Sendable, Hashable {
     package let id: Int64
     package let message: StoredMessage

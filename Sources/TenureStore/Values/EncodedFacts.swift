@@ -10,7 +10,7 @@ struct EncodedFacts: Sendable {
         bytes = facts.encoded
     }
 
-    /// `bytes`: the ones that the facts were decoded from.
+    /// - Parameter bytes: the encoding from which the facts were decoded.
     init(_ facts: CustomerFacts, bytes: [UInt8]) {
         self.facts = facts
         self.bytes = bytes

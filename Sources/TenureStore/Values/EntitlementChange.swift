@@ -2,12 +2,12 @@ package import Foundation
 
 /// What webhooks report about a customer, in the transaction of an update.
 package enum EntitlementChange: Sendable, Hashable {
-    /// Not compared yet. A service with webhooks compares the customer soon; one without does nothing.
+    /// The entitlements weren't compared. A service with webhooks compares the customer soon.
     case later
     /// Webhooks report nothing about this customer.
     case never
-    /// The messages, the entitlements that webhooks know afterward, and when to compare again (nil: after a change
-    /// only).
+    /// The messages, all reported entitlements afterward, and when to compare again. Without a date, the customer is
+    /// compared again after the next change.
     case reported([Message], SentEntitlements, nextComparison: Date?)
 
     var messages: [Message] {

@@ -2,9 +2,14 @@ import TenureCore
 
 /// The binary format of `CustomerFacts`, for its writer and its reader.
 ///
-/// A version, then lists with their lengths. Each entry begins with flags that say which of its fields follow, in the
-/// order of this file. Numbers are little-endian base 128 (LEB128), texts UTF-8 after their length, instants the bits
-/// of a Double (seconds since 2001), so that what was read equals what was written.
+/// A version comes first, then lists, each after its length. Each entry begins with flags that tell which of its fields
+/// follow, in the order of this file.
+///
+/// | type | encoding |
+/// |---|---|
+/// | number | little-endian base 128 (LEB128) |
+/// | text | UTF-8 after its length |
+/// | instant | the bits of a Double, seconds since 2001, so that no precision is lost |
 enum FactsFormat {
     static let version: UInt8 = 1
 
@@ -73,6 +78,6 @@ enum FactsFormat {
     static let productTypes: [(Purchase.ProductType, UInt8)] = [
         (.nonConsumable, 1), (.consumable, 2), (.nonRenewing, 3), (.autoRenewable, 4),
     ]
-    /// Followed by the type's name.
+    /// The code of an unknown type. The type's name follows.
     static let unknownProductType: UInt8 = 0
 }

@@ -2,9 +2,11 @@ import Foundation
 import TenureCore
 import TenureJSON
 
-/// What identifies a customer in later requests: a value that the App Store signed, never a client's mere claim.
+/// A value that identifies a customer in later requests. The App Store or the app's own server vouches for it, never the
+/// client alone.
 package struct Identity: Sendable, Hashable {
-    /// In order of precedence: an app transaction's ID permanently identifies one account and one app.
+    /// The kinds in order of precedence. An app transaction's ID comes first, because it permanently identifies one
+    /// account and one app.
     package enum Kind: UInt8, Sendable, Hashable, Comparable, CaseIterable {
         case appTransactionID = 1
         /// Attribute 15 of a receipt.
@@ -19,20 +21,20 @@ package struct Identity: Sendable, Hashable {
         case artifact = 5
         /// Artifacts that came without proof that they belong to the sender. They identify an unbound customer.
         case unbound = 6
-        // The ones below name a customer, but a sync never finds a customer by them, because a client could invent
-        // them.
+        // Identities of the kinds below name a customer, but a sync never finds a customer by them, because a client
+        // could invent them.
 
-        /// A user of the app, by the ID of the app's own server. Only that server's key links one.
+        /// A user of the app, by the ID that the app's own server uses. Only an admin key of that server links a user.
         case userID = 8
         /// The UUID that the app gave to a purchase, then a space and the purchase's original transaction ID: an app
         /// may give one UUID to several accounts.
         case appAccountToken = 9
-        /// A transaction that is not its subscription's first.
+        /// A renewal: a transaction that isn't the first one of its subscription.
         case transactionID = 10
         /// An event of a subscription, its first purchase or a renewal, by the ID of its order line.
         case webOrderLineItemID = 11
 
-        /// Whether Apple's App Store Server API accepts it as the name of a customer.
+        /// Whether Apple's App Store Server API accepts this kind as the ID of a customer.
         var isAppStores: Bool { self == .appTransactionID || self == .originalTransactionID }
 
         package static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
@@ -64,8 +66,8 @@ extension Identity {
         }
     }
 
-    /// The identity of an unbound customer: its leading artifact, the identity that this names, a space, and the digest
-    /// of all artifacts.
+    /// Creates the identity of an unbound customer. Its value is the leading artifact, the identity that this artifact
+    /// names, a space, and the digest of all artifacts.
     package init(unboundLedBy lead: Lead, naming identity: Identity?, showing digest: String) {
         self.init(.unbound, lead.shown(identity) + " " + digest)
     }

@@ -1,10 +1,10 @@
 package import Foundation
 import TenureCore
 
-/// Facts of the kind that nearly every customer has: one proof, non-consumable purchases, promises.
+/// A reader of plain facts, which nearly every customer has: one proof, non-consumable purchases, and promises.
 ///
-/// Facts that differ only in IDs, and in dates that no policy tells apart, lead to the same decisions. Such facts have
-/// equal keys, so code that reads millions of customers decides each key once.
+/// Plain facts that differ only in IDs and in dates that don't matter to the policy lead to the same decisions. They get
+/// equal keys, so a rehearsal over millions of customers decides once for each key.
 package struct PlainFacts {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
@@ -24,8 +24,10 @@ package struct PlainFacts {
     /// Writes the key into `room` and returns its length. Returns nil if the facts aren't plain or the key doesn't fit;
     /// the content of `room` is then undefined.
     ///
-    /// `realm` is the customer's realm, which is part of the key. `class` is a number for the date of purchase. It is
-    /// equal for two dates only if no decision depends on the difference.
+    /// - Parameters:
+    ///   - realm: the customer's realm, which is part of the key.
+    ///   - class: returns a number for the date of purchase. Two dates may have the same number only if no decision
+    ///     depends on their difference.
     package static func writeKey(
         of bytes: UnsafeRawBufferPointer, in realm: UInt8, to room: UnsafeMutableRawBufferPointer,
         class: (Date?) -> UInt64
@@ -63,7 +65,8 @@ package struct PlainFacts {
             download = text()
             guard download != nil else { return false }
         }
-        // Only whether there is an ID matters: it decides which promises apply.
+        // The identifier itself is left out. Only whether there is one matters, because it decides which promises
+        // apply.
         write(kind)
         write(flags.contains(.platform) ? byte() ?? 0xFF : 0)
         if flags.contains(.version) {
@@ -85,7 +88,7 @@ package struct PlainFacts {
     ]
     private static let nonConsumable = FactsFormat.productTypes.first { $0.0 == .nonConsumable }?.1
 
-    /// Writes the purchases without dates: a lifetime purchase gives the same whenever it was made.
+    /// Writes the purchases without dates: a non-consumable purchase grants the same rights whenever it was made.
     private mutating func writePurchases() -> Bool {
         guard let count = number(), count < 64 else { return false }
         write(UInt8(count))

@@ -11,11 +11,11 @@ package struct ProvenAcquisition: Sendable {
         self.accountPurchases = accountPurchases
     }
 
-    /// Returns false if the customer's own proofs show a different acquisition.
+    /// Returns false if the customer's own proofs prove a different acquisition.
     func mayBelong(to customer: Customer) -> Bool {
         let environment = customer.realm.environment
         let ours = Evidence(environment: environment, app: proofs).acquisitions
-        // Leaves out the purchases, which may be thousands.
+        // The evidence is computed without purchases, of which there may be thousands.
         let theirs = Evidence(environment: environment, app: customer.facts.proofs).acquisitions
         guard !theirs.isEmpty else { return true }
         guard !ours.isEmpty else { return mayNameAccount(of: customer) }

@@ -7,7 +7,7 @@ package enum PublicID: String {
     case persona = "per_"
     case rehearsal = "reh_"
 
-    // In the order of their bytes, so that IDs sort like the numbers that they encode.
+    // Sorted by byte value, so that IDs sort like the numbers that they encode.
     private static let alphabet = Array("23456789abcdefghijkmnpqrstuvwxyz".utf8)
     private static let size = 24
     private static let instantSize = 9

@@ -3,7 +3,7 @@ package import TenureCore
 /// The authority that signed a customer's artifacts: an environment of the App Store, or a test authority that replaces
 /// it.
 ///
-/// Realms never mix. Data from a test authority grants nothing once the service runs with
+/// Data of different realms is never combined. So data from a test authority grants nothing once the service runs with
 /// Apple's roots only.
 package struct Realm: Sendable, Hashable {
     package let environment: AppStoreEnvironment

@@ -3,8 +3,8 @@ package import TenureCore
 
 /// The entitlements of one customer as webhooks last reported them.
 ///
-/// It's stored with the facts. Every change is compared with it, whether it comes from new facts, the end of a right or
-/// a new policy. So webhooks report each change exactly once.
+/// They are stored with the facts. After new facts, the end of a right or a new policy, the current entitlements are
+/// compared with them. So webhooks report each change exactly once.
 package struct SentEntitlements: Sendable, Hashable {
     package struct Right: Sendable, Hashable, Codable {
         /// Milliseconds since 1970; nil if the right is permanent.

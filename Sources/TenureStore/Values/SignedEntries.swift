@@ -2,7 +2,7 @@ package import Foundation
 
 /// A page of the signed artifacts and notifications of one member of a customer, in the order of arrival.
 package struct SignedEntries: Sendable {
-    /// Where a page ends: the numbers of its last rows in the database.
+    /// The end of a page: the numbers of its last rows in the database.
     package struct Position: Sendable, Hashable {
         var artifact: Int64 = 0
         var notification: Int64 = 0
@@ -36,9 +36,10 @@ package struct Rederivation: Sendable {
         }
     }
 
-    /// What was proven before the transaction, by the member's number. Verifying inside it would block other writers.
+    /// The results of verifying entries before the transaction, by the member's number. Verifying them inside the
+    /// transaction would block other writers.
     package var proven: [Int64: Proven] = [:]
-    /// Verifies the entries that arrived since then.
+    /// Verifies entries and returns what they prove.
     package let prove: @Sendable (SignedEntries) throws(StoreError) -> CustomerFacts
 
     package init(_ prove: @escaping @Sendable (SignedEntries) throws(StoreError) -> CustomerFacts) {

@@ -7,7 +7,7 @@ package struct StoredAdminKey: Sendable, Hashable {
         case support
         case link
         case read
-        /// For publishing policies and creating personas, such as on a build machine.
+        /// Publishing policies and creating personas, such as on a build machine.
         case policy
     }
 

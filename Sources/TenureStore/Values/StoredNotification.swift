@@ -26,9 +26,10 @@ package struct StoredNotification: Sendable, Hashable {
 
 /// The result of storing a notification.
 package struct Reception: Sendable, Hashable {
-    /// False if it was received before, or if nothing of it was stored.
+    /// False if the notification was received before, or if nothing was stored.
     package let isNew: Bool
-    /// Whether it is about a customer who was erased and hasn't used the app since. Nothing of it was stored.
+    /// Whether the notification is about a customer who was erased and hasn't used the app since. If so, nothing was
+    /// stored.
     package let isOfErased: Bool
     /// Nil if it is about no customer.
     package let customer: Customer?

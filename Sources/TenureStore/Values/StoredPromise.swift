@@ -43,7 +43,7 @@ extension Date {
 
     package var millisecondsSince1970: Int64 {
         let milliseconds = (timeIntervalSince1970 * 1000).rounded()
-        // Far beyond every calendar, and within what a Double counts exactly.
+        // Limits dates to a range in which a Double counts milliseconds exactly.
         return milliseconds.isNaN ? 0 : Int64(min(max(milliseconds, -9e15), 9e15))
     }
 

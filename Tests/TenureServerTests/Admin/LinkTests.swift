@@ -22,10 +22,10 @@ import Testing
                 let answer = try await server.post("/v1/link", ["userID": "ada", "accessToken": token])
                 #expect(answer.status == .ok, "\(answer.text)")
                 #expect(answer.json["isNew"] as? Bool == true)
-                // No field of the customer's data.
+                // The answer contains no other data of the customer.
                 #expect(Set(answer.json.keys) == ["customer", "userID", "isLinked", "isNew"])
             }
-            // One user, one customer: the second account of theirs has what the first has.
+            // A user's accounts are one customer: the second account has the rights of the first.
             let token = try #require(other.accessToken?.value)
             let merged = try await admin.client.customer(token)
             #expect(merged.id == phone.id)
@@ -33,7 +33,7 @@ import Testing
             let timeline = try await admin.get(try phone.path("/timeline"))
             #expect(timeline.kinds.filter { ["linked", "merged"].contains($0) } == ["linked", "merged", "linked"])
             #expect(timeline.entries.contains { $0["because"] as? String == "sameUser" })
-            // The link ends, and with it what it made one.
+            // When the link ends, the accounts are separate customers again.
             #expect(try await server.delete(try phone.path("/links/ada")).status == .ok)
             let alone = try await admin.client.customer(token)
             #expect(alone.id == other.id)

@@ -22,7 +22,7 @@ import Testing
                 try customer.path("/grants"),
                 ["entitlement": "everything", "reason": "bought it twice", "until": "2027-01-01T00:00:00Z"])
             #expect(granted.outcome("everything") == "granted", "\(granted.text)")
-            // The customer sees it at once.
+            // The customer's next read shows the grant.
             let token = try #require(customer.accessToken?.value)
             let seen = try await admin.client.customer(token)
             #expect(seen.entitlements["everything"]?.outcome == .granted)
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    // PostgreSQL keeps no text with a NUL, and would fail.
+    // PostgreSQL can't store text with a NUL character.
     @Test func `control characters are refused`() async throws {
         try await withAdminClient { admin, _ in
             let path = try await admin.newcomer().path()
@@ -60,7 +60,7 @@ import Testing
             let words = "two\nlines\tand “quotes”"
             let granted = try await admin.post(path + "/grants", ["entitlement": "everything", "reason": words])
             #expect(granted.outcome("everything") == "granted", "\(granted.text)")
-            // An ID inside an unsigned text counts as typed.
+            // An ID in an unsigned text is searched as if it had been typed.
             let forged = "e30." + Data(#"{"appTransactionId":"7\u0000"}"#.utf8).base64EncodedString() + ".c2ln"
             let found = try await admin.post("/v1/admin/customers/find", ["artifact": forged])
             #expect(found.status.code < 500, "\(found.text)")
@@ -87,7 +87,7 @@ import Testing
                 #expect(problem?.detail.contains(words) == true, "\(problem?.detail ?? "")")
             }
             #expect(try await admin.get(try customer.path()).outcome("everything") == "denied")
-            // The revocation is permanent.
+            // A revocation can't have an end.
             let revocation = try await admin.post(
                 try customer.path("/revocations"),
                 ["entitlement": "everything", "reason": "r", "until": "2030-01-01T00:00:00Z"])

@@ -149,7 +149,7 @@ import Testing
         let payload = try Answered.notification("3a4b0d0e-0000-4000-8000-000000000001", signed: Calculator.now)
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.tests = ["test-1": payload] }
-            // The token, then that it was not sent yet.
+            // The first response has the token, the second one says that the notification wasn't sent yet.
             await asking.appStore.answerFirst(
                 with: .init(status: 200, body: #"{"testNotificationToken":"test-1"}"#), .error(404, 4_040_008))
             let attempts = try await NotificationTest(asking.connection).run(in: .production)
@@ -181,7 +181,7 @@ import Testing
 }
 
 extension PageTrail {
-    /// What a first page says.
+    /// Returns how a history ends after its first page.
     fileprivate func ends(after next: String?, hasMore: Bool) -> Ending? {
         var copy = self
         return copy.ending(hasMore: hasMore, next: next)

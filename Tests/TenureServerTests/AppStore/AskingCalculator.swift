@@ -9,7 +9,7 @@ import Testing
 
 @testable import TenureServer
 
-/// The invented app's key, and a connection to an imitated App Store.
+/// The calculator's key for the App Store Server API, and an imitated App Store.
 struct AskingCalculator: Sendable {
     static let keyID = "2X9R4HXF34"
     static let issuerID = "57246542-96fe-1a63-e053-0824d011072a"
@@ -72,7 +72,7 @@ func withAppStore<Result: Sendable>(
     }
 }
 
-/// What the App Store's server signs: bound to no device.
+/// Artifacts as Apple's servers sign them in responses: not bound to a device.
 enum Answered {
     static let customer = "704000000000000001"
     private static let unbound: [String: JSONValue] = ["deviceVerification": .null, "deviceVerificationNonce": .null]
@@ -85,12 +85,12 @@ enum Answered {
             .transaction, unbound.merging(ids) { $1 }.merging(fields) { $1 })
     }
 
-    /// The first `count` transactions of one customer, all different.
+    /// Returns the first `count` transactions of one customer, all different.
     static func transactions(_ count: Int, _ environment: AppStoreEnvironment = .production) throws -> [String] {
         try (1...count).map { try transaction("\(1000 + $0)", environment) }
     }
 
-    /// A period of the yearly subscription that began in 2025.
+    /// Returns a period of the yearly subscription that began in 2025.
     static func period(_ environment: AppStoreEnvironment = .production) throws -> String {
         try transaction(
             "2001", environment,
@@ -106,7 +106,7 @@ enum Answered {
         return try Calculator.minter().text(.renewalInfo, ours.merging(fields) { $1 })
     }
 
-    /// `data` of the statuses.
+    /// Returns the field `data` of a response with subscription statuses.
     static func statuses(_ transaction: String, _ renewalInfo: String) -> String {
         """
         [{"subscriptionGroupIdentifier":"20828838","lastTransactions":[{"status":1,"originalTransactionId":"2000",\
@@ -127,7 +127,7 @@ enum Answered {
         try Calculator.minter(signed: signed).text(.notification, ["notificationUUID": .string(uuid)])
     }
 
-    /// With a signature that belongs to something else.
+    /// Returns a transaction with the signature of another one.
     static func forged() throws -> String {
         String(decoding: try Calculator.minter().mint(.transaction, with: .foreignSignature), as: UTF8.self)
     }

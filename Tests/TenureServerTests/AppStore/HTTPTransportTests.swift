@@ -10,7 +10,7 @@ import Testing
 @Suite struct `the connection to the App Store` {
     private let id = AppStoreCustomerID.transaction("1001")
 
-    /// One attempt, since it is the exchange that is tested.
+    /// Returns a client that makes one attempt only, because the test is about a single exchange.
     private func once(_ asking: AskingCalculator) throws -> AppStoreClient {
         try asking.connection(retryPolicy: RetryPolicy(attempts: 1))
     }
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    /// Time runs out when the server has the request, or a first part of the answer has left it.
+    /// Lets the request time out after the server has received it, or has sent the first bytes of a response.
     private func hanging(afterFirstBytes sendsSome: Bool) async throws {
         let reached = Gate()
         let over = Gate()
@@ -170,7 +170,7 @@ import Testing
 
     @Test func `the connection to the App Store is opened again if the server doesn't accept it`() async throws {
         let hosts = try await withAppStore { $0.hosts }
-        // The server of that port is gone.
+        // The server at that port has stopped.
         let time = TestTime()
         let http = HTTPTransport()
         let connection = AppStoreClient(

@@ -12,24 +12,24 @@ import Testing
 
 @testable import TenureServer
 
-/// A server that behaves as Apple documents the App Store Server API, with what a test puts into it.
+/// A server that behaves as Apple documents the App Store Server API. Tests set its contents.
 actor ImitatedAppStore {
-    /// What one environment knows.
+    /// The contents of one environment.
     struct Contents {
-        /// JWS by customer, in the order of the history; found by any id in `ids`.
+        /// Each customer's transactions, in the order of the history. Any of `ids` finds them.
         var histories: [(ids: Set<String>, transactions: [String])] = []
         var refunds: [String: [String]] = [:]
-        /// JSON of `data`.
+        /// The JSON text of `data`, by ID.
         var statuses: [String: String] = [:]
         var appTransactions: [String: String] = [:]
         var transactions: [String: String] = [:]
-        /// Signed payloads with the instant at which they were sent, in milliseconds.
+        /// Signed payloads, each with the time at which it was sent, in milliseconds since 1970.
         var notifications: [(sent: Int64, payload: String)] = []
-        /// By the token of the test.
+        /// The payloads of test notifications, by test token.
         var tests: [String: String] = [:]
     }
 
-    /// An answer that comes once, instead of the right one.
+    /// A response that is sent once, instead of the regular one.
     struct Scripted: Sendable {
         var status = 500
         var headers: [String: String] = [:]
@@ -55,7 +55,7 @@ actor ImitatedAppStore {
     private(set) var asked: [Asked] = []
     private var contentsByEnvironment: [String: Contents] = [:]
     private var script: [Scripted] = []
-    /// Bytes of the public key with which tokens are checked.
+    /// The public key that verifies the tokens of requests.
     private let key: P256.Signing.PublicKey
     private let now: @Sendable () -> Date
     static let pageSize = 20
@@ -71,7 +71,7 @@ actor ImitatedAppStore {
 
     func answerFirst(with scripted: Scripted...) { script += scripted }
 
-    // MARK: Answering
+    // MARK: Responses
 
     private struct Fault: Error {
         let status: Int
@@ -130,7 +130,7 @@ actor ImitatedAppStore {
         }
     }
 
-    /// The revision is where the next page begins, as text that means nothing to anybody else.
+    /// Returns one page. The `revision` of the response encodes where the next page begins.
     private func page(_ all: [String], after revision: String?, _ environment: String) -> String {
         let start = revision.flatMap { Int($0.dropFirst(4)) } ?? 0
         let page = all.dropFirst(start).prefix(Self.pageSize)
@@ -150,7 +150,7 @@ actor ImitatedAppStore {
         guard start <= end else { throw Fault(status: 400, code: 4_000_013) }
         let oldest = now().addingTimeInterval(-180 * 86_400).timeIntervalSince1970 * 1000
         guard Double(start) >= oldest else { throw Fault(status: 400, code: 4_000_012) }
-        // The newest first: nothing documents an order.
+        // The newest notification comes first, because Apple documents no order.
         let all = contents.notifications.filter { ($0.sent >= start) && $0.sent <= end }.reversed()
         let first = token.flatMap { Int($0.dropFirst(5)) } ?? 0
         let page = all.dropFirst(first).prefix(Self.pageSize)
@@ -161,7 +161,7 @@ actor ImitatedAppStore {
             """
     }
 
-    /// As the formats of the App Store Server API want a token.
+    /// Verifies a token as Apple's documentation requires.
     private func isAuthorized(_ token: String) -> Bool {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let header = object(parts[0]), let claims = object(parts[1]),
@@ -208,7 +208,7 @@ extension ImitatedAppStore {
         for method in [HTTPRequest.Method.get, .post] {
             router.on(":environment/**", method: method) { request, context in
                 let environment = try context.parameters.require("environment")
-                // As it was sent, so that an encoded slash stays one.
+                // The raw path keeps an encoded slash.
                 let path = String(request.uri.path.dropFirst(environment.count + 1))
                 return try await self.respond(to: request, environment, path)
             }

@@ -5,7 +5,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `the runner of App Store jobs` {
-    /// A queue in memory; opens its gate when all is settled.
+    /// A queue in memory, which opens its gate when every job is done or dropped.
     private actor Queue {
         private var due: [(job: String, tries: Int)]
         private var isBroken: Bool
@@ -56,7 +56,7 @@ import Testing
             logger: Calculator.logger)
     }
 
-    /// Until the gate opens.
+    /// Runs the jobs until the gate opens.
     private func run(_ work: JobRunner<String>, until gate: Gate) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await work.run() }

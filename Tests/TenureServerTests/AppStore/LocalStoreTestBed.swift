@@ -12,7 +12,7 @@ import Testing
 
 @testable import TenureServer
 
-/// A local App Store with one customer of the invented app, its Server API on a free port, and a clock for all of them.
+/// A local App Store with one customer, Ada; its App Store Server API on a free port; and one clock for both.
 struct LocalStoreTestBed: Sendable {
     let appStore: LocalAppStore
     let key: ServerAPIKey
@@ -20,7 +20,7 @@ struct LocalStoreTestBed: Sendable {
     let port: Int
     let http: HTTPTransport
 
-    /// With the App Store's notifications lost on their way.
+    /// Starts the local App Store. All of its notifications get lost.
     static func run(
         _ environment: AppStoreEnvironment = .production,
         _ body: @escaping @Sendable (LocalStoreTestBed) async throws -> Void
@@ -64,7 +64,7 @@ struct LocalStoreTestBed: Sendable {
         try await appStore.perform(AppStoreOperation(kind, [.customer: "Ada", .product: Calculator.everything]))
     }
 
-    /// For everybody.
+    /// Advances the clock of the local App Store and of the service.
     func pass(_ seconds: TimeInterval) async throws {
         clock.advance(by: seconds)
         try await appStore.perform(AppStoreOperation(.advance, [.to: clock.now.rfc3339]))

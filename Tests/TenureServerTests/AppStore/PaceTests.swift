@@ -62,7 +62,7 @@ import Testing
         await #expect(throws: AppStoreFailure.held(until: Calculator.now.addingTimeInterval(30))) {
             try await limiter.take(.transactionHistory, in: .production, before: 29)
         }
-        // What was refused took nothing.
+        // A refused request doesn't count against the rate.
         #expect(try await limiter.take(.transactionHistory, in: .production, before: 30) == 30)
     }
 
@@ -85,7 +85,7 @@ import Testing
         #expect(schedule.nextTry(after: StoreError.busy, tries: 1, now: now, random: 1) == now.addingTimeInterval(60))
         #expect(wait(.unreadable("no JSON"), 11) != nil)
         #expect(wait(.unreadable("no JSON"), 12) == nil)
-        // A person corrects the key, some day.
+        // A rejected key is tried again however often it failed, because an operator may have corrected it.
         #expect(wait(.notAuthorized(.production), 100) != nil)
         let refusal = AppStoreRefusal(
             endpoint: .transactionHistory, environment: .production, status: 429, code: .rateLimitExceeded,

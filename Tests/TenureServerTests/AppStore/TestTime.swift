@@ -3,11 +3,11 @@ import TenureCore
 
 @testable import TenureServer
 
-/// A clock that moves by sleeping, so that no test waits.
+/// A clock that advances by each sleep at once, so that no test waits.
 final class TestTime: Sendable {
     private struct State: Sendable {
         var elapsed: TimeInterval = 0
-        /// By how much somebody set the calendar.
+        /// By how much the system's calendar clock was changed.
         var shift: TimeInterval = 0
         var sleeps: [TimeInterval] = []
     }
@@ -23,7 +23,7 @@ final class TestTime: Sendable {
 
     var now: Date { state.withLock { begin.addingTimeInterval($0.elapsed + $0.shift) } }
     var uptime: TimeInterval { state.withLock(\.elapsed) }
-    /// In the order in which they began.
+    /// The sleeps, in the order in which they began.
     var sleeps: [TimeInterval] { state.withLock(\.sleeps) }
 
     func advance(by seconds: TimeInterval) { state.withLock { $0.elapsed += seconds } }
@@ -44,7 +44,7 @@ final class TestTime: Sendable {
     }
 }
 
-/// Opens once; who comes before waits, who comes later does not. Waiting ends with the task.
+/// A gate that opens once. Tasks wait until it is open, or until they are canceled.
 final class Gate: Sendable {
     private let stream: AsyncStream<Never>
     private let continuation: AsyncStream<Never>.Continuation

@@ -61,7 +61,7 @@ import Testing
                 testBed.published.pack("grand-piano", .product(Calculator.everything)),
                 testBed.published.pack("samples", .entitlement("everything"), seed: 2),
             ])
-            // An owner got the entitlement with the app, and bought nothing.
+            // The owner got the entitlement with the app, without a purchase.
             #expect(try await testBed.names(try await testBed.owner()) == ["samples"])
             let bought = try testBed.purchase(of: Calculator.everything)
             #expect(
@@ -87,7 +87,7 @@ import Testing
                     "purchaseDate": .instant(Calculator.now.addingTimeInterval(-60)),
                 ])
             #expect(try await testBed.names(try await testBed.newcomer(transactions: [bought])) == ["loops"])
-            // Long after the time for which the policy allows what it can't decide.
+            // This is long after the grace period for undetermined decisions.
             testBed.clock.advance(by: 80 * 86_400)
             #expect(try await testBed.names(try await testBed.newcomer(transactions: [bought])) == ["loops"])
             testBed.clock.advance(by: 13 * 86_400)
@@ -132,7 +132,7 @@ import Testing
             try testBed.published.publishThree()
             _ = try await testBed.client.beginSession("a", token: try await testBed.newcomer())
             testBed.clock.advance(by: 6 * 86_400)
-            // Another session doesn't begin the days again.
+            // A second session doesn't restart the trial's days.
             _ = try await testBed.client.beginSession("b", token: try await testBed.newcomer())
             testBed.clock.advance(by: 86_400 - 1)
             #expect(try await testBed.names(try await testBed.newcomer()) == ["grand-piano"])
@@ -174,7 +174,7 @@ import Testing
             #expect(newest != oldest)
             for version in [nil, "3.2", "3.10", "4"] { #expect(try await digest(version) == newest) }
             for version in ["2", "3.1.9"] { #expect(try await digest(version) == oldest) }
-            // Too old, and none that can be read.
+            // These versions are too old or malformed.
             for version in ["1.9", "", "x", "%F0%9F%92%A9"] { #expect(try await digest(version) == nil) }
             #expect(try await testBed.content(token, appVersion: "2").packs["new"] == nil)
         }

@@ -16,7 +16,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `a download over HTTP` {
-    /// A file, its link, and its entity tag, over a socket.
+    /// A file behind a link, with its entity tag, over a socket.
     private struct File: Sendable {
         let testBed: ContentTestBed
         let link: String
@@ -75,7 +75,7 @@ import Testing
                 #expect(
                     response.headers[representation] == "sha-256=:\(Data(digest.bytes).base64EncodedString()):")
             }
-            // Whatever the client takes.
+            // The service sends the file uncompressed, whatever encodings the client accepts.
             let compressed = try await file.get([(.acceptEncoding, "gzip, br, zstd, deflate")])
             file.expectAll(compressed)
             #expect(compressed.headers[.contentEncoding] == nil)

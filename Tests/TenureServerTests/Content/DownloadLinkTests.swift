@@ -74,7 +74,7 @@ import Testing
             }
             let changed = token.dropLast() + (token.hasSuffix("A") ? "Q" : "A")
             #expect(try await testBed.code(of: "\(archive.path)?\(changed)") == "invalidLink")
-            // An access token is no link, and a link is no access token.
+            // An access token isn't accepted as a link's token, and a link's token isn't accepted as an access token.
             let access = try await testBed.owner()
             #expect(try await testBed.code(of: "\(archive.path)?token=\(access)") == "invalidLink")
             let asAccess = try await testBed.client.get("/v1/content", token: String(token.dropFirst("token=".count)))
@@ -117,7 +117,7 @@ import Testing
                     #expect(try await http.execute(uri: link, method: .get) { $0.status } == .ok)
                     links.append(link)
                 }
-                // Both apps published the same files, and both customers have the same number.
+                // Both apps published the same files, and both customers have the number 1.
                 let other = links[0].replacing("/apps/calculator/", with: "/apps/notes/")
                 #expect(try await http.execute(uri: other, method: .get) { $0.status } == .forbidden)
             }
@@ -159,13 +159,13 @@ import Testing
             let new = try await testBed.links("grand-piano", try await testBed.owner())
             #expect(new.archive.prefix(80) != old.archive.prefix(80))
             #expect(try await testBed.code(of: old.archive) == "200")
-            // Another pack needs the same right, and this one is gone.
+            // Another pack is published for the same entitlement, and the first one is removed.
             try testBed.published.publish([testBed.published.pack("organ", everything, seed: 8)], counter: 1002)
             #expect(try await testBed.code(of: old.archive) == "200")
             let name = old.archive.dropFirst("/v1/content/".count).prefix(64)
             try FileManager.default.removeItem(atPath: "\(testBed.published.folder)/\(name)")
             #expect(try await testBed.code(of: old.archive) == "notFound")
-            // A newer catalog may ask for more than the one that made the link.
+            // A newer catalog may require another entitlement than the one under which the link was made.
             try testBed.published.publish(
                 [testBed.published.pack("grand-piano", .entitlement("cloud"), seed: 9)], counter: 1003)
             #expect(try await testBed.code(of: new.archive) == "notEntitled")

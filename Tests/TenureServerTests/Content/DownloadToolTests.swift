@@ -15,7 +15,7 @@ import Testing
 
 @testable import TenureServer
 
-/// Tools that people have, by link alone.
+/// Downloads with common tools, which get only the link.
 @Suite struct `a download with` {
     private static func path(of tool: String) -> String? {
         ["/usr/bin", "/usr/local/bin", "/bin"].map { "\($0)/\(tool)" }
@@ -24,7 +24,7 @@ import Testing
 
     private static func has(_ tool: String) -> Bool { path(of: tool) != nil }
 
-    /// Runs a tool for a link while a part of the file is there already, and checks the result.
+    /// Resumes a download with a tool from a partial file, and checks the result.
     private func resume(
         _ tool: String, _ arguments: @escaping @Sendable (_ url: String, _ file: String) -> [String]
     ) async throws {
@@ -42,7 +42,7 @@ import Testing
             let result = try await run(path, arguments(url, file.path))
             #expect(result.status == 0, "\(result.errors) \(result.output)")
             #expect(try Data(contentsOf: file) == whole)
-            // What was there wasn't sent again.
+            // The first part wasn't sent again.
             let metrics = String(buffer: try await testBed.client.get("/metrics").body)
             #expect(metrics.contains("tenure_download_bytes_total \(whole.count - 7_654_321)\n"), "\(tool)")
             let unpacked = try await run("/usr/bin/tar", ["-xf", file.path, "-C", folder.path])
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    /// On no thread that the service needs.
+    /// Runs a tool on a separate thread, so that the service's threads stay free.
     private func run(_ path: String, _ arguments: [String]) async throws -> Command.Result {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async {

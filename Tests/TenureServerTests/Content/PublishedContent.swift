@@ -18,7 +18,7 @@ import Testing
 
 @testable import TenureServer
 
-/// A folder with published asset packs, and the files of which they were made.
+/// A folder with published asset packs, and their original files.
 struct PublishedContent: Sendable {
     static let loops = "com.example.loops"
     static let firstCounter: Int64 = 1_000
@@ -29,14 +29,14 @@ struct PublishedContent: Sendable {
 
     var keys: [PinnedKey] { [PinnedKey(key.publicKey)] }
 
-    /// Below a folder of a test.
+    /// Creates the folder in a test's folder.
     init(in folder: String) throws {
         self.folder = folder + "/published"
         files = folder + "/files"
         try FileManager.default.createDirectory(atPath: self.folder, withIntermediateDirectories: true)
     }
 
-    /// A pack with one file of so many bytes, the same for the same seed.
+    /// Makes a pack with one file of `size` bytes. The same seed gives the same bytes.
     func pack(
         _ name: String, _ unlock: ContentCatalog.Unlock, size: Int = 100_000, seed: UInt64 = 1, minimum: String? = nil
     ) throws -> PackSource {
@@ -59,7 +59,7 @@ struct PublishedContent: Sendable {
             bundleID: bundleID, packs: packs, counter: counter, at: Calculator.now)
     }
 
-    /// Signs a catalog that no publisher would, and puts it into the folder.
+    /// Signs an invalid catalog, which `publish` would refuse, and puts it into the folder.
     func replaceCatalog(_ catalog: ContentCatalog, counter: Int64) throws {
         let signed = try SignedCatalog(catalog, counter: counter, issuedAt: Calculator.now, by: key)
         try replaceCatalog(Data(signed.text.utf8))
@@ -73,7 +73,7 @@ struct PublishedContent: Sendable {
         [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(digest)")))
     }
 
-    /// One pack for each way to unlock it: by an era, by a subscription, by one product alone.
+    /// Publishes one pack for each way to unlock it: an era, a subscription, a single product.
     func publishThree() throws {
         try publish([
             pack("grand-piano", .entitlement("everything")), pack("samples", .entitlement("cloud"), seed: 2),
@@ -105,10 +105,10 @@ struct ContentTestBed: Sendable {
     let client: Client
     let published: PublishedContent
     let clock: TestClock
-    /// Nil without a socket.
+    /// The service's port; nil if it runs without a socket.
     let port: Int?
 
-    /// The token of a customer who bought the app when it cost something, and nothing else.
+    /// Returns an access token of a customer who got the app while it was sold, and has no purchases.
     func owner(_ id: String = "704000000000000001") async throws -> String {
         try await client.sync(
             SyncRequest(
@@ -117,7 +117,8 @@ struct ContentTestBed: Sendable {
         ).token
     }
 
-    /// The token of a customer who got the app when it was free already. Nil: what else they bought isn't known.
+    /// Returns an access token of a customer who got the app after it became free. With `transactions: nil`, their
+    /// purchases aren't known.
     func newcomer(_ id: String = newcomer, transactions: [String]? = []) async throws -> String {
         try await client.sync(
             SyncRequest(
@@ -150,7 +151,7 @@ struct ContentTestBed: Sendable {
         try #require(try await content(token).packs[pack])
     }
 
-    /// What a link leads to.
+    /// Sends a request for a link.
     func get(
         _ link: String, method: HTTPRequest.Method = .get, _ fields: [(HTTPField.Name, String)] = []
     ) async throws -> TestResponse {
@@ -159,7 +160,7 @@ struct ContentTestBed: Sendable {
         return try await client.http.execute(uri: link, method: method, headers: headers) { $0 }
     }
 
-    /// The status of a link, and the code of its problem.
+    /// Returns 200, or the code of the problem with which a link is refused.
     func code(of link: String) async throws -> String {
         let response = try await get(link)
         guard response.status.code >= 400 else { return "\(response.status.code)" }

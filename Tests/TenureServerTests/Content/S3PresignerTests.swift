@@ -4,7 +4,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `a presigned URL` {
-    /// AWS's example: "Authenticating Requests: Using Query Parameters (AWS Signature Version 4)".
+    /// The values are those of AWS's page "Authenticating Requests: Using Query Parameters (AWS Signature Version 4)".
     @Test func `a presigned URL is the one that AWS publishes as its example`() throws {
         let file = NSTemporaryDirectory() + "s3-secret-\(UUID().uuidString)"
         #expect(

@@ -9,7 +9,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `a clock that is set back a day` {
-    // Rows have later times than the ones after them, because the clock was turned back. The facts don't change.
+    // Some rows have later times than the rows after them, because the clock was set back. The facts stay the same.
     @Test func `a clock that is set back a day takes nothing from any customer, and the database stays valid`()
         async throws
     {
@@ -25,7 +25,8 @@ import Testing
                 let read = try await client.customer(token)
                 #expect(read.id == first.id)
                 #expect(read.entitlements["everything"]?.outcome == .granted)
-                // What Apple signed meanwhile cannot be believed, and is said to lie in the future.
+                // Artifacts that Apple signed in the meantime are rejected, because their signing date is in the
+                // future.
                 let problem = try await client.refused(
                     SyncRequest(
                         appTransaction: try Calculator.minter().text(.appTransaction),

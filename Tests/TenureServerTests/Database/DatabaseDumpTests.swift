@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    // A customer with more rows than a page, beside those with few.
+    // One customer has more rows than a page, others have few.
     @Test func `the canonical dump has a fixed order for any number of rows of a customer`() async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let realm = DatabaseTestBed.realm
@@ -73,7 +73,7 @@ import Testing
             async let dumped: Int = DatabaseDump(of: store).write(progress: { done, _ in
                 guard done == 1 else { return }
                 started.continuation.finish()
-                // Blocks only the database's queue, on which no other task waits.
+                // This blocks only the database's queue, on which no other task waits.
                 written.wait()
             }) { lines.append($0) }
             for await _ in started.stream {}

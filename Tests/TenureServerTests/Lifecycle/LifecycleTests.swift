@@ -14,7 +14,7 @@ import Testing
 @Suite struct `a customer's life` {
     private static let lives = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 200 : 2_000
 
-    /// In order; in any order, some of it twice; and twice over, in two other orders.
+    /// Returns the words in order, in a random order with some repeated, and all of them twice in two random orders.
     private func arrangements(
         of words: [SimulatedLife.Word], using random: inout SeededRandom
     ) -> [[SimulatedLife.Word]] {
@@ -60,7 +60,7 @@ extension ServiceTestBed {
         }
     }
 
-    /// Of each customer whom the life's purchases name: one, where something signed ties them.
+    /// Returns the state of each customer whom the purchases name. Signed data connects them, so there must be one.
     fileprivate func states(of life: SimulatedLife) async throws -> [State] {
         let verifier = AppStoreVerifier(
             app: service.configuration.app, trust: try TrustConfiguration(anchors: service.configuration.anchors))

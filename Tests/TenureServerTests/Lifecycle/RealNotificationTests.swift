@@ -8,14 +8,15 @@ import Testing
 
 @testable import TenureServer
 
-/// Notifications that Apple signed, which never lie in this repository: one JWS, or one body as it was posted, a file.
+/// Notifications that Apple signed. They aren't part of the repository. Each file has one JWS, or one body as Apple
+/// posted it.
 private enum RealNotifications {
     static let folder = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("shared/real/notifications")
 
-    /// In the order of their signing.
+    /// All notifications, sorted by signing date.
     static let all: [(jws: String, payload: JSONObject)] = {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         let read = names.sorted().compactMap { name -> (jws: String, payload: JSONObject, signed: Date)? in

@@ -14,7 +14,7 @@ struct ServiceTestBed: Sendable {
     let client: Client
     let service: TenureService
 
-    /// The customer with a purchase.
+    /// Returns the customer with this purchase.
     func customer(
         _ original: String, in environment: AppStoreEnvironment = .production
     ) async throws -> Customer? {

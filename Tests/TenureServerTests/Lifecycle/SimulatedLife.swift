@@ -5,7 +5,7 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// An invented customer's life with an app: what the App Store would tell of it, and what they have in the end.
+/// The history of an invented customer: everything that the App Store sends about them, and what they own at the end.
 struct SimulatedLife {
     enum Word {
         case notification(String)
@@ -14,9 +14,9 @@ struct SimulatedLife {
 
     let acquisition: String
     private(set) var words: [Word] = []
-    /// By what the customer can be found.
+    /// The original transaction IDs that find the customer.
     private(set) var originals: Set<String> = []
-    /// What somebody who saw all of it would grant at the end.
+    /// The entitlements that the customer must have at the end, computed without signed artifacts.
     private(set) var granted: Set<String> = []
 
     static let day: TimeInterval = 86_400
@@ -46,7 +46,7 @@ struct SimulatedLife {
             ])
     }
 
-    /// Nothing is signed later; the rest of the time is for the sync.
+    /// The latest signing date; the time after it is reserved for the sync.
     private let end = Calculator.now.addingTimeInterval(-600)
     private var random: SeededRandom
     private var clock: Date
@@ -70,12 +70,12 @@ struct SimulatedLife {
         if chance(30) { try sync() }
     }
 
-    // MARK: Chance
+    // MARK: Random choices
 
     private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
 
     private mutating func days(_ range: ClosedRange<Double>) -> TimeInterval {
-        // Whole seconds, as the App Store's periods have.
+        // The App Store's periods are whole seconds.
         (Double.random(in: range, using: &random) * Self.day).rounded()
     }
 
@@ -84,11 +84,12 @@ struct SimulatedLife {
         return "41\(number)00\(counter)"
     }
 
-    // MARK: Words
+    // MARK: Signed artifacts
 
     private func minter(at instant: Date) -> JWSMinter { Calculator.minter(signed: instant) }
 
-    /// Signed at `clock`, which moves on: the App Store never signs two words of one thing at one instant.
+    /// Adds a notification, signed at `clock`. The clock then advances, because the App Store never signs two artifacts
+    /// about one purchase at the same instant.
     private mutating func say(
         _ type: String, _ subtype: String? = nil, of purchase: SimulatedPurchase? = nil,
         renewal: SimulatedRenewal? = nil
@@ -106,7 +107,7 @@ struct SimulatedLife {
         }
     }
 
-    /// What the customer's device sends: the app transaction, and the App Store's present word on every purchase.
+    /// Adds what the customer's device sends: the app transaction, and each purchase as the App Store now signs it.
     private mutating func sync() throws {
         clock = Calculator.now.addingTimeInterval(-300)
         let minter = minter(at: clock)
@@ -214,12 +215,12 @@ struct SimulatedLife {
         try say(type, subtype, of: life.current, renewal: life.renewal)
     }
 
-    /// One thing that happens.
+    /// Lets one random event happen.
     private mutating func live(_ life: inout Subscription) throws {
         guard let current = life.current, let expires = current.expires else { return }
         let last = life.periods.count - 1
         guard current.revoked == nil, clock < expires else {
-            // It is over, until they come back.
+            // The subscription has ended. The customer may come back later.
             clock += days(1...40)
             guard chance(50), clock < end else { return }
             try begin(chance(50) ? Self.basic : Self.pro, in: &life, at: clock)
@@ -228,7 +229,7 @@ struct SimulatedLife {
         }
         switch Int.random(in: 0..<14, using: &random) {
         case 0...3:
-            // Signed up to a day before the period that it is of.
+            // A renewal is signed up to a day before its period begins.
             clock = max(clock + 1, expires - days(0...1))
             guard clock < end else { return }
             try begin(life.renewal.next, in: &life, at: expires)
@@ -248,7 +249,7 @@ struct SimulatedLife {
                 try tell("DID_CHANGE_RENEWAL_PREF", nil, life)
             }
         case 7:
-            // An old period, which ends nothing.
+            // A refund of an old period ends nothing else.
             guard let index = life.periods.dropLast().indices.randomElement(using: &random) else { return }
             life.periods[index].revoked = clock
             try say("REFUND", of: life.periods[index], renewal: life.renewal)
@@ -281,7 +282,7 @@ struct SimulatedLife {
         clock += days(0.1...6)
     }
 
-    /// The card was refused.
+    /// Adds a failed payment.
     private mutating func fail(_ life: inout Subscription, at expires: Date) throws {
         clock = max(clock, expires)
         guard clock < end else { return }

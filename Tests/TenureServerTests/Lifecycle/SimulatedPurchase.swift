@@ -4,7 +4,7 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// A transaction of an invented customer, as the App Store would know it at some instant.
+/// A transaction of an invented customer, as the App Store knows it at some instant.
 struct SimulatedPurchase {
     var id: String
     var original: String
@@ -15,7 +15,7 @@ struct SimulatedPurchase {
     var revoked: Date?
     var isUpgraded = false
     var isFamilyShared = false
-    /// Nil: of a time before app transactions had ids.
+    /// The `appTransactionId`; nil before 2025.
     var acquisition: String?
     var token: String?
 
@@ -57,7 +57,7 @@ struct SimulatedRenewal {
 }
 
 extension JWSMinter {
-    /// Without the device, as the App Store's servers sign.
+    /// Signs a purchase without a device, as Apple's servers do.
     func nested(_ purchase: SimulatedPurchase) throws -> JSONValue {
         let unbound: [String: JSONValue] = ["deviceVerification": .null, "deviceVerificationNonce": .null]
         return .string(
@@ -68,7 +68,7 @@ extension JWSMinter {
         .string(try text(.renewalInfo, renewal.fields(signed: instant)))
     }
 
-    /// A notification with these parts.
+    /// Returns a notification with these parts.
     func notification(
         _ type: String, _ subtype: String? = nil, uuid: String, of purchase: SimulatedPurchase? = nil,
         renewal: SimulatedRenewal? = nil, data changes: [String: JSONValue] = [:]
@@ -84,7 +84,7 @@ extension JWSMinter {
         return try notification(type, subtype, uuid: uuid, part: "data", data)
     }
 
-    /// A notification about something else than a purchase.
+    /// Returns a notification that isn't about a purchase.
     func notification(
         _ type: String, _ subtype: String? = nil, uuid: String, part: String, _ object: JSONObject
     ) throws -> String {

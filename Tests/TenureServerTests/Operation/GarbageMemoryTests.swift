@@ -11,7 +11,7 @@ import Testing
 /// The built service in a separate process, so that the system reports its memory.
 @Suite(.serialized) struct `garbage in a service's memory` {
     private static let isSoak = ProcessInfo.processInfo.environment["TENURE_SOAK"] != nil
-    /// Until what a service keeps on purpose is there: verified chains, pages of the database, its threads' heaps.
+    /// The number of requests until caches are full: verified chains, pages of the database, the heaps of threads.
     private static let first = isSoak ? 4_000 : 1_500
     private static let rest = isSoak ? 20_000 : 1_500
 
@@ -35,16 +35,16 @@ import Testing
         try await throwAway(Self.rest, at: port, key, &rubbish)
         let after = try #require(service.residentMemory)
         let peak = try #require(service.peakMemory)
-        // Heaps fragment, and pages of SQLite come and go: some megabytes either way. Of 20,000 requests each would
-        // have to leave less than 850 bytes not to be noticed, and the bodies alone have 20,000 on average.
+        // The limit allows for fragmented heaps and cached pages of SQLite. A leak of 850 bytes for each of 20,000
+        // requests would exceed it, and their bodies have 20,000 bytes on average.
         #expect(after - before < 16 << 20, "\(before >> 10) KB before, \(after >> 10) KB after")
-        // A request's body, what is made of it, and the answer, for the few that are under way at once.
+        // The peak includes the bodies and responses of the few requests that run at once.
         #expect(peak - before < 64 << 20, "\(peak >> 10) KB at most, \(before >> 10) KB before")
         #expect(await service.end(by: SIGTERM) == 0)
         #expect(service.errors == "")
     }
 
-    /// Over all routes in turn, a few at once.
+    /// Sends invalid requests to all routes in turn, a few at a time.
     private func throwAway(_ count: Int, at port: Int, _ key: String, _ rubbish: inout Rubbish) async throws {
         let document = try InterfaceDocument()
         let client = HTTPClient.shared
@@ -57,9 +57,9 @@ import Testing
                     underWay -= 1
                 }
                 let operation = document.operations[number % document.operations.count]
-                // Without a key for the App Store that is no garbage, but a service that is not set up.
+                // Without a key for the App Store, this route always answers 503 `misconfigured`.
                 guard !operation.path.contains("/orders/") else { continue }
-                // Ten wrong keys would close the door to all that lies behind it.
+                // Ten wrong keys would lock this address out of all routes that need a key.
                 let isBehindKey = operation.path.contains("/admin/") || operation.path == "/v1/link"
                 let (path, headers, body) = rubbish.request(
                     for: operation, in: document, key: isBehindKey ? key : nil)
@@ -68,7 +68,7 @@ import Testing
                 var request = HTTPClientRequest(url: url)
                 request.method = HTTPMethod(rawValue: operation.method)
                 for field in headers where field.name != .contentLength {
-                    // What is no header at all never leaves the client.
+                    // The HTTP client refuses to send such a header.
                     guard field.value.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { continue }
                     request.headers.add(name: field.name.rawName, value: field.value)
                 }

@@ -11,7 +11,8 @@ import Testing
 
 @testable import TenureServer
 
-/// Throws rubbish at every route that the document names: what comes back is always an answer that it describes.
+/// Sends invalid requests to every route of the OpenAPI document. Every response must be one that the document
+/// describes.
 @Suite struct garbage {
     private static let rounds = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 50 : 2000
 
@@ -27,7 +28,7 @@ import Testing
         }) { client in
             var rubbish = Rubbish(seed: seed)
             for operation in document.operations {
-                // Where nothing is read but a head, less can go wrong.
+                // A route that reads neither a body nor a parameter gets fewer requests.
                 let takesMore = operation.fields["requestBody"] != nil || operation.path.contains("{")
                 for _ in 0..<(takesMore ? Self.rounds : Self.rounds / 5) {
                     let (path, headers, body) = rubbish.request(for: operation, in: document)
@@ -97,7 +98,7 @@ import Testing
             #expect(head.status == .ok)
             #expect(head.body.readableBytes == 0)
             #expect(try await client.http.execute(uri: "/v1/customer", method: .head) { $0 }.status == .unauthorized)
-            // Clients drop a body that is there, so that only the bytes tell.
+            // HTTP clients drop the body of a response to `HEAD`, so this test reads the bytes from a socket.
             for path in ["/health/live", "/v1/customer", "/v1/sync", "/nowhere"] {
                 let connection = try RawConnection(port: port)
                 connection.send("HEAD \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")

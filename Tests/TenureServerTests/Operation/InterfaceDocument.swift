@@ -8,7 +8,7 @@ import Testing
 
 @testable import TenureServer
 
-/// The OpenAPI document as the service tells it.
+/// The OpenAPI document, as the service returns it.
 struct InterfaceDocument {
     let schema: JSONSchema
     let operations: [Operation]
@@ -35,7 +35,7 @@ struct InterfaceDocument {
 
     private static let methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
 
-    /// What is wrong with an answer to an operation.
+    /// Returns how a response differs from what the document says about the operation.
     func mistakes(of response: TestResponse, to operation: Operation) -> [String] {
         let status = response.status.code
         guard case .object(let responses)? = operation.fields["responses"],

@@ -17,7 +17,7 @@ import Testing
         return try Self.parsed(String(buffer: response.body))
     }
 
-    /// Every line of the format, or a failure.
+    /// Returns all series of a response; fails if a line isn't in the format.
     private static func parsed(_ text: String) throws -> [String: Double] {
         var series: [String: Double] = [:]
         var typed: Set<Substring> = []
@@ -72,7 +72,8 @@ import Testing
                 _ = try await client.http.execute(uri: "/v1/sync", method: method) { $0 }
             }
             let after = try await self.reported(client)
-            // One entry for unknown routes, with at most two methods and two statuses, each a histogram.
+            // Unknown routes share one label, with two methods and two statuses at most; each combination is a
+            // histogram.
             #expect(after.count - before.count < 80)
             #expect(after[#"tenure_requests_total{method="GET",route="none",status="404"}"#] == 200)
         }
@@ -94,7 +95,7 @@ import Testing
     @Test func `metrics are served on this machine, and to other machines only with the admin key`() async throws {
         let key = AdminClient.adminKey
         try await withService({ $0.adminKey = key }) { client in
-            // Without a socket no client is local.
+            // A client without a socket doesn't count as local.
             let refused = try client.problem(try await client.get("/metrics"))
             #expect(refused.code == .notAuthenticated)
             #expect(try await client.get("/metrics", token: key + "k").status == .unauthorized)

@@ -10,7 +10,7 @@ import Testing
         return try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
     }
 
-    /// The instructions of a container file, continued lines joined.
+    /// Returns the instructions of a container file, with continued lines joined.
     private func instructions() throws -> [String] {
         try text("Packaging/Containerfile").replacingOccurrences(of: "\\\n", with: " ")
             .split(separator: "\n").filter { !$0.hasPrefix("#") }
@@ -27,7 +27,7 @@ import Testing
         for word in ["apt-get", "apt ", "curl ", "wget "] {
             #expect(!runs.contains { $0.contains(word) }, "\(word) belongs in Scripts/install-dependencies")
         }
-        // As `make release` does.
+        // `make release` must build the same product.
         let make = try text("Makefile")
         #expect(
             make.contains(
@@ -36,7 +36,7 @@ import Testing
         #expect(instructions.contains("COPY --from=build /source/.build/release/tenure-cli /usr/local/bin/tenure"))
     }
 
-    /// What the loader must find, beside what every Debian and Swift's own image have.
+    /// Checks the libraries that the dynamic loader needs, except those of Debian's base system and of Swift's image.
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/readelf")))
     func `packaging of the container installs every library that the command is linked with`() throws {
         let needed = try Tool.run("/usr/bin/readelf", ["-d", Command.executable.path]).output.split(separator: "\n")

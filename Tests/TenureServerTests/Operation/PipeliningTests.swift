@@ -4,7 +4,7 @@ import Testing
 
 @testable import TenureServer
 
-/// Clients that send the next requests before the response.
+/// Clients that send further requests before they get the response.
 @Suite(.timeLimit(.minutes(5))) struct `pipelined requests` {
     private static let live = "GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -89,14 +89,14 @@ import Testing
         let before = try #require(service.residentMemory)
         let deaf = try (0..<30).map { _ in try RawConnection(port: port, receiveBuffer: 4096) }
         for connection in deaf { connection.send(String(repeating: request, count: 400)) }
-        // Until the service writes no more.
+        // Waits until the service writes nothing more.
         var (memory, earlier) = (try #require(service.residentMemory), 0)
         while memory != earlier {
             earlier = memory
             try await Task.sleep(for: .seconds(2))
             memory = try #require(service.residentMemory)
         }
-        // 400 responses of one connection are 20 MB; a response, and 400 short requests, are 1 MB at most.
+        // 400 responses on one connection have 20 MB. One response and 400 short requests have 1 MB at most.
         #expect(memory - before < 30 << 20, "\((memory - before) >> 20) MB more")
         withExtendedLifetime(deaf) {}
         #expect(await service.end(by: SIGTERM) == 0)

@@ -13,7 +13,7 @@ struct Rubbish {
 
     init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
-    /// `key`: a good one, behind which there is more to reach.
+    /// Returns an invalid request. With a valid `key`, requests reach the code behind the check of the key.
     mutating func request(
         for operation: InterfaceDocument.Operation, in document: InterfaceDocument, key: String? = nil
     ) -> (path: String, headers: HTTPFields, body: ByteBuffer?) {
@@ -42,7 +42,7 @@ struct Rubbish {
         return (path + query, headers, body)
     }
 
-    /// Noise, a damaged document, or one with invalid values in its fields.
+    /// Returns random bytes, a damaged document, or a document with invalid values.
     private mutating func bytes(under schema: JSONValue, in document: InterfaceDocument) -> [UInt8] {
         switch number(below: 6) {
         case 0: return noise()
@@ -96,7 +96,7 @@ struct Rubbish {
             bytes += (index > 0 ? "," : "").utf8
             bytes += JSONValue.string(member.name).bytes + Array(":".utf8) + member.value.bytes
         }
-        // Names may occur twice, which some readers accept and others refuse.
+        // Names may occur twice: some readers accept that, others refuse it.
         return (try? JSONValue(parsing: bytes + Array("}".utf8))) ?? .null
     }
 

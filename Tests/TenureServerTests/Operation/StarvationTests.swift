@@ -7,7 +7,8 @@ import Testing
 
 @testable import TenureServer
 
-/// Hostile clients take what others need. Ordinary syncs, notifications and health checks get in all the same.
+/// Hostile clients use up connections or memory. Ordinary syncs, notifications and health checks must still get
+/// through.
 @Suite(.timeLimit(.minutes(5))) struct `clients can't starve the service` {
     private static func head(_ length: Int, for address: String? = nil, path: String = "/v1/sync") -> String {
         """
@@ -31,7 +32,7 @@ import Testing
         return String(answer.dropFirst("HTTP/1.1 ".count).prefix(3))
     }
 
-    /// A sync of a new customer.
+    /// Returns the body of a new customer's sync.
     private func sync(_ padding: Int = 0) throws -> String {
         let request = SyncRequest(
             appTransaction: try Calculator.minter().newcomer(), transactions: [],
@@ -43,7 +44,7 @@ import Testing
     private func expectService(for address: String? = nil, port: Int) async throws {
         #expect(try await status("/health/ready", for: address, port: port) == "200")
         #expect(try await status("/v1/sync", try sync(), for: address, port: port) == "200")
-        // It is read, and found to be none.
+        // The notification is read and rejected as invalid, so it wasn't refused for lack of room.
         #expect(try await status("/v1/notifications/apple", "{}", for: address, port: port).hasPrefix("4"))
     }
 
@@ -71,14 +72,14 @@ import Testing
             try await expectService(port: port)
             let slow = try (0..<60).map { _ in try RawConnection(port: port) }
             for connection in slow { connection.send(Self.head(1000) + "{") }
-            // A body is called slow after a second.
+            // A body can count as slow after a second.
             try await Task.sleep(for: .seconds(1.5))
             try await expectService(port: port)
         }
     }
 
-    /// Runs the built command. Services in the process of the test accept connections without limit: Hummingbird's tests
-    /// drop the delegate that stops accepting.
+    /// Runs the built command in a separate process. Hummingbird's test framework drops the delegate that limits
+    /// connections, so a service in the process of the test has no such limit.
     private func withCommand(connections: Int, _ body: (Int) async throws -> Void) async throws {
         let folder = try Folder()
         let policy = try folder.write(
@@ -101,7 +102,7 @@ import Testing
         try await withCommand(connections: 8) { port in
             let request = "GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
             let deaf = try (0..<12).map { _ in try RawConnection(port: port, receiveBuffer: 4096) }
-            // More responses than all buffers between hold.
+            // These responses exceed all buffers between the service and the client.
             for connection in deaf { connection.send(String(repeating: request, count: 150)) }
             try await expectService(port: port)
         }
@@ -115,7 +116,7 @@ import Testing
                 let connection = try RawConnection(port: port, receiveBuffer: 4096)
                 connection.send(String(repeating: request, count: 400))
                 slow.append(connection)
-                // Until all buffers between are full.
+                // Waits until all buffers between are full.
                 try await Task.sleep(for: .milliseconds(200))
             }
             let reading = Task { [slow] in
@@ -125,7 +126,7 @@ import Testing
                 }
             }
             defer { reading.cancel() }
-            // Younger responses than a second aren't called slow.
+            // A response can count as slow after a second.
             try await Task.sleep(for: .seconds(1.5))
             for _ in 0..<3 { try await expectService(port: port) }
         }
@@ -146,7 +147,7 @@ import Testing
                 return connection
             }
             try await expectService(for: "198.51.100.1", port: port)
-            // A large body needs the room that the slow ones have; they are called slow after two seconds.
+            // A large body needs the memory of the slow ones, which count as slow after two seconds.
             while try await status("/v1/sync", try sync(900_000), for: "198.51.100.1", port: port) != "200" {
                 try await Task.sleep(for: .milliseconds(100))
             }
@@ -154,7 +155,7 @@ import Testing
         }
     }
 
-    /// By the limit of an address, or by a quarter of all connections.
+    /// Tests the limit of one address, and the quarter of all connections that one address may have.
     @Test(arguments: [(2, 16_384), (256, 8)])
     func `many requests of one client behind a proxy don't starve other clients`(perAddress: Int, connections: Int)
         async throws
@@ -171,7 +172,7 @@ import Testing
                 connection.send(Self.head(1000, for: "2001:db8::\(host)") + "{")
                 return connection
             }
-            // The metrics count a request when it has begun; the third is the question itself.
+            // The metrics include requests in progress; the third one is the request for the metrics.
             while try await metric("tenure_requests_in_flight", port: port) != "3" { await Task.yield() }
             #expect(try await status("/v1/sync", "{}", for: "2001:db8::3", port: port) == "429")
             #expect(try await status("/v1/notifications/apple", "{}", for: "2001:db8::3", port: port) == "503")

@@ -25,7 +25,7 @@ extension AdminClient {
         return try #require(answer.personas.first?["token"] as? String)
     }
 
-    /// What a build under test sends.
+    /// Sends a sync as a build under test does.
     func sandboxed(
         as persona: String?, _ environment: AppStoreEnvironment = .sandbox, transactions: [String]? = []
     ) async throws -> CustomerResponse {
@@ -41,7 +41,7 @@ extension AdminClient.Answer {
 }
 
 extension CustomerResponse {
-    /// The outcome on the one entitlement of the calculator, with the codes of its reasons.
+    /// The outcome on the calculator's only entitlement, and the codes of its reasons.
     var everything: (outcome: String?, codes: [String]) {
         let entitlement = entitlements["everything"]
         return (entitlement?.outcome.rawValue, entitlement?.reasons.map(\.code) ?? [])

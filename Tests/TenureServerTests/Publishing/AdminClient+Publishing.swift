@@ -11,22 +11,22 @@ import Testing
 @testable import TenureServer
 
 extension Policy {
-    /// As the interface takes it.
+    /// The policy's text, as the admin interface accepts it.
     var text: String { String(decoding: PolicyFile.compile(self), as: UTF8.self) }
 
-    /// Everybody who has the app has everything.
+    /// A policy that grants everything to every customer who has the app.
     static func generous() throws -> Policy {
         try Calculator.policy(honors: [Honor(era: "paid"), Honor(era: "freemium")])
     }
 
-    /// Having acquired the app gives nothing.
+    /// A policy that grants nothing for acquiring the app.
     static func harsh(
         inDoubt: InDoubt = .favorCustomer, acknowledging acknowledgments: [Acknowledgment] = []
     ) throws -> Policy {
         try Calculator.policy(honors: nil, inDoubt: inDoubt, acknowledgments: [takesFromOwners] + acknowledgments)
     }
 
-    /// Otherwise the linter's error would refuse the publication.
+    /// Without this acknowledgment, the linter's error would refuse the publication.
     static let takesFromOwners = Acknowledgment(
         code: "paid-era-unhonored", at: "eras/paid", reason: "the tests take something away")
 }
@@ -57,7 +57,7 @@ extension AdminClient {
         try await post(Self.policies + "/rollback", (["reason": "after all"] as [String: Any?]).merging(more) { $1 })
     }
 
-    /// The outcome on everything, with the deciding reason.
+    /// Returns the outcome on `everything`, and the code of the deciding reason.
     func outcome(of customer: CustomerResponse) async throws -> [String?] {
         let read = try await client.customer(try customer.token).everything
         return [read.outcome, read.codes.first]
@@ -73,6 +73,6 @@ extension AdminClient.Answer {
 
     var rehearsal: String? { (json["id"] ?? json["rehearsal"]) as? String }
 
-    /// Why it was refused.
+    /// The reason of a refusal.
     var reason: String? { problem?.reason }
 }

@@ -27,7 +27,7 @@ import Testing
                 let promises = try await admin.get(try owner.path()).json["promises"] as? [[String: Any]] ?? []
                 return promises.compactMap { $0["entitlement"] as? String }.sorted()
             }
-            // Each version of the policy makes its own promises.
+            // Each policy version makes separate promises.
             #expect(try await promised() == ["everything", "everything", "sounds"])
             let one = try policy(everything: nil)
             let loss = try await admin.rehearse(one)

@@ -28,7 +28,7 @@ import Testing
                 let wrong = try await admin.publish(try .generous(), ["giveTo": number, "rehearsal": id])
                 #expect(wrong.reason == reason && wrong.status != .ok, "\(wrong.text)")
             }
-            // An upper bound.
+            // `giveTo` is an upper bound, so a larger number is allowed.
             let published = try await admin.publish(
                 try .generous(), ["author": "ada", "giveTo": 5, "rehearsal": id])
             #expect(published.status == .ok, "\(published.text)")
@@ -77,13 +77,13 @@ import Testing
                 try Calculator.policy(inDoubt: .undetermined), ["takeFrom": 1, "rehearsal": id])
             #expect(other.reason == "otherRehearsal")
 
-            // An upper bound.
+            // `takeFrom` is an upper bound, so a larger number is allowed.
             let taken = try await admin.publish(try .harsh(), ["takeFrom": 3, "rehearsal": id])
             #expect(taken.status == .ok, "\(taken.text)")
             #expect(taken.number("losing") == 1 && taken.number("ended") == 1)
             #expect(try await admin.outcome(of: owner)[0] == "denied")
             #expect(try await admin.outcome(of: newcomer)[0] == "denied")
-            // The next sync makes no new promise.
+            // The next sync doesn't make a new promise.
             let synced = try await admin.owner()
             #expect(synced.everything.outcome == "denied")
             let seen = try await admin.get(try owner.path())
@@ -171,7 +171,7 @@ import Testing
 
     @Test func `a policy with errors is refused with a list of them`() async throws {
         try await withAdminClient { admin, _ in
-            // Nothing can grant `nothing`.
+            // Nothing grants the entitlement `nothing`, which the linter reports as an error.
             let usual = try Calculator.policy()
             let text = usual.text.replacingOccurrences(
                 of: #""entitlements":{"#, with: #""entitlements":{"nothing":{},"#)
@@ -224,7 +224,7 @@ import Testing
     @Test func `publishing a policy keeps promises if that is requested`() async throws {
         try await withAdminClient { admin, _ in
             let owner = try await admin.owner()
-            // Owners whom the service doesn't know yet would lose.
+            // The linter reports that owners who haven't synced yet would lose their rights.
             let refused = try await admin.publish(try .harsh(), ["keepPromises": true])
             #expect(refused.reason == "policyErrors", "\(refused.text)")
             let lost = try await admin.lostRights(in: try .harsh())

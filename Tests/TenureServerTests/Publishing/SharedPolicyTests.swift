@@ -43,7 +43,7 @@ import Testing
         async throws
     {
         try await withFolder { folder in
-            // It looks again only in an hour, unless what it writes is refused.
+            // This service reads the active policy only once an hour, unless the database refuses its write.
             try await withServiceTestBed(in: folder, policy: try .generous(), { $0.policyStaleness = .seconds(3600) }) {
                 first in
                 try await withServiceTestBed(in: folder, { $0.policyStaleness = .zero }) { second in
@@ -81,7 +81,7 @@ import Testing
                 app: usual.app, eras: usual.eras, buildNumbers: .increasing,
                 entitlements: usual.entitlements + [Entitlement(name: "other", honors: [Honor(era: "paid")])])
             try await withHooks(in: folder, [Webhook.local(9)], policy: both) { client, hooks in
-                // One bought it, and another one never had it.
+                // One customer bought the product; the other one never had the right.
                 let buyer = "704000000000000002"
                 let bought = try await client.sync(
                     SyncRequest(

@@ -39,12 +39,12 @@ private struct RootTestBed {
         try administration.install(statement, ofRoot: first ? publicRoot : nil, at: clock.now)
     }
 
-    /// The root signs the key in use.
+    /// Installs the root, with its statement about the key in use.
     func begin(days: Double = 90) throws {
         try install(try statement(try administration.summary().inUse, days: days), first: true)
     }
 
-    /// Makes the key that waits for the root.
+    /// Makes the next key, which waits for a statement of the root.
     func waiting() throws -> String {
         guard case .waiting(let key) = try administration.rotate(at: clock.now) else {
             throw ServiceError.failed("a key is in use that the root hasn't signed")
@@ -116,7 +116,7 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
             let waiting = try testBed.waiting()
             let list = try testBed.root.revoke([stolen], at: testBed.clock.now)
             #expect(try testBed.install(list) == .revoked([stolen], stranded: [stolen]))
-            // The next key isn't signed yet.
+            // The root hasn't signed the next key yet.
             let between = try await testBed.sync()
             #expect(between.entitlementToken == nil && between.signingKey?.revocations == list)
             try testBed.install(try testBed.statement(waiting, days: 60))
@@ -152,7 +152,7 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
             try testBed.install(fourth)
             let payload = try OpenedJWS(fourth).claims
             #expect(payload["counter"] as? Int == 4 && payload["revoked"] as? [String] == ["a", "b", "c"])
-            // The counter never goes back, and 200 keys are the most.
+            // The counter never decreases, and a list has at most 200 keys.
             #expect(
                 try OpenedJWS(try testBed.root.revoke([], counter: 1, at: testBed.clock.now)).claims["counter"] as? Int
                     == 5)
@@ -174,7 +174,7 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
             _ = try other.create()
             let foreign = try other.sign(key, until: testBed.clock.now + day, at: testBed.clock.now)
             #expect(throws: SigningKeyError.notOfRoot) { try testBed.install(foreign, first: true) }
-            // Revocations alone would leave the service without a signed key.
+            // The revocations alone would leave the service without a key that the root signed.
             let list = try testBed.root.revoke(["x"], at: testBed.clock.now)
             #expect(throws: SigningKeyError.noRoot) { try testBed.install(list, first: true) }
             try testBed.install(sound, first: true)
@@ -241,7 +241,7 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
             #expect(try testBed.install(list) == .revoked([stolen], stranded: [stolen]))
             #expect(try testBed.inUse() != id)
             #expect(throws: SigningKeyError.alreadyRevoked(id)) { try testBed.install(statement) }
-            // The root knows it too.
+            // The root refuses to sign the revoked key as well.
             #expect(throws: SigningKeyError.alreadyRevoked(id)) { try testBed.statement(waiting, days: 60) }
         }
     }

@@ -130,7 +130,7 @@ import Testing
         #expect(delay(4, retryAfter: 60) == 80)
         #expect(delay(1, retryAfter: -5) == 10)
         #expect(delay(1, retryAfter: 259_200) == 259_200)
-        // Longer than there are tries, or an instant where seconds belong: as if it asked for nothing.
+        // A wait beyond the three days of retries, or an instant instead of seconds, is ignored.
         for asked in [259_201.0, 1_795_176_000, 1e300, .infinity] { #expect(delay(2, retryAfter: asked) == 20) }
         let late = Calculator.now.addingTimeInterval(3 * 86_400)
         #expect(schedule.retry(after: 9, queuedAt: Calculator.now, retryAfter: nil, at: late) == nil)

@@ -24,13 +24,13 @@ struct Hooks: Sendable {
 
     static let secret = "a secret of the tests"
 
-    /// Looks at customers, and then delivers, until nothing is left that is due.
+    /// Compares all customers, and delivers every message that is due.
     func work() async throws {
         while try await entitlementChanges.pass() {}
         for worker in workers { while await worker.pass() > 0 {} }
     }
 
-    /// All messages, the oldest first.
+    /// Returns all messages, the oldest first.
     func outbox() async throws -> [(message: StoredMessage, deliveries: [StoredDelivery])] {
         try await service.store.read { try $0.messages(.since(.distantPast), limit: 1000) }.reversed()
     }
@@ -74,7 +74,7 @@ func withHooks<Result: Sendable>(
     return result
 }
 
-/// A certificate that signed itself, for one host.
+/// A self-signed certificate for one host.
 struct HostCertificate {
     let context: NIOSSLContext
     let roots: NIOSSLTrustRoots
@@ -100,7 +100,7 @@ struct HostCertificate {
 }
 
 extension Calculator {
-    /// The sync of a customer who owns the app.
+    /// Returns the sync of a customer who owns the app.
     static func owner(_ id: String) throws -> SyncRequest {
         SyncRequest(
             appTransaction: try minter().text(.appTransaction, ["appTransactionId": .string(id)]), transactions: [])

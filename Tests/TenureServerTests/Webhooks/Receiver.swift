@@ -4,11 +4,11 @@ import NIOPosix
 import NIOSSL
 import TenureCore
 
-/// A webhook receiver on a free loopback port that answers byte by byte as a test wants.
+/// A webhook receiver on a free loopback port. The test decides how it answers, down to the bytes.
 final class Receiver: Sendable {
     struct Request: Sendable {
         let line: String
-        /// Names in small letters.
+        /// The header fields, with lowercase names.
         let headers: [String: String]
         let body: [UInt8]
 
@@ -24,10 +24,10 @@ final class Receiver: Sendable {
 
     enum Answer: Sendable {
         case text(String)
-        /// Takes the request and says nothing.
+        /// Reads the request and doesn't answer.
         case silence
         case hangUp
-        /// Begins well, and never ends.
+        /// Begins a valid response that never ends.
         case endless
 
         static let ok = status(200)
@@ -38,12 +38,12 @@ final class Receiver: Sendable {
     }
 
     let port: Int
-    /// As they come.
+    /// The requests, as they arrive.
     let requests: AsyncStream<Request>
     private let channel: any Channel
     private let log: RequestLog
 
-    /// - Parameter answer: gets the request and the number of earlier ones.
+    /// - Parameter answer: returns the answer to a request; its number says how many came before.
     init(
         port: Int = 0, tls: NIOSSLContext? = nil,
         _ answer: @escaping @Sendable (Request, Int) -> Answer = { _, _ in .ok }
@@ -64,10 +64,10 @@ final class Receiver: Sendable {
         requests = stream
     }
 
-    /// All that came so far.
+    /// All requests that arrived so far.
     var received: [Request] { log.all }
 
-    /// As a process that is killed: connections end too.
+    /// Stops the receiver and closes all connections, as if its process was killed.
     func close() async throws {
         try await channel.close()
         for connection in log.connections { connection.close(promise: nil) }
@@ -88,7 +88,7 @@ private final class RequestLog: Sendable {
 
     func append(_ connection: any Channel) { channels.withLock { $0.append(connection) } }
 
-    /// Returns how many came before it.
+    /// Stores a request, and returns how many came before it.
     func append(_ request: Receiver.Request) -> Int {
         requests.withLock { requests in
             requests.append(request)
@@ -98,7 +98,7 @@ private final class RequestLog: Sendable {
     }
 }
 
-// Its channel's event loop alone uses it, so it needs no lock.
+// Only the channel's event loop uses it, so it needs no lock.
 private final class ReceiverHandler: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -133,13 +133,13 @@ private final class ReceiverHandler: ChannelInboundHandler, @unchecked Sendable 
         }
     }
 
-    /// One chunk after the other, for as long as the other side takes them.
+    /// Sends one chunk after the other, as long as the client reads.
     private func pour(into channel: any Channel) {
         let chunk = ByteBuffer(string: "10000\r\n" + String(repeating: "x", count: 65_536) + "\r\n")
         channel.writeAndFlush(chunk).whenSuccess { [self] in self.pour(into: channel) }
     }
 
-    /// Once it is whole.
+    /// The request, once all of its bytes have arrived.
     private var request: Receiver.Request? {
         guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
         var lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenureServer
 
-/// What one delivery does on the wire, against receivers that misbehave.
+/// The delivery of one message over the network, to receivers that misbehave.
 @Suite struct `sending a webhook` {
     private func send(
         to url: String, allowsPrivate: Bool = true, addresses: [String]? = nil, port: Int = 0,
@@ -52,7 +52,7 @@ import Testing
         ]
         for (answer, words) in cases {
             let receiver = try await Receiver { _, _ in answer }
-            // Only a silent receiver makes the sender wait for the whole timeout.
+            // Only with a silent receiver does the sender wait until the timeout.
             let timeout: TimeAmount = if case .silence = answer { .milliseconds(300) } else { .seconds(60) }
             let told = try await send(to: "http://127.0.0.1:\(receiver.port)/", timeout: timeout)
             #expect(told == .none(words))
@@ -81,7 +81,7 @@ import Testing
     @Test func `each attempt to send a webhook tries another address of the host`() async throws {
         let certificate = try HostCertificate(for: "hooks.example.com")
         let receiver = try await Receiver(tls: certificate.context)
-        // The first one refuses connections.
+        // The first address refuses connections.
         let addresses = ["127.0.0.77", "127.0.0.1"]
         var answers: [WebhookSender.Answer] = []
         for attempt in 1...3 {
@@ -119,7 +119,7 @@ import Testing
             }
             #expect(words.contains("isn't public"), "\(host): \(words)")
         }
-        // One public address beside a private one is what a rebinding name looks like.
+        // A name with both public and private addresses is refused, because DNS rebinding uses such names.
         let answer = try await send(
             to: "https://hooks.example.com:\(receiver.port)/", allowsPrivate: false,
             addresses: ["93.184.216.34", "10.0.0.7"])
@@ -135,7 +135,7 @@ import Testing
     @Test func `webhooks without TLS connect only to loopback`() async throws {
         let answer = try await send(to: "http://hooks.example.com/", addresses: ["93.184.216.34"])
         #expect(answer == .none("`hooks.example.com` isn't loopback, and the URL has no TLS; use https"))
-        // All of its addresses must be.
+        // With several addresses, all of them must be loopback.
         let mixed = try await send(to: "http://hooks.example.com/", addresses: ["127.0.0.1", "93.184.216.34"])
         #expect(mixed == answer)
     }

@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// Runs the sample from the documentation, which receivers copy.
+    /// Runs the sample in `Docs/webhooks.md`, which receivers copy.
     @Test func `the sample in Python accepts only genuine and recent messages`() throws {
         let document = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../../Docs/webhooks.md")
