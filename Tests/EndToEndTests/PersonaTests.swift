@@ -41,7 +41,7 @@ import Testing
         #expect(try await Command.run(["persona", "ready-made"] + options).status == 1)
         #expect(try await Command.run(["persona", "ready-made", "--replace"] + options).status == 0)
 
-        #expect(try await Command.run(["persona", "list"] + options).output.contains("early-buyer  good until"))
+        #expect(try await Command.run(["persona", "list"] + options).output.contains("early-buyer  valid until"))
         let revoked = try await Command.run(["persona", "revoke", "early-buyer"] + options)
         #expect(revoked.status == 0 && revoked.output == "revoked `early-buyer`\n")
         #expect(try await Command.run(["persona", "revoke", "early-buyer"] + options).status == 1)

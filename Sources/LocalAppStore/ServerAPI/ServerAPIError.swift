@@ -111,7 +111,7 @@ package enum ServerAPIError: Int, Error, Sendable, CaseIterable {
         .transactionTypeNotSupported:
             "Invalid request. The transaction id doesn't represent a supported in-app purchase type",
         .appTransactionIDNotSupported:
-            "Invalid request. Invalid request. App transactions aren't supported by this endpoint",
+            "Invalid request. App transactions aren't supported by this endpoint.",
         .subscriptionExtensionIneligible: "Forbidden - subscription state ineligible for extension.",
         .subscriptionMaxExtension: "Forbidden - subscription has reached maximum extension count.",
         .familySharedSubscriptionExtensionIneligible:

@@ -198,7 +198,7 @@ extension PersonaAnswer {
     fileprivate var line: String {
         let end =
             switch state {
-            case .good: "good until \(expiresAt)"
+            case .valid: "valid until \(expiresAt)"
             case .expired: "expired \(expiresAt)"
             case .revoked: "revoked \(revokedAt ?? "")"
             }

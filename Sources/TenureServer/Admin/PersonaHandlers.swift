@@ -123,7 +123,7 @@ struct PersonaHandlers: Sendable {
         let decisions = decide(evidence, under: policies.current, at: now)
         return PersonaAnswer(
             name: recorded.name,
-            state: recorded.revokedAt != nil ? .revoked : recorded.isValid(at: now) ? .good : .expired,
+            state: recorded.revokedAt != nil ? .revoked : recorded.isValid(at: now) ? .valid : .expired,
             set: Dictionary(uniqueKeysWithValues: proof.settings), createdAt: recorded.createdAt,
             expiresAt: recorded.expiresAt, revokedAt: recorded.revokedAt,
             entitlements: Dictionary(

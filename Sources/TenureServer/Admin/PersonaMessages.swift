@@ -48,7 +48,7 @@ struct ReadyMadePersonasRequest: AdminRequest {
 /// A persona in responses of the admin API.
 package struct PersonaAnswer: Sendable, Hashable, Decodable {
     package enum State: String, Sendable, Hashable, Codable {
-        case good, expired, revoked
+        case valid, expired, revoked
     }
 
     package let name: String

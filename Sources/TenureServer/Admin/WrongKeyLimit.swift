@@ -26,7 +26,7 @@ final class WrongKeyLimit: Sendable {
     func check(_ address: String, now: Date) throws(Problem) {
         guard let seconds = wait(for: address, now: now) else { return }
         throw Problem(
-            .tooManyRequests, "too many wrong keys came from your address; wait \(seconds) seconds",
+            .tooManyRequests, "too many wrong keys came from your address; try again after \(seconds) s",
             retryAfter: seconds)
     }
 

@@ -191,7 +191,7 @@ import Testing
             #expect(taken.problem?.reason == "nameTaken")
             _ = try await admin.persona("x", more: ["replace": true])
             let states = try await admin.get("/v1/admin/personas").personas.compactMap { $0["state"] as? String }
-            #expect(states == ["revoked", "good"])
+            #expect(states == ["revoked", "valid"])
         }
     }
 
