@@ -131,7 +131,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a mistake changes nothing, and is reported`() async throws {
+    @Test func `a reload with a mistake changes nothing, and reports the mistake`() async throws {
         let testBed = try await TestBed()
         try testBed.configure(TestBed.calculator)
         let (service, client) = try await testBed.start()
@@ -169,7 +169,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a removed app ends, and its database can have another name`() async throws {
+    @Test func `an app that a reload removes stops, and its database can be used under another name`() async throws {
         let testBed = try await TestBed()
         try testBed.configure("default: calculator", TestBed.calculator, TestBed.notes)
         let (service, client) = try await testBed.start()
@@ -196,7 +196,7 @@ import Testing
     }
 
     // The request that removes it is counted as well.
-    @Test(.timeLimit(.minutes(2))) func `the first app is removed at once`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `a reload removes the first app at once`() async throws {
         let testBed = try await TestBed()
         func configure(_ apps: String...) throws {
             let lines = apps.map { "  \($0)\n" }.joined()

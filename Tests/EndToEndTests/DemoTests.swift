@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: ["Ctrl-C stops the service", "serving com.example.calculator"])
-    func `Ctrl-C stops it at once and silently, also while customers sync`(line: String) async throws {
+    func `Ctrl-C stops tenure demo at once and silently, also while customers sync`(line: String) async throws {
         let folder = try Folder()
         let demo = try RunningCommand(["demo", "--folder", folder.url("var").path, "--port", "0"])
         #expect(try await demo.writes(line))
@@ -81,7 +81,7 @@ import Testing
         #expect(demo.errors == "")
     }
 
-    @Test func `a failed start prints one clear line`() async throws {
+    @Test func `a failed start of tenure demo prints one line with the reason`() async throws {
         let folder = try Folder()
         try folder.write("in the way", to: "var")
         let unwritable = try await runDemo(folder)

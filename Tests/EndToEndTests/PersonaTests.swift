@@ -4,7 +4,8 @@ import Testing
 
 /// A developer checks what an early buyer will see.
 @Suite(.serialized) struct `personas by command line and HTTP` {
-    @Test func `personas are created, used by a sandbox build, listed and revoked`() async throws {
+    @Test func `tenure persona creates personas, which a sandbox build uses, and lists and revokes them`() async throws
+    {
         let testBed = try await PublishingTestBed()
         let (service, port) = try await testBed.start()
         let options = testBed.options(port)

@@ -149,7 +149,7 @@ import Testing
         Canaries.expect(service.output + service.errors, without: canaries, "serve")
     }
 
-    @Test func `no trace output of a service that cannot start shows a secret`() async throws {
+    @Test func `no trace output of a service that can't start shows a secret`() async throws {
         let word = Self.password
         func run(
             _ what: String, _ arguments: [String], _ environment: [String: String] = [:],

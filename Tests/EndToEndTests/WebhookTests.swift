@@ -56,7 +56,7 @@ import Testing
         #expect(nothing.status == 1 && nothing.errors.contains("tenure webhook log"))
     }
 
-    @Test func `a mistake in the configuration is one line with its place`() async throws {
+    @Test func `a mistake in the webhooks' configuration is one line with its place`() async throws {
         let folder = try folder()
         let cases = [
             ("- { name: app, url: \"https://example.com/\" }", "tenure.yaml:3:5: `secretFile` of a webhook is missing"),
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `a test message prints its result`() async throws {
+    @Test func `tenure webhook prints the result of a test message`() async throws {
         let folder = try folder()
         let secret = folder.url("webhook.secret").path
         func test(_ arguments: String...) async throws -> Command.Result {
@@ -93,7 +93,7 @@ import Testing
         #expect(plain.status == 1 && plain.errors.contains("has no TLS"))
     }
 
-    @Test func `a secret that others can read is refused`() async throws {
+    @Test func `a webhook's secret file that other users can read is refused`() async throws {
         let folder = try folder()
         let path = folder.url("webhook.secret").path
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)

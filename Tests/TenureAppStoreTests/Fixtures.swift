@@ -4,7 +4,7 @@ import TenureCore
 import TenureMint
 import Testing
 
-/// One authority for all tests: making RSA keys takes time.
+/// One authority for all tests, because creating RSA keys takes time.
 enum Minted {
     static let authority: TestAuthority = {
         do {
@@ -26,7 +26,7 @@ enum Minted {
     }
 }
 
-/// Real and Apple-made artifacts, which lie beside the repository on some machines only.
+/// Real artifacts, and Apple's own fixtures. Only some machines have them, beside the repository.
 enum Real {
     private static let folder = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -38,13 +38,13 @@ enum Real {
         [UInt8](try Data(contentsOf: folder.appendingPathComponent(path)))
     }
 
-    /// A JWS as a file holds it: a newline at its end belongs to the file.
+    /// Reads a JWS from a file, without the newline at the file's end.
     static func jws(_ path: String) throws -> [UInt8] {
         try bytes(path).filter { $0 > 0x20 }
     }
 }
 
-/// The rejection that `body` ends in; an issue where it does not.
+/// The rejection that `body` throws. If it throws none, the test fails.
 func rejection<Value>(
     _ comment: Comment? = nil,
     sourceLocation: SourceLocation = #_sourceLocation,
@@ -63,7 +63,7 @@ func rejection<Value>(
 }
 
 extension AppStoreVerifier {
-    /// Verifies as an artifact of `kind`, and tells the environment.
+    /// Verifies the text as an artifact of `kind`, and returns its environment.
     func verify(_ jws: [UInt8], as kind: JWSKind, now: Date?) throws -> VerificationStatus {
         switch kind {
         case .appTransaction: try verifyAppTransaction(jws, now: now).status

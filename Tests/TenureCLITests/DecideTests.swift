@@ -48,7 +48,7 @@ import Testing
         #expect(json.output.contains("“Alles” is yours"))
     }
 
-    @Test func `the instant decides a subscription`() async throws {
+    @Test func `tenure decide decides a subscription at the given instant`() async throws {
         let testBed = try await TestBed()
         let app = try await testBed.mint(
             "app-transaction", "originalApplicationVersion=130", "originalPurchaseDate=2016-05-01")
@@ -72,7 +72,7 @@ import Testing
         #expect(rejected.first?["code"] as? String == "wrongApp")
     }
 
-    @Test func `environments never mix`() async throws {
+    @Test func `tenure decide never mixes evidence of two environments`() async throws {
         let testBed = try await TestBed()
         let production = try await testBed.mint(
             "app-transaction", "originalApplicationVersion=37", "originalPurchaseDate=2014-05-01")
@@ -95,7 +95,7 @@ import Testing
         #expect((try other.json()["rejected"] as? [[String: Any]])?.first?["code"] as? String == "otherDevice")
     }
 
-    @Test func `wrong usage exits with 64`() async throws {
+    @Test func `wrong usage of tenure decide exits with 64`() async throws {
         let testBed = try await TestBed()
         #expect(try await Command.run("decide").status == 64)
         #expect(try await testBed.decide("--at", "yesterday").status == 64)

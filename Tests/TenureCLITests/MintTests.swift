@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct MintTests {
-    @Test func `every field can be set, and a field that is not there is named with those that are`() async throws {
+    @Test func `tenure mint sets every field, and an unknown field is an error with the list of fields`() async throws {
         let testBed = try await TestBed()
         let file = try await testBed.mint(
             "transaction", "productId=a.b", "price=4990", "appAccountToken=", "isUpgraded=true")
@@ -21,7 +21,7 @@ import Testing
                 == 64)
     }
 
-    @Test func `an authority is not overwritten, and a folder without one says so`() async throws {
+    @Test func `tenure mint doesn't overwrite an authority, and reports a folder without one`() async throws {
         let testBed = try await TestBed()
         let again = try await Command.run("mint", "authority", testBed.authority)
         #expect(again.status == 1)
@@ -39,7 +39,8 @@ import Testing
         #expect(unreadable.errors.hasSuffix("`jws-leaf.pem` or its key isn't a readable file\n"))
     }
 
-    @Test func `a named defect is minted and refused for its reason, and a wrong name lists the right ones`()
+    @Test
+    func `an artifact minted with a defect is refused for its reason, and an unknown defect is an error with the list`()
         async throws
     {
         let testBed = try await TestBed()

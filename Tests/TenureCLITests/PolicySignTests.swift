@@ -13,13 +13,15 @@ import Testing
         return (folder, try folder.write(TestBed.policy, to: "policy.yaml"), key, pin)
     }
 
-    @Test func `a key is made once, for its owner alone, and only its public half is shown`() async throws {
+    @Test func `tenure policy sign creates a key once that only its owner can read, and prints only the public key`()
+        async throws
+    {
         let (folder, _, key, pin) = try await testBed()
         let attributes = try FileManager.default.attributesOfItem(atPath: key)
         #expect(attributes[.posixPermissions] as? NSNumber == 0o600)
         let contents = try String(contentsOfFile: key, encoding: .utf8)
         #expect(contents.hasPrefix("-----BEGIN PRIVATE KEY-----"))
-        // Asked again it is the same, and the file as it was.
+        // A second call prints the same public key, and doesn't change the file.
         #expect(try await Command.run("policy", "signing-key", key).output == pin.text + "\n")
         #expect(try String(contentsOfFile: key, encoding: .utf8) == contents)
 
@@ -31,7 +33,7 @@ import Testing
         #expect(try await Command.run("policy", "signing-key", nonsense).errors.contains("contains no P-256 key"))
     }
 
-    @Test func `tenure policy sign signs what an app with the pinned key reads as the written policy`() async throws {
+    @Test func `an app that pinned the key reads the signed file as the policy that was signed`() async throws {
         let (folder, policy, key, pin) = try await testBed()
         let out = folder.url("tenure-policy.jws").path
         let result = try await Command.run("policy", "sign", policy, "--key", key, "--counter", "7", "--out", out)
@@ -41,13 +43,14 @@ import Testing
         #expect(signed.counter == 7)
         #expect(signed.policy == (try PolicyFile.read(TestBed.policy, named: "policy.yaml")))
 
-        // Without a counter it is the time, which rises; without a file, standard output.
+        // The default counter is the current time, which rises. Without an output file, the result goes to standard
+        // output.
         let next = try await Command.run("policy", "sign", policy, "--key", key)
         let newer = try SignedPolicy.verify(next.output.utf8, keys: [pin], bundleID: nil)
         #expect(newer.counter == Int64(newer.issuedAt.timeIntervalSince1970) && newer.counter > 1_700_000_000)
     }
 
-    @Test func `a counter that does not rise is refused, and what lies there stays`() async throws {
+    @Test func `tenure policy sign refuses a counter that isn't higher, and keeps the existing file`() async throws {
         let (folder, policy, key, _) = try await testBed()
         let out = folder.url("tenure-policy.jws").path
         #expect(
@@ -58,7 +61,7 @@ import Testing
                 "policy", "sign", policy, "--key", key, "--counter", counter, "--out", out, "--force")
             #expect(result.status == 1 && result.errors.contains("`--counter 8`"), "\(result.errors)")
         }
-        // Somebody else's file is not replaced either.
+        // A file that isn't a signed policy isn't replaced either.
         let foreign = try folder.write("notes", to: "notes.txt")
         let result = try await Command.run("policy", "sign", policy, "--key", key, "--out", foreign, "--force")
         #expect(result.status == 1 && result.errors.contains("isn't an earlier policy"))
@@ -66,7 +69,7 @@ import Testing
         #expect(try String(contentsOfFile: foreign, encoding: .utf8) == "notes")
     }
 
-    @Test func `an unsound policy is not signed, and no key is made on the way`() async throws {
+    @Test func `tenure policy sign signs no policy with mistakes, and creates no key for one`() async throws {
         let (folder, _, key, _) = try await testBed()
         let unsound = try folder.write(
             TestBed.policy.replacingOccurrences(of: "honors: [paid]", with: "honors: [payed]"), to: "unsound.yaml")

@@ -3,7 +3,8 @@ import Foundation
 import Testing
 
 @Suite struct PolicyTests {
-    @Test func `a sound policy has no mistakes, and an unsound one has all of them with their places`() async throws {
+    @Test func `a valid policy has no mistakes, and an invalid policy has all of them with their places`() async throws
+    {
         let folder = try Folder()
         let sound = try folder.write(TestBed.policy, to: "sound.yaml")
         #expect(try await Command.run("policy", "check", sound).output.hasSuffix("\(sound): no mistakes\n"))
@@ -32,7 +33,7 @@ import Testing
         #expect(byYAML.output == byJSON.output)
     }
 
-    @Test func `cases pass, or say what was decided instead`() async throws {
+    @Test func `policy cases pass, or show what was decided instead`() async throws {
         let testBed = try await TestBed()
         let cases = """
             now: 2015-07-01
@@ -51,7 +52,7 @@ import Testing
         #expect(result.output.hasSuffix("1 of 2 cases pass\n"))
     }
 
-    @Test func `the shipped cases pass`() async throws {
+    @Test func `the policy cases of the examples pass`() async throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")
             .standardized.path
         let result = try await Command.run(

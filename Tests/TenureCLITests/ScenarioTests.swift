@@ -5,13 +5,13 @@ import Testing
 private let examples = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().appendingPathComponent("../../Examples/scenarios").standardizedFileURL.path
 
-@Test func `a scenario that goes as expected exits with 0, one that does not with 2`() async throws {
+@Test func `a scenario with the expected decisions exits with 0, and any other with 2`() async throws {
     let folder = try Folder()
     let story = "\(examples)/string-compared-majors.yaml"
     let good = try await Command.run("scenario", "run", story)
     #expect(good.status == 0)
     #expect(good.output == "String-compared majors: 4 checked, as expected\n")
-    // As a comparison of strings has it: "9" comes after "13".
+    // The boundary of a developer who compares versions as strings: "9" comes after "13".
     let policy = try folder.write(
         """
         app: { bundleID: com.example.sketch, appleID: 828838135 }
@@ -27,7 +27,7 @@ private let examples = URL(fileURLWithPath: #filePath)
     #expect(bad.output.contains("Boris, pro: expected granted, got denied"))
 }
 
-@Test func `every example goes as it expects against a service over HTTP`() async throws {
+@Test func `every example scenario has the expected decisions against a service over HTTP`() async throws {
     let files = try FileManager.default.contentsOfDirectory(atPath: examples).sorted()
         .filter { $0.hasSuffix(".yaml") && !$0.hasSuffix(".policy.yaml") }
     let result = try await Command.run(["scenario", "run", "--verbose"] + files.map { "\(examples)/\($0)" })
@@ -52,7 +52,7 @@ private let examples = URL(fileURLWithPath: #filePath)
     #expect(result.errors.contains("\(file):1:1: `app` is missing"))
 }
 
-@Test func `a store runs, has events, and continues after a restart`() async throws {
+@Test func `a local App Store runs, has events, and continues after a restart`() async throws {
     let folder = try Folder()
     let store = folder.url("store").path
     let arguments = ["local-store", "run", "--folder", store, "--port", "0"]
@@ -86,11 +86,11 @@ private let examples = URL(fileURLWithPath: #filePath)
     #expect(await second.end(by: SIGTERM) == 0)
 }
 
-@Test func `one process at a time uses a folder, and a killed store continues`() async throws {
+@Test func `one process at a time uses a local App Store's folder, and a killed one continues`() async throws {
     let folder = try Folder()
     let store = folder.url("store").path
     let arguments = ["local-store", "run", "--folder", store, "--port", "0"]
-    // Somebody was stopped in the middle of the story.
+    // An earlier process was stopped while it created the journal.
     try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
     try Data("half a journal".utf8).write(to: URL(fileURLWithPath: "\(store)/journal.sqlite.part"))
     let first = try RunningCommand(arguments + ["--scenario", "\(examples)/calculator-disaster.yaml"])
@@ -123,7 +123,7 @@ private let examples = URL(fileURLWithPath: #filePath)
     #expect(await second.end(by: SIGTERM) == 0)
 }
 
-@Test func `a journal that this release cannot read is an error`() async throws {
+@Test func `a local App Store's journal that this release can't read is an error`() async throws {
     let folder = try Folder()
     for (contents, complaint) in [
         ("no database", "file is not a database"), ("", "is empty; delete it"),
@@ -156,7 +156,7 @@ private let examples = URL(fileURLWithPath: #filePath)
     #expect(await service.end(by: SIGTERM) == 0)
 }
 
-/// One that is free, as somebody just let it go.
+/// A free port: a listener has just released it.
 private func freePort() async throws -> Int {
     let folder = try Folder()
     let store = try RunningCommand([

@@ -76,7 +76,7 @@ private func manifest(_ files: [(path: String, size: Int64)]) throws -> PackMani
         #expect(isRejected("\(sound.archive)", "\(sound.archive)".uppercased()))
     }
 
-    @Test func `rejects a small file and its only chunk with different digests`() throws {
+    @Test func `a manifest rejects a small file and its only chunk with different digests`() throws {
         let (file, chunk) = (ContentDigest(of: Data("file".utf8)), ContentDigest(of: Data("chunk".utf8)))
         func manifest(_ digest: ContentDigest) throws {
             let entry = PackManifest.File(path: "a", offset: 512, size: 5, digest: digest, chunks: [chunk])

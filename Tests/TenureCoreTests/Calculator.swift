@@ -3,7 +3,7 @@ import Testing
 
 @testable import TenureCore
 
-/// The invented app of the decision cases, and short ways to write its customers.
+/// The invented app of the decision cases, and functions that create its customers.
 enum Calculator {
     static let iOSChange = date("2015-06-10T18:00:00Z")
     static let macChange = date("2015-06-12T18:00:00Z")

@@ -3,7 +3,8 @@ import Testing
 
 @testable import TenureHTTP
 
-/// FoundationNetworking crashes or deadlocks when a task is canceled around its response, unless certain rules are kept.
+/// FoundationNetworking crashes or deadlocks when a task is canceled around its response, unless certain rules are
+/// kept.
 @Suite(.timeLimit(.minutes(10))) struct CancellationTests {
     /// Long polls, responses that race with the cancellation, and responses after which URLSession asks its delegate.
     private static let paths = ["/poll", "/soon", "/moved", "/secret"]
@@ -46,7 +47,8 @@ import Testing
     /// `make soak` runs it twenty times.
     private static let rounds = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 2 : 20
 
-    @Test func `1,000 starts and cancels, time and again, leave no task and no connection`() async throws {
+    @Test func `1,000 requests that are repeatedly started and canceled leave no task and no connection`() async throws
+    {
         let server = try server()
         defer { server.stop() }
         for _ in 0..<Self.rounds {
@@ -70,8 +72,7 @@ import Testing
         }
     }
 
-    @Test func `1,000 starts and cancels of bodies that arrive in pieces leave no task and no connection`() async throws
-    {
+    @Test func `1,000 canceled requests with bodies in pieces leave no task and no connection`() async throws {
         let server = try server()
         defer { server.stop() }
         let paths = Self.paths + ["/long"]

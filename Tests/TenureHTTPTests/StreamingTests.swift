@@ -16,7 +16,7 @@ import Testing
         try await body(server, TransportRequest(server.url, timeout: timeout, bodyLimit: limit))
     }
 
-    @Test func `the head comes first, and the pieces in order make up the body`() async throws {
+    @Test func `a streamed response gives its head first, and then the pieces of the body in order`() async throws {
         try await serving(.status("206 Partial Content", headers: ["X-Answer: yes"], body: Self.text)) { _, request in
             let heads = Locked<[Int]>([])
             var received = Data()
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `a range is asked for without an encoding`() async throws {
+    @Test func `a range is requested without a content encoding`() async throws {
         try await serving(.status("206 Partial Content", body: "0123")) { server, request in
             var request = request
             request.ask(for: 10..<14)

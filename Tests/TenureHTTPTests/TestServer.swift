@@ -10,8 +10,8 @@ import TenureHTTP
     private let streamSocket = SOCK_STREAM
 #endif
 
-/// An HTTP server on a free port of this machine. It responds to each path as a test says, late or never, and closes the
-/// connection after each response.
+/// An HTTP server on a free port of this machine. It responds to each path as a test says, late or never, and closes
+/// the connection after each response.
 final class TestServer: Sendable {
     struct Reply: Sendable {
         /// Nil: the server holds the connection and never responds.
@@ -129,7 +129,7 @@ final class TestServer: Sendable {
         close(listener)
     }
 
-    /// Reads what has arrived. Returns false where the client has closed the connection.
+    /// Reads the bytes that have arrived. Returns false if the client has closed the connection.
     private func receive(_ descriptor: Int32, _ connections: inout [Int32: Connection]) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 16_384)
         let count = recv(descriptor, &buffer, buffer.count, 0)

@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func `a redirect is a response, and is not followed`(status: Int) async throws {
+    func `a redirect is a response, and isn't followed`(status: Int) async throws {
         try await serving(.status("\(status) Elsewhere", headers: ["Location: /other"])) { server, request in
             let response = try await transport.send(request)
             #expect(response.status == status)
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: ["Basic realm=\"a\"", "Digest realm=\"a\"", "Bearer", "Negotiate"])
-    func `a 401 is a response, whatever it asks for`(challenge: String) async throws {
+    func `a response 401 is returned, whatever authentication it requests`(challenge: String) async throws {
         try await serving(.status("401 Unauthorized", headers: ["WWW-Authenticate: \(challenge)"], body: "no")) {
             let response = try await transport.send($1)
             #expect(response.status == 401)
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `cookies are neither stored nor sent`() async throws {
+    @Test func `the transport neither stores nor sends cookies`() async throws {
         try await serving(.status("200 OK", headers: ["Set-Cookie: a=b; Path=/"])) { server, request in
             _ = try await transport.send(request)
             _ = try await transport.send(request)
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `responses are not cached`() async throws {
+    @Test func `the transport doesn't cache responses`() async throws {
         try await serving(.status("200 OK", headers: ["Cache-Control: max-age=3600"])) { server, request in
             _ = try await transport.send(request)
             _ = try await transport.send(request)
@@ -67,13 +67,13 @@ import Testing
         }
     }
 
-    @Test func `a body longer than the limit fails`() async throws {
+    @Test func `a response with a body longer than the limit fails`() async throws {
         try await serving(.status("200 OK", body: "0123456789a")) { _, request in
             await #expect(throws: TransportFailure.bodyTooLarge(limit: 10)) { try await transport.send(request) }
         }
     }
 
-    @Test func `a server that does not respond in time is a failure, in an async call and in a blocking one`()
+    @Test func `a server that doesn't respond in time is a failure, in an async call and in a blocking one`()
         async throws
     {
         try await serving(.never) { server, request in
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `listeners that wait do not keep other requests waiting`() async throws {
+    @Test func `many waiting requests don't delay other requests`() async throws {
         let server = try TestServer { $0 == "/poll" ? .never : .status("200 OK") }
         defer { server.stop() }
         let request = TransportRequest(server.url, timeout: 60, bodyLimit: 10)

@@ -3,7 +3,7 @@ import TenureJSON
 import Testing
 
 @Suite struct Base64Tests {
-    @Test func `every length is spelled and read back, as Foundation spells it`() {
+    @Test func `Base64 of every length is written as Foundation writes it, and read back`() {
         for count in 0..<100 {
             let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ count) }
             let standard = Base64.standard.encode(bytes)
@@ -23,12 +23,12 @@ import Testing
         "A", "AA", "AAA", "AA=", "AAA==", "====", "AB==", "AAB=", "A===", "AA==AA==", "AAAA=", "AAAA\n", " AAAA",
         "AA-_", "é", "=", "=AAA",
     ])
-    func `standard Base64 has one spelling`(text: String) {
+    func `standard Base64 is accepted in one form only`(text: String) {
         #expect(Base64.standard.decode(Array(text.utf8)[...]) == nil)
     }
 
     @Test(arguments: ["A", "AB", "AAB", "AA==", "AAA=", "AA+/", "AAAAA", "AA A", "A\0AA", "AAA\u{7F}"])
-    func `url-safe Base64 has one spelling`(text: String) {
+    func `URL-safe Base64 is accepted in one form only`(text: String) {
         #expect(Base64.urlSafe.decode(Array(text.utf8)[...]) == nil)
     }
 

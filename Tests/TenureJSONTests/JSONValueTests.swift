@@ -8,7 +8,7 @@ import Testing
         "{}", "[]", "0", "-0", "-1.5e+3", "\"\"", "true", "false", "null", #"{"a":{"b":[1,2,{"c":null}]},"d":"é"}"#,
         #"["\ud83d\ude00","\u0041","\"\\\/\b\f\n\r\t"]"#, "[1.0,1.00,123456789012345678901234567890]",
     ])
-    func `what is valid is read and written again without loss`(text: String) throws {
+    func `valid JSON is read and written again without loss`(text: String) throws {
         let value = try parse(text)
         #expect(try JSONValue(parsing: value.bytes) == value)
         if !text.contains("\\") { #expect(String(decoding: value.bytes, as: UTF8.self) == text) }
@@ -23,7 +23,7 @@ import Testing
         "[1]x", "\u{FEFF}{}", #"{"a":1,"a":2}"#, #"{"a":1,"\u0061":2}"#, #"{"x":{"b":1,"c":2,"b":3}}"#, "//\n1",
         "[1 2]",
     ])
-    func `what is not valid is malformed`(text: String) {
+    func `invalid JSON is malformed`(text: String) {
         #expect(throws: JSONError.self) { try parse(text) }
     }
 
@@ -33,12 +33,12 @@ import Testing
             [0xF4, 0x90, 0x80, 0x80],
             [0xF5, 0x80, 0x80, 0x80], [0x80], [0xC3], [0xE2, 0x82], [0xE2, 0x28, 0xA1], [0xFF],
         ] as [[UInt8]])
-    func `text that is not UTF-8 is malformed`(bytes: [UInt8]) {
+    func `JSON that isn't UTF-8 is malformed`(bytes: [UInt8]) {
         #expect(throws: JSONError.self) { try JSONValue(parsing: [0x22] + bytes + [0x22]) }
         #expect(throws: JSONError.self) { try JSONValue(parsing: [0x22] + bytes) }
     }
 
-    @Test func `64 levels are read, and not one more`() throws {
+    @Test func `JSON of 64 levels is read, and deeper JSON is refused`() throws {
         func nested(_ depth: Int) -> String {
             String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
         }
@@ -47,24 +47,26 @@ import Testing
         #expect(throws: JSONError.self) { try parse(String(repeating: "{\"a\":", count: 100_000)) }
     }
 
-    @Test func `a duplicate among thousands of names is found`() throws {
+    @Test func `a duplicate among thousands of names of a JSON object is found`() throws {
         let members = (0..<5000).map { "\"n\($0)\":\($0)" }
         #expect(throws: Never.self) { try parse("{\(members.joined(separator: ","))}") }
         #expect(throws: JSONError.self) { try parse("{\((members + ["\"n7\":0"]).joined(separator: ","))}") }
     }
 
     @Test(arguments: [1, 60])
-    func `names are compared by their bytes, escaped or not, in small objects and large ones`(others: Int) throws {
+    func `names of JSON objects are compared by their bytes, escaped or not, in small and large objects`(others: Int)
+        throws
+    {
         let members = (0..<others).map { "\"n\($0)\":\($0)" }
         func object(_ more: String...) -> String { "{\((members + more.map { "\($0):0" }).joined(separator: ","))}" }
-        // One letter in two spellings of Unicode.
+        // One letter in two Unicode forms, which have different bytes.
         #expect(throws: Never.self) { try parse(object("\"\u{E9}\"", "\"e\u{301}\"")) }
         #expect(throws: Never.self) { try parse(object(#""\u00e9""#, #""e\u0301""#)) }
         #expect(throws: JSONError.self) { try parse(object(#""\u00e9""#, "\"\u{E9}\"")) }
         #expect(throws: JSONError.self) { try parse(object("\"n\u{E9}\"", "\"n\u{E9}\"")) }
     }
 
-    @Test func `no prefix and no changed byte of a text leads past its end`() {
+    @Test func `the JSON reader never reads past the end of a truncated or changed text`() {
         let text = Array(#"{"a":[1,-2.5e3,"\u0041\ud83d\ude00é"],"b":{"c":true,"d":null}}"#.utf8)
         for count in 0..<text.count {
             #expect(throws: JSONError.self) { try JSONValue(parsing: Array(text.prefix(count))) }
@@ -73,7 +75,7 @@ import Testing
             for byte in stride(from: UInt8(0), through: 255, by: 5) {
                 var changed = text
                 changed[index] = byte
-                // Valid or not: it returns.
+                // The text may be valid or not. The reader must return.
                 _ = try? JSONValue(parsing: changed)
             }
         }

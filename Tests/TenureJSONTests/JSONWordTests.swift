@@ -11,7 +11,7 @@ import Testing
 
     private func isEscaped(_ byte: UInt8) -> Bool { byte < 0x20 || byte == 0x22 || byte == 0x5C }
 
-    @Test func `every byte is recognized in every place`() {
+    @Test func `the word search finds every byte in every place`() {
         for place in 0..<8 {
             for byte in UInt8.min...UInt8.max {
                 let blanks: UInt64 = 0x2020_2020_2020_2020
@@ -22,9 +22,9 @@ import Testing
         }
     }
 
-    @Test func `the first of several is found, whatever is beside it`() {
+    @Test func `the word search finds the first of several bytes, whatever is beside it`() {
         var random = SeededRandom(seed: 30)
-        // Bytes beside the borders, where a borrow could tell something wrong.
+        // Bytes next to the limits, where a borrow of the subtraction could mark a wrong byte.
         let borders: [UInt8] = [
             0, 1, 0x1F, 0x20, 0x21, 0x22, 0x23, 0x5B, 0x5C, 0x5D, 0x7F, 0x80, 0x81, 0xA0, 0xA2, 0xDC, 0xFF,
         ]

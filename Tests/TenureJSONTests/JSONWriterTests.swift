@@ -14,7 +14,7 @@ import Testing
         #expect(read == [text: text])
     }
 
-    @Test func `JSON escapes wherever a text needs it, and outgrows the memory that it began with`() throws {
+    @Test func `JSON as it is written escapes texts where necessary, and grows beyond its first buffer`() throws {
         for length in 0..<40 {
             for place in 0..<max(length, 1) {
                 var text = Array(repeating: "a", count: length)
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `JSON as it is written makes one text of pieces`() {
+    @Test func `JSON as it is written can consist of pieces`() {
         var json = JSONWriter()
         json.array([["a", "", "\"b"], []]) { json, pieces in
             json.text { for piece in pieces { $0.write(piece) } }
@@ -81,7 +81,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [Int64.min, -1, 0, 9, 10, Int64.max]) func `JSON has whole numbers without a fraction`(
+    @Test(arguments: [Int64.min, -1, 0, 9, 10, Int64.max])
+    func `JSON as it is written has whole numbers without a fraction`(
         number: Int64
     ) {
         var json = JSONWriter()

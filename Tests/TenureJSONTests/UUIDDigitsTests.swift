@@ -3,7 +3,7 @@ import TenureJSON
 import Testing
 
 @Suite struct UUIDDigitsTests {
-    @Test func `a UUID is spelled as Foundation spells it, in lower case`() {
+    @Test func `a UUID is written as Foundation writes it, but in lower case`() {
         for _ in 0..<50 {
             let id = UUID()
             #expect(String(decoding: id.lowercaseUTF8, as: UTF8.self) == id.uuidString.lowercased())
@@ -24,5 +24,5 @@ import Testing
         "12345678_1234-1234-1234-123456789012", " 2345678-1234-1234-1234-123456789012",
         "+1345678-1234-1234-1234-123456789012", "éééééééééééééééééé",
     ])
-    func `anything else isn't a UUID`(text: String) { #expect(UUID(digits: text) == nil) }
+    func `a text in any other form isn't a UUID`(text: String) { #expect(UUID(digits: text) == nil) }
 }

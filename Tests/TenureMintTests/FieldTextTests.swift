@@ -28,7 +28,7 @@ import Testing
         ("commitmentInfo", "{", "`commitmentInfo` must be JSON"),
         ("productId.x", "y", "`productId` has no inner fields"),
     ])
-    func `an error names the field`(name: String, text: String, message: String) {
+    func `an error about a field of a minted artifact names the field`(name: String, text: String, message: String) {
         #expect { try JWSKind.transaction.setting(name, to: text, in: JSONObject()) } throws: {
             "\($0)".hasPrefix(message)
         }

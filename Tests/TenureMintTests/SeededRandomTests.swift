@@ -2,7 +2,7 @@ import TenureMint
 import Testing
 
 @Suite struct SeededRandomTests {
-    @Test func `the numbers are those of the reference implementation of SplitMix64`() {
+    @Test func `seeded random numbers equal those of the reference implementation of SplitMix64`() {
         var random = SeededRandom(seed: 1_234_567)
         #expect(
             (0..<5).map { _ in random.next() } == [

@@ -39,14 +39,14 @@ import Testing
         #expect(policy.testEnvironments == .newCustomer)
     }
 
-    @Test func `the cases of the example hold`() throws {
+    @Test func `the policy cases of the example pass`() throws {
         let cases = try PolicyCases.read(
             try example("cases.yaml"), named: "cases.yaml", policy: (try example("policy.yaml"), "policy.yaml")
         ) { try example($0) }
         for result in cases.run() { #expect(result.differences == [], "\(result.name)") }
     }
 
-    @Test func `JSON reads as the same policy, tabs, long keys and surrogate pairs among it`() throws {
+    @Test func `a policy in JSON is read as the same policy, also with tabs, long keys and surrogate pairs`() throws {
         let yaml = """
             app: { bundleID: com.example.calculator }
             eras:
@@ -64,12 +64,12 @@ import Testing
             """
         let policy = try PolicyFile.read(yaml, named: "policy.yaml")
         #expect(policy == (try PolicyFile.read(json, named: "policy.json")))
-        // Without the name of a JSON file its text tells.
+        // A file without a name that ends in `.json` is recognized as JSON by its text.
         #expect(policy == (try PolicyFile.read(json, named: "-")))
         #expect(policy.eras[1].begins[.iOS]?.version?.description == "1.10")
     }
 
-    @Test func `a byte order mark and CR LF change nothing`() throws {
+    @Test func `a byte order mark and CR LF don't change a policy`() throws {
         let bytes = try example("policy.yaml")
         let windows: [UInt8] =
             [0xEF, 0xBB, 0xBF] + bytes.flatMap { (byte: UInt8) -> [UInt8] in byte == 0x0A ? [0x0D, 0x0A] : [byte] }
@@ -79,7 +79,7 @@ import Testing
         #expect(try PolicyFile.read(windows, named: "policy.yaml") { _ in windowsCSV } == (try calculator()))
     }
 
-    @Test func `an ampersand or a star in comments and texts is no anchor`() throws {
+    @Test func `an ampersand or asterisk in comments and texts isn't taken for an anchor or alias`() throws {
         let text = """
             # bought *before* the change, R &D, or &after
             app: { bundleID: com.example.calculator } # see *this* &that
@@ -89,7 +89,7 @@ import Testing
         #expect(try PolicyFile.read(text, named: "policy.yaml").eras.map(\.name) == ["a & b", "c&d"])
     }
 
-    @Test func `titles are read in their order, and may hold what YAML would take for something else`() throws {
+    @Test func `titles are read in their order, also texts that YAML takes for other types`() throws {
         let text = """
             app: { bundleID: com.example.calculator }
             eras: [{ name: paid, model: paid }]
@@ -116,7 +116,7 @@ import Testing
         #expect(!compiled.contains(UInt8(ascii: "\n")))
     }
 
-    @Test func `what compiles to more than is read is no policy to rely on`() throws {
+    @Test func `a policy that is too large after compiling is refused`() throws {
         let text = """
             app: { bundleID: com.example.calculator }
             eras: [{ name: paid, model: paid }]
@@ -149,7 +149,7 @@ import Testing
             let compiled = PolicyFile.compile(policy)
             let again = try PolicyFile.read(compiled, named: "policy.json")
             #expect(again == policy, "\(String(decoding: compiled, as: UTF8.self))")
-            // What is compact JSON is YAML too.
+            // Compact JSON is also valid YAML.
             #expect(try PolicyFile.read(compiled, named: "policy.yaml") == policy)
         }
         #expect(count > 200)
@@ -203,7 +203,7 @@ import Testing
     }
 }
 
-/// Policies with everything in them that the file knows; not all are sound.
+/// Policies with every element that a policy file can have. Not all of them are valid.
 enum RandomPolicy {
     static func make(_ random: inout SeededRandom) throws(InvalidPolicy) -> Policy {
         let names = ["paid", "free \"x\"\n", "ünï😀", "null", "12", "~", "a: b", "\u{85}\u{2028}"].shuffled(

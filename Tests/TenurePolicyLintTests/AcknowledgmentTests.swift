@@ -5,9 +5,9 @@ import Testing
 
 @testable import TenurePolicyLint
 
-/// What `acknowledge` covers, and what it can't.
+/// Which findings `acknowledge` covers, and which it can't cover.
 @Suite struct AcknowledgmentTests {
-    /// With a changeover window that is too wide.
+    /// A policy with a changeover window that is too long.
     private static let policy = samplePolicy.replacingOccurrences(of: "+48h", with: "+720h")
 
     private func acknowledging(_ code: String, _ at: String, in text: String = policy) -> String {
@@ -41,7 +41,7 @@ import Testing
         #expect(found.filter(\.isMistake).count == 1, "\(found)")
     }
 
-    @Test func `beside mistakes an acknowledgment isn't reported for a finding that wasn't checked`() throws {
+    @Test func `in a file with mistakes, an acknowledgment of an unchecked rule isn't reported as unused`() throws {
         let text = acknowledging("changeover-wide", "eras/freemium/changeover", in: samplePolicy)
         #expect(try findings(text).contains { $0.message.contains("remove this acknowledgment") })
         let broken = try findings(text + "nonsense: 1\n")
@@ -55,14 +55,14 @@ import Testing
             try findings(Self.policy, list: list).unacknowledgedErrors.map(\.code) == [
                 "build-not-above-paid", "increasing-contradicted",
             ])
-        // Errors are also no less than warnings, as `--strict` asks.
+        // `unacknowledged(.warning)` has warnings and errors, as `--strict` counts them.
         let severities = try findings(Self.policy, list: list).unacknowledged(.warning).map(\.severity)
         #expect(severities == [.warning, .error, .error])
         let one = acknowledging("build-not-above-paid", "releases/iOS/90")
         #expect(try findings(one, list: list).unacknowledgedErrors.map(\.code) == ["increasing-contradicted"])
     }
 
-    /// Two eras with a window each: the place tells them apart.
+    /// Two eras with a window each. The place of an acknowledgment names one of them.
     @Test func `an acknowledgment covers one finding at one place`() throws {
         let text = Self.policy.replacingOccurrences(
             of: "buildNumbers: increasing",
@@ -91,7 +91,7 @@ import Testing
         #expect(place.hasPrefix("entitlements/premium/iOS/a build from 100 to below 120"))
         let covered = acknowledging("right-lost", place, in: moved)
         #expect(try findings(covered, against: old).unacknowledgedErrors == [])
-        // A boundary that moves further takes more than was acknowledged.
+        // A boundary that moves further takes more rights than were acknowledged.
         let further = covered.replacingOccurrences(of: "build: \"100\"", with: "build: \"90\"")
         #expect(
             Set(try findings(further, against: old).unacknowledgedErrors.map(\.code)) == [
@@ -123,7 +123,7 @@ import Testing
         #expect(try findings(broken).contains { $0.code == "mistake" && !$0.isAcknowledged })
     }
 
-    @Test func `what a check can't find isn't missed: lost rights without a comparison, releases without a list`()
+    @Test func `an acknowledgment isn't reported as unused if its rule needs a comparison or list that isn't given`()
         throws
     {
         #expect(
@@ -135,7 +135,7 @@ import Testing
             try findings(text, list: list).map(\.code).contains("acknowledgment-without-finding"))
     }
 
-    @Test func `one finding is acknowledged once`() throws {
+    @Test func `two acknowledgments of one finding are a mistake`() throws {
         let twice =
             Self.policy + """
                 acknowledge:
@@ -150,7 +150,7 @@ import Testing
             })
     }
 
-    @Test func `a compiled policy keeps its acknowledgments, so that a service knows them`() throws {
+    @Test func `a compiled policy contains its acknowledgments`() throws {
         let text = acknowledging("changeover-wide", "eras/freemium/changeover")
         let policy = try PolicyFile.read(text, named: "policy.yaml")
         #expect(policy.acknowledgments.map(\.code) == ["changeover-wide"])

@@ -4,9 +4,9 @@ import TenurePolicyFile
 import TenurePolicyLint
 import Testing
 
-/// Whatever somebody's editor left of a file, the reader and the linter have an answer.
+/// The reader and the linter finish for every damaged copy of a file, such as one that an editor truncated.
 @Suite struct DamagedFileTests {
-    @Test func `no damaged copy of a sound file does harm`() throws {
+    @Test func `no damaged copy of a valid policy file crashes the linter or takes long`() throws {
         let sound = try RepositoryFile.bytes("Examples/calculator/policy.yaml")
         let csv = try RepositoryFile.bytes("Examples/calculator/releases.csv")
         let json = PolicyFile.compile(try PolicyFile.read(sound, named: "policy.yaml") { _ in csv })

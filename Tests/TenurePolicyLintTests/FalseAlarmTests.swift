@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenurePolicyLint
 
-/// What the linter once reported without a reason, and what it once missed.
+/// Correct files that the linter once reported, and mistakes that it once missed.
 @Suite struct FalseAlarmTests {
     private static let now = Date(timeIntervalSince1970: 1.8e9)
 
@@ -34,7 +34,7 @@ import Testing
 
     // MARK: False alarms
 
-    @Test func `an app that went free with 1 after 0 point 9 has owners below its boundary`() throws {
+    @Test func `an app that became free with 1 after 0 point 9 has owners below its boundary`() throws {
         let mac = [("iOS: { build: \"120\"", "macOS: { version: \"1.0\"")]
         #expect(try codes(mac, list: "macOS,0.9,,2014-02-01,paid\nmacOS,1.0,,2015-06-10T18:00:00Z,free\n") == [])
         let unlisted = try findings(mac)
@@ -47,38 +47,39 @@ import Testing
                 .contains { $0.code == "boundary-at-first-build" && $0.severity == .error })
     }
 
-    @Test func `a build that is listed twice is no contradiction, and one that was used twice is`() throws {
+    @Test func `a build that is listed twice isn't a contradiction, and a build number that was used twice is`() throws
+    {
         let list = "iOS,1.0,1,2012-03-01,paid\niOS,1.6,110,2015-02-16,paid\niOS,1.6,110,2015-03-01,paid\n"
         let free = "iOS,2.0,120,2015-06-10T18:00:00Z,free\n"
         #expect(try codes(list: list + free) == [])
-        // Without a version column nothing says that they differ.
+        // Without a version column the two rows can be the same release.
         #expect(try codes(list: list.replacingOccurrences(of: ",1.6,", with: ",,") + free) == [])
         let reused = list.replacingOccurrences(of: "1.6,110,2015-03-01", with: "1.7,110,2015-03-01")
         #expect(try codes(list: reused + free) == ["increasing-contradicted"])
-        // The same row twice, as one for the phone and one for the tablet.
+        // The same row twice, as if one were for iPhone and one for iPad.
         #expect(try codes(list: list + free + free) == [])
     }
 
-    @Test func `no right is lost by builds that no release has`() throws {
+    @Test func `builds that no release has lose no right`() throws {
         let list = "iOS,1.0,1,2012-03-01,paid\niOS,1.6,110,2015-02-16,paid\niOS,2.0,120,2015-06-10T18:00:00Z,free\n"
         let moved = [("\"120\"", "\"115\"")]
         #expect(try codes(moved, against: []).contains("right-lost"))
         #expect(try codes(moved, list: list, against: []).filter { $0.hasPrefix("right") } == [])
         #expect(try codes([("\"120\"", "\"110\"")], list: list, against: []).contains("right-lost"))
-        // Before build 115 is out, it takes nothing from anybody.
+        // Until build 115 is released, the change takes nothing from any customer.
         let planned = list + "iOS,1.9,115,2015-06-09T18:00:00Z,paid\n"
         let before = Date(timeIntervalSince1970: 1.43e9)
         #expect(try codes(moved, list: planned, against: [], at: before).filter { $0.hasPrefix("right") } == [])
         #expect(try codes(moved, list: planned, against: []).contains("right-lost"))
     }
 
-    @Test func `an app that is on iOS only inherits nothing`() throws {
+    @Test func `an app that is only on iOS gets no finding about inherited boundaries`() throws {
         #expect(try codes() == [])
         let list = "iOS,1.0,1,2012-03-01,paid\niOS,2.0,120,2015-06-10T18:00:00Z,free\n"
         #expect(try codes(list: list) == [])
         let vision = "visionOS,3.2,240,2024-02-02T08:00:00Z,free\n"
         #expect(try codes(list: list + vision) == ["inherits-from-ios"])
-        // It came there in a later era, so no boundary before that one concerns it.
+        // The app came to this platform in a later era, so earlier boundaries don't apply there.
         let later = """
             }
               - name: club
@@ -90,7 +91,7 @@ import Testing
         #expect(try codes(club, list: list + "iOS,3.0,200,2023-06-10T18:00:00Z,free\n" + vision) == [])
     }
 
-    @Test func `a changeover that must be stated is missed once`() throws {
+    @Test func `a missing changeover is reported once`() throws {
         let unstated = [
             ("\n    changeover: { from: -24h, until: +48h }", ""),
             ("[paid]\n", "[paid]\n  cloud: { honors: [freemium] }\n"),
@@ -105,12 +106,12 @@ import Testing
         #expect(try codes(ended) == [])
     }
 
-    @Test func `an honor that has ended gives nothing away and takes nothing`() throws {
+    @Test func `an honor that has ended gets no finding about given or lost rights`() throws {
         let ended = [("[paid]", "[paid, { era: freemium, until: 2016-01-01 }]")]
         let during = Date(timeIntervalSince1970: 1.44e9)
         #expect(try codes(ended, at: during) == ["honored-era-free"])
         #expect(try codes(ended) == [])
-        // Two days later somewhere it is still the last day.
+        // Two days later the last day hasn't ended in every time zone.
         let lastDay = Date(timeIntervalSince1970: 1_451_606_400 + 11 * 3600)
         #expect(try codes(ended, at: lastDay) == ["honored-era-free"])
 
@@ -118,12 +119,12 @@ import Testing
         let list = "iOS,1.6,110,2015-02-16,\niOS,2.0,120,2015-07-20,\n"
         #expect(try codes(year, list: list, at: during).contains("sold-across-change"))
         #expect(try codes(year, list: list) == [])
-        // What the era gave while it lasted was no disaster.
+        // What the era gave before its end isn't reported.
         #expect(try codes([("[paid]", "[{ era: paid, until: 2016-01-01 }]")]) == [])
         #expect(try codes([("[paid]", "[{ era: paid, boughtSince: 2016-06-01, until: 2017-01-01 }]")]) == [])
     }
 
-    // MARK: What was missed
+    // MARK: Mistakes that were missed
 
     @Test func `a year is a marketing version on iOS, and a version on the Mac`() throws {
         for year in ["2014", "2015", "2016", "2015.1"] {
@@ -147,12 +148,12 @@ import Testing
         #expect(try found("") == ["paid-era-unhonored error eras/paid"])
         #expect(
             try found("  badge:\n    honors: [paid]") == ["paid-era-unhonored warning eras/paid/premium"])
-        // A year of something else is no replacement.
+        // A year of another entitlement doesn't replace the lost one.
         let year = "  cloud:\n    products: [yearly]\n    honors: [{ era: paid, for: P1Y }]"
         #expect(try found(year) == ["paid-era-unhonored warning eras/paid/premium"])
         let message = try findings([("honors: [paid]", "trial: { days: 3 }\n" + year)]).first?.message
         #expect(message?.contains("nothing that is sold is theirs permanently") == true)
-        // What is new may be sold to owners too, but only the developer knows what is new.
+        // A new entitlement may be sold to owners too, but only the developer knows which entitlements are new.
         let second = "  everything:\n    products: [all]\n    honors: [paid]"
         #expect(try found(second) == ["paid-era-unhonored warning eras/paid/premium"])
         let stated =
@@ -162,7 +163,7 @@ import Testing
                 .map { "\($0.code) \($0.isAcknowledged)" } == ["paid-era-unhonored true"])
     }
 
-    /// Newcomers have it for a while, owners permanently: in which era someone came still matters.
+    /// New customers have the entitlement for a while, and owners permanently, so a customer's era still matters.
     @Test func `an honor for a while doesn't hide that owners lose what is theirs permanently`() throws {
         let undated = [
             ("honors: [paid]", "honors: [paid, { era: freemium, until: 2099-01-01 }]"),

@@ -5,14 +5,15 @@ import Testing
 
 @testable import TenurePolicyLint
 
-/// Thirty ways in which this went wrong for others. Each is reported, refused or impossible.
+/// Thirty mistakes that other developers made when they changed an app's business model. Each is reported, refused or
+/// impossible.
 @Suite struct FieldCaseTests {
-    @Test func `there are thirty stories from the field`() {
+    @Test func `there are thirty field cases`() {
         #expect(FieldCase.all.map(\.number) == Array(1...30))
     }
 
     @Test(arguments: FieldCase.all)
-    func `a story from the field is reported, can't be written or can't happen`(_ story: FieldCase) throws {
+    func `each field case is reported by a rule, can't be written or can't happen`(_ story: FieldCase) throws {
         let draft = PolicyFile.draft(Array(story.policy.utf8), named: "policy.yaml")
         let findings = Linter.findings(
             in: draft,
@@ -24,7 +25,7 @@ import Testing
             let found = try #require(findings.first { $0.code == code }, "\(story.number): \(findings)")
             #expect(found.severity >= severity.severity, "\(found)")
             #expect(found.fix != nil || found.isMistake)
-            // Nothing but this keeps the file from being a policy.
+            // This is the file's only mistake.
             #expect(findings.allSatisfy { !$0.isMistake || $0.code == code }, "\(findings)")
         case .refused(let message):
             let mistakes = findings.filter(\.isMistake)

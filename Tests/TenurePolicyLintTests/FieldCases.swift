@@ -1,13 +1,14 @@
 import TenureCore
 
-/// A story from the field: the policy and release list that its developer would have written, and what prevents it.
+/// A mistake that developers reported: the policy and release list that the developer would have written, and what
+/// prevents the mistake.
 struct FieldCase: Sendable {
     enum Prevention: Sendable {
-        /// The linter reports it, at least this severely.
+        /// The linter reports the mistake with at least this severity.
         case reported(String, LintSeverity)
-        /// The developer can't write it: the reader refuses the file with this.
+        /// The developer can't write the mistake: the reader refuses the file with this message.
         case refused(String)
-        /// The policy can't go wrong that way: this customer gets the right answer.
+        /// The mistake has no effect under a policy: this customer gets the right decision.
         case decided(Customer, Decision.Outcome)
     }
 
@@ -18,11 +19,11 @@ struct FieldCase: Sendable {
         var version: String?
         var bought: String?
         var revoked: String?
-        /// Nothing is known of them, as offline at the first launch.
+        /// A customer without any evidence, as at a first launch offline.
         var isUnknown = false
     }
 
-    /// The number of the story among those that developers reported.
+    /// The number of the case in the list of reported mistakes.
     let number: Int
     let story: String
     var eras = FieldCase.eras("iOS: { build: \"120\", at: 2024-03-05T18:00:00Z }")

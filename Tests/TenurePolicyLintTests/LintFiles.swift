@@ -5,8 +5,8 @@ import TenurePolicyFile
 
 @testable import TenurePolicyLint
 
-/// The files of one rule: `Tests/PolicyLint/CODE/triggers` and `near-miss`, each a policy, perhaps with the releases that
-/// really were and the previous policy.
+/// The files of one rule: `Tests/PolicyLint/CODE/triggers` and `near-miss`. Each is a policy, and some have the list of
+/// real releases and the previous policy.
 struct LintFiles {
     let folder: String
 
@@ -35,7 +35,7 @@ struct LintFiles {
         get throws { Linter.findings(in: try draft, releases: try releases, against: try old) }
     }
 
-    /// What the findings of one rule say, one line each, and their fixes.
+    /// The findings of one rule with their fixes, one line each.
     func text(of code: String) throws -> String {
         try findings.filter { $0.code == code }
             .map { "\($0)\n" + ($0.fix.map { "  fix: \($0)\n" } ?? "") }.joined()

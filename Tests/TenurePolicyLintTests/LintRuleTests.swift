@@ -6,7 +6,7 @@ import Testing
 
 @testable import TenurePolicyLint
 
-/// Each rule has one file that triggers it and one near miss that must not.
+/// Each rule has an example that it must report, and a similar valid example that it must not report.
 @Suite struct LintRuleTests {
     @Test(arguments: LintRule.all.map(\.code))
     func `a rule reports the file that triggers it, with its numbers and a fix`(_ code: String) throws {
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: LintRule.all.map(\.code))
-    func `a rule is silent on its near miss, which is a sound policy`(_ code: String) throws {
+    func `a rule doesn't report its counterexample, which is a valid policy`(_ code: String) throws {
         let files = LintFiles(of: code, .nearMiss)
         #expect(try files.draft.policy != nil)
         #expect(try files.text(of: code) == "")
@@ -42,13 +42,13 @@ import Testing
         #expect(codes.allSatisfy { $0.allSatisfy { $0.isLowercase || $0 == "-" } })
     }
 
-    @Test func `every folder of files belongs to a rule`() throws {
+    @Test func `every folder of example files belongs to a rule`() throws {
         let folders = try FileManager.default.contentsOfDirectory(atPath: RepositoryFile.path("Tests/PolicyLint"))
         #expect(Set(folders) == Set(LintRule.all.map(\.code)))
     }
 
-    /// `| code | severity | what | why | fix |`, in the order of the registry.
-    @Test func `the documentation's table is the registry`() throws {
+    /// `| code | severity | what | why | fix |`, in the order of the list of rules.
+    @Test func `the table in the documentation equals the list of rules`() throws {
         let text = String(decoding: try RepositoryFile.bytes("Docs/policy-check.md"), as: UTF8.self)
         let rules = try #require(text.components(separatedBy: "\n## The rules\n").last)
         let rows = rules.split(separator: "\n").filter { $0.hasPrefix("| `") }

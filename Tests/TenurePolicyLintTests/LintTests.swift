@@ -6,7 +6,7 @@ import Testing
 
 @testable import TenurePolicyLint
 
-/// What the linter does beside its rules.
+/// The parts of the linter that don't belong to one rule.
 @Suite struct LintTests {
     private func codes(
         _ text: String, against old: String? = nil, at now: Date = .distantFuture
@@ -25,11 +25,11 @@ import Testing
         return Linter.findings(in: draft).map(\.code)
     }
 
-    @Test func `the shipped example has no finding at all`() throws {
+    @Test func `the example policy has no finding`() throws {
         #expect(try codes(ofFile: "Examples/calculator/policy.yaml") == [])
     }
 
-    /// The calculator's `cloud` is new and not for owners.
+    /// The calculator's entitlement `cloud` is new, and the policy doesn't give it to owners.
     @Test(arguments: [
         ("calculator", ["paid-era-unhonored"]),
         ("free-paid-free", []),
@@ -37,13 +37,13 @@ import Testing
         ("string-compared-majors", []),
         ("universal-purchase", []),
     ])
-    func `the policies of the scenarios have the findings that their stories need`(
+    func `the policies of the scenarios have exactly the findings that the scenarios show`(
         _ name: String, _ expected: [String]
     ) throws {
         #expect(try codes(ofFile: "Examples/scenarios/\(name).policy.yaml") == expected)
     }
 
-    @Test func `a file with mistakes has the findings of its sound parts, too`() throws {
+    @Test func `a file with mistakes also gets the findings of its valid parts`() throws {
         let text = samplePolicy.replacingOccurrences(of: "    changeover: { from: -24h, until: +48h }\n", with: "")
             .replacingOccurrences(of: "buildNumbers: increasing\n", with: "inDoubt: never\n")
         #expect(try codes(text) == ["build-numbers-unsaid", "no-changeover", "mistake"])
@@ -58,7 +58,7 @@ import Testing
         #expect(try !codes(stated).contains("no-changeover"))
     }
 
-    @Test func `what could not be read was not left out`() throws {
+    @Test func `an element that can't be read isn't also reported as missing`() throws {
         let undated = samplePolicy.replacingOccurrences(of: "2015-06-10T18:00:00Z", with: "2015-06-10")
         #expect(try codes(undated) == ["mistake"])
         let unlimited = samplePolicy.replacingOccurrences(of: "-24h", with: "a day")
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: ["", "app", "[1", "{}", "eras: []", "eras: [{ name: paid, model: paid }]", "\u{0}"])
-    func `what is hardly a file is a mistake and no more`(_ text: String) throws {
+    func `a file that isn't a policy gets a mistake and no findings`(_ text: String) throws {
         let codes = try codes(text)
         #expect(!codes.isEmpty)
         #expect(Set(codes) == ["mistake"])
@@ -99,19 +99,20 @@ import Testing
             })
     }
 
-    @Test func `if every release was build 1, each rule about it reports it once`() throws {
+    @Test func `if every release has build 1, each rule reports this once`() throws {
         let list =
             "iOS,1.0,1,2014-01-01,paid\niOS,1.1,1,2014-05-01,paid\niOS,2.0,1,2015-06-10,free\niOS,2.1,1,2016-06-10,free\n"
         let found = try messages([("\"120\"", "\"1\"")], list: list)
         #expect(found.count { $0.hasSuffix("[build-reused]") } == 1)
         #expect(found.count { $0.hasSuffix("[increasing-contradicted]") } == 1)
         #expect(found.contains { $0.hasSuffix("[boundary-at-first-build]") })
-        // Without a build the day of the change is in either era; a year later there is no doubt.
+        // Without a build, a purchase on the day of the change can be in either era. A year later only one era is
+        // possible.
         let byDate = try messages([("build: \"120\", ", ""), ("increasing", "restarted")], list: list)
         #expect(byDate.map { $0.contains(": warning: ") && $0.hasSuffix("[build-reused]") } == [true])
     }
 
-    @Test func `a boundary that is planned is on no release yet, and that is a note`() throws {
+    @Test func `a planned boundary at a version without a release gets a note`() throws {
         let planned = [("2015-06-10T18", "2030-06-10T18")]
         let list = "iOS,1.6,110,2015-02-16,paid\n"
         let before = try #require(CivilDay("2029-01-01")?.midnight)
@@ -126,7 +127,7 @@ import Testing
             })
     }
 
-    @Test func `the newest release of a list is not blamed for a change that is planned, and mildly for one that was`()
+    @Test func `the newest release gets no finding for a planned change, and a warning for a past one`()
         throws
     {
         let planned = [("2015-06-10T18", "2030-06-10T18")]
@@ -140,7 +141,7 @@ import Testing
             })
     }
 
-    @Test func `releases within the policy have their places there`() throws {
+    @Test func `findings about releases in the policy file have places in the policy file`() throws {
         let list = "releases:\n  - { platform: iOS, build: \"110\", releasedAt: 2015-02-16, model: free }\nbuildNumbers"
         #expect(
             try messages([("buildNumbers", list)]).contains {
@@ -148,12 +149,12 @@ import Testing
             })
     }
 
-    @Test func `a policy that exists is linted without a file`() throws {
+    @Test func `a policy without a source file can be linted`() throws {
         let policy = try PolicyFile.read(samplePolicy, named: "policy.yaml")
         #expect(Linter.findings(in: policy).map(\.code) == [])
     }
 
-    @Test func `the findings of a file come in the order of its text, those of its list after them`() throws {
+    @Test func `findings are in the order of the file's text, and those of the release list follow`() throws {
         for code in LintRule.all.map(\.code) {
             let positions = try LintFiles(of: code, .triggers).findings.map(\.position)
             let places = positions.map { ($0.file == "policy.yaml" ? 0 : 1, $0.line, $0.column) }
@@ -161,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func `two files differ in a comment and a policy loses nothing against itself`() throws {
+    @Test func `a policy that differs from the old one only in a comment loses no rights`() throws {
         #expect(try codes("# the same\n" + samplePolicy, against: samplePolicy) == [])
     }
 }

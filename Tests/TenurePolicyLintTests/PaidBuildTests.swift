@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenurePolicyLint
 
-/// The worst mistake: paid builds that count as an era in which customers get nothing.
+/// The most expensive mistake: paid builds count as an era in which customers get nothing.
 @Suite struct PaidBuildTests {
     /// Paid from 12 to 119, free from 120 on.
     private static let list = """
@@ -38,7 +38,7 @@ import Testing
         """
     }
 
-    /// - Parameter own: whether the policy itself has the list.
+    /// - Parameter own: whether the release list is the one that the policy names, not one from an option.
     private func findings(_ text: String, list: String = list, own: Bool = false) throws -> [LintFinding] {
         let bytes = Array(list.utf8)
         return Linter.findings(
@@ -47,11 +47,12 @@ import Testing
     }
 
     @Test(arguments: [
-        // Undated and not listed: only the number tells, and nothing but the list's models says that it is wrong.
+        // The boundary has no date and isn't listed, so only its number counts. The list's models show that it is
+        // wrong.
         "{ build: \"100\" }",
-        // Undated and listed.
+        // The boundary has no date, and the list has its build.
         "{ build: \"104\" }",
-        // Dated.
+        // The boundary has a date.
         "{ build: \"100\", at: 2015-06-10T18:00:00Z }",
         "{ build: \"104\", at: 2014-06-10T00:00:00Z }",
     ])
@@ -64,11 +65,12 @@ import Testing
         #expect(found.position.line == 6)
     }
 
-    @Test func `the date alone can be wrong too, with and without a list of the policy`() throws {
+    @Test func `a wrong boundary date is reported alone too, with and without the policy's own list`() throws {
         let early = "{ at: 2014-01-01T18:00:00Z }"
         let restarted = policy(early, "buildNumbers: restarted")
         let listed = policy(early, "releases: releases.csv")
-        // By its build the era begins with the second paid release: only the list of the policy tells when.
+        // By its build, the era begins with the second paid release. Only the policy's list has the date of that
+        // release.
         let undated = policy("{ build: \"104\" }", "releases: releases.csv")
         for (text, own) in [(restarted, false), (listed, false), (listed, true), (undated, true)] {
             let found = try findings(text, own: own).filter { $0.code == "paid-build-unhonored" }
@@ -76,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `a sound boundary is silent, dated or not`() throws {
+    @Test func `a correct boundary gets no finding, with or without a date`() throws {
         for beginning in ["{ build: \"120\", at: 2015-06-10T18:00:00Z }", "{ build: \"120\" }", "{ build: \"119.1\" }"]
         {
             let codes = try findings(policy(beginning)).map(\.code)
@@ -84,13 +86,14 @@ import Testing
         }
     }
 
-    @Test func `owners who keep everything in the next era lose nothing, and the list is still contradicted`() throws {
+    @Test func `paid builds above the boundary are reported even if owners keep everything in the next era`() throws {
         let codes = try findings(policy("{ build: \"100\" }", honors: "[paid, freemium]")).map(\.code)
         #expect(!codes.contains("paid-build-unhonored"))
         #expect(codes.contains("model-contradicted"))
     }
 
-    @Test func `free builds below the boundary are given away, also where it is undated`() throws {
+    @Test func `free builds below the boundary are reported as given away, also without a date of the boundary`() throws
+    {
         let found = try #require(
             try findings(policy("{ build: \"125\" }")).first { $0.code == "model-contradicted" })
         #expect(found.severity == .error)
@@ -106,7 +109,7 @@ import Testing
         #expect(!codes.contains("model-contradicted"))
     }
 
-    /// The Apple TV app counted its builds on its own.
+    /// The Apple TV app has separate build numbers.
     @Test func `paid builds of a platform that inherits iOS's boundary are named with their platform`() throws {
         let list = Self.list + "tvOS,1.6,2000,2016-02-16,paid\ntvOS,2.0,2100,2017-06-10T18:00:00Z,free\n"
         let text = policy("{ build: \"120\", at: 2017-06-10T18:00:00Z }")
@@ -114,7 +117,7 @@ import Testing
         #expect(found.map(\.place) == ["eras/freemium/begins/iOS/tvOS/build 2000"])
     }
 
-    /// The policy's own list tells nothing about a boundary without a date that it doesn't have.
+    /// The policy's own list doesn't have the build of the boundary, which has no date.
     @Test func `an undated boundary that the policy's own list doesn't have is compared by its number`() throws {
         let found = try findings(policy("{ build: \"100\" }", "releases: releases.csv"), own: true)
         #expect(found.contains { $0.place == "eras/freemium/begins/iOS/builds 104 and 119" && $0.severity == .error })
@@ -146,7 +149,7 @@ import Testing
         #expect(found.fix == "write `build: \"30\"`")
     }
 
-    @Test func `paid builds of an app that never was sold by its policy miss an era`() throws {
+    @Test func `paid builds under a policy without a paid era are reported with the missing era`() throws {
         let text = """
             app: { bundleID: com.example.calculator, appleID: 828838134 }
             eras: [{ name: free, model: free }]
@@ -157,7 +160,7 @@ import Testing
         #expect(found.fix == "add an era in which the app was sold, or correct the list if these were free")
     }
 
-    @Test func `a suggestion begins the era above its paid builds`() throws {
+    @Test func `the suggestion for paid builds moves the era above them`() throws {
         let found = try #require(try findings(policy("{ build: \"100\" }")).first { $0.code == "paid-build-unhonored" })
         #expect(found.fix == "write `build: \"120\"`")
         #expect(!found.edits.isEmpty)

@@ -37,7 +37,7 @@ import Testing
 
         """
 
-    /// Edits of the base, each as the text and what replaces it.
+    /// Edits of the base policy: each is a text and its replacement.
     private static let edits: [[(String, String)]] = [
         [("\"120\"", "\"100\"")],
         [("\"120\"", "\"130\"")],
@@ -148,7 +148,7 @@ import Testing
         #expect(try findings([("P3M", "P4M")]) == [])
     }
 
-    @Test func `a platform that is forgotten leaves its customers in doubt`() throws {
+    @Test func `a platform that the policy leaves out is reported, since its customers become undetermined`() throws {
         let messages = try findings([("      macOS: { version: \"2.0\", at: 2015-06-12T18:00:00Z }\n", "")])
         #expect(
             messages.contains {
@@ -158,7 +158,7 @@ import Testing
         #expect(!messages.contains { $0.hasPrefix("customers who got the app on iOS") })
     }
 
-    @Test func `a deleted entitlement is lost by everybody who had it`() throws {
+    @Test func `a deleted entitlement is reported as lost by everybody who had it`() throws {
         let messages = try findings([("  premium:", "  pro:")])
         #expect(
             messages.contains(
@@ -170,7 +170,7 @@ import Testing
             })
     }
 
-    @Test func `a release that the list no longer has still has its customers`() throws {
+    @Test func `customers of a release that the list no longer has are still checked for lost rights`() throws {
         let dropped = "  - { platform: iOS, build: \"110\", releasedAt: 2015-02-16 }\n"
         let old = Self.base + "\n" + Self.list
         let new =
@@ -182,7 +182,7 @@ import Testing
         #expect(found.contains { $0.code == "right-lost" && $0.place.contains("entitlements/premium/iOS") })
     }
 
-    @Test func `a right that had ended, and a customer who hasn't come yet, aren't losses`() throws {
+    @Test func `a right that had ended, and a right of future customers only, aren't losses`() throws {
         let shorter = [("P1Y", "P6M")]
         let ended = try #require(CivilDay("2017-01-01")?.midnight)
         #expect(try findings(shorter, at: ended) == [])

@@ -1,4 +1,4 @@
-/// A paid app that becomes free, on iOS alone. The linter reports nothing about it.
+/// A paid app that becomes free, on iOS only. The linter has no findings about this policy.
 let samplePolicy = """
     app: { bundleID: com.example.calculator, appleID: 828838134 }
     eras:

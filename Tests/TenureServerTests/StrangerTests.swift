@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: [(id, nil), (nil, "704000000000000002"), (nil, nil)])
-    func `doesn't become that customer through a purchase on another device`(
+    func `a stranger with another customer's proof doesn't become that customer by a purchase on another device`(
         _ customersID: String?, _ strangersID: String?
     ) async throws {
         let device = UUID()
@@ -123,7 +123,10 @@ import Testing
         }
     }
 
-    @Test func `a transaction signed for the device binds too, without an entitlement token`() async throws {
+    @Test
+    func `a transaction that the App Store signed for a device belongs to this device's customer, without a token`()
+        async throws
+    {
         try await withService { client in
             let minter = Calculator.minter()
             let owner = try await client.sync(SyncRequest(appTransaction: try minter.text(.appTransaction)))

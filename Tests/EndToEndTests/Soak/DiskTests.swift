@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite(.serialized, .enabled(if: SmallDisk.isAllowed, "this process may not mount file systems"))
-struct `a disk that cannot be written` {
+struct `a disk that can't be written` {
     @Test(.timeLimit(.minutes(10)))
     func `a service with a full disk refuses operations without losing acknowledged ones, until space is free`()
         async throws

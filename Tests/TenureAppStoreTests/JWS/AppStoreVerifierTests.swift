@@ -8,16 +8,17 @@ import Testing
 
 @Suite struct AppStoreVerifierTests {
     @Test(arguments: AppStoreVerifier.kinds)
-    func `a sound artifact of each kind is verified`(kind: JWSKind) throws {
+    func `a valid artifact of each kind is verified`(kind: JWSKind) throws {
         let jws = try Minted.minter.mint(kind)
         let verifier = try Minted.verifier()
-        // Twice: the second time its signer is known.
+        // The second verification uses the cached signer.
         #expect(try verifier.verify(jws, as: kind, now: Minted.instant) == .verified)
         #expect(try verifier.verify(jws, as: kind, now: nil) == .verified)
     }
 
-    /// FIPS 186-5: with (r, s), (r, n - s) is a signature too, and needs no key to make.
-    @Test func `a signature spelt another way leaves the digest of what was signed as it was`() throws {
+    /// If (r, s) is a valid ECDSA signature, (r, n - s) is valid too, and anyone can compute it without the key (FIPS
+    /// 186-5).
+    @Test func `two encodings of one signature give the same digest of the artifact`() throws {
         let verifier = try Minted.verifier()
         let jws = try Minted.minter.mint(.transaction)
         let end = try #require(jws.lastIndex(of: UInt8(ascii: ".")))
@@ -42,7 +43,8 @@ import Testing
     }
 
     @Test(arguments: JWSDefect.allCases)
-    func `a defect has its own reason, whether the signer is known or not`(defect: JWSDefect) throws {
+    func `each defect of an artifact has its own reason, whether the signer is cached or not`(defect: JWSDefect) throws
+    {
         for kind in defect.kinds {
             var app = Minted.app
             if defect == .decomposedBundle { app = AppIdentity(bundleID: "com.example.caf\u{E9}") }
@@ -64,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: ChainDefect.allCases)
-    func `a defect of the chain has its own reason`(defect: ChainDefect) throws {
+    func `each defect of a JWS's certificate chain has its own reason`(defect: ChainDefect) throws {
         for kind in AppStoreVerifier.kinds where kind != .notification {
             let (jws, anchors) = try Minted.minter.mint(kind, with: defect)
             let verifier = try Minted.verifier(anchors: anchors)
@@ -84,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: AppStoreVerifier.kinds)
-    func `every single changed character is noticed`(kind: JWSKind) throws {
+    func `a JWS with any character changed is refused`(kind: JWSKind) throws {
         let jws = try Minted.minter.mint(kind)
         let verifier = try Minted.verifier()
         _ = try verifier.verify(jws, as: kind, now: nil)
@@ -96,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: AppStoreVerifier.kinds)
-    func `a truncated artifact is refused`(kind: JWSKind) throws {
+    func `a truncated JWS is refused`(kind: JWSKind) throws {
         let jws = try Minted.minter.mint(kind)
         let verifier = try Minted.verifier()
         for count in stride(from: 0, to: jws.count, by: 97) {
@@ -104,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `the server variant counts only from the server`() throws {
+    @Test func `a server's app transaction counts only if a server sends it`() throws {
         let payload = try Minted.minter.payload(of: .appTransaction).serverVariant
         let jws = try Minted.minter.mint(payload: payload)
         let verifier = try Minted.verifier()
@@ -122,7 +124,7 @@ import Testing
     }
 
     @Test(arguments: ["-8640000000000000", "8640000000000000", "-62135769600000", "0"])
-    func `an instant at the end of the calendar is only a wrong one`(digits: String) throws {
+    func `a signing date at the end of the calendar is refused without a crash`(digits: String) throws {
         let jws = try Minted.minter.mint(.transaction, setting: ["signedDate": .number(digits)])
         #expect(
             rejection { try Minted.verifier().verifyTransaction(jws, now: Minted.instant) }?.code
@@ -139,7 +141,7 @@ import Testing
         #expect(found?.code == .outsideValidityPeriod)
     }
 
-    @Test func `without an identity any app is accepted`() throws {
+    @Test func `without a configured app every app's artifacts are accepted`() throws {
         let minter = JWSMinter(
             authority: Minted.authority, app: MintedApp(bundleID: "com.example.other"), signedAt: Minted.instant)
         let jws = try minter.mint(.appTransaction)
@@ -178,7 +180,7 @@ import Testing
         let verifier = AppStoreVerifier(app: Minted.app, trust: trust)
         let verified = try verifier.verifyAppTransaction(jws, now: nil)
         #expect(verified.status == .local && verified.environment == .xcode && verified.certificates.count == 1)
-        // Xcode's key speaks for Xcode alone, and the App Store never for Xcode.
+        // Xcode's key counts only in Xcode's environment, and the App Store's keys never do.
         let production = try minter.mint(
             .appTransaction, setting: ["receiptType": .string("Production"), "appAppleId": .integer(828_838_134)])
         #expect(rejection { try verifier.verifyAppTransaction(production, now: nil) }?.code == .wrongEnvironment)
@@ -192,7 +194,7 @@ import Testing
                 == .untrustedChain)
     }
 
-    @Test func `nothing is verified that has more than 256 KiB`() throws {
+    @Test func `an artifact of more than 256 KiB is refused`() throws {
         let jws = [UInt8](repeating: UInt8(ascii: "A"), count: 256 * 1024 + 1)
         #expect(rejection { try Minted.verifier().verifyTransaction(jws, now: nil) }?.code == .tooLarge)
     }

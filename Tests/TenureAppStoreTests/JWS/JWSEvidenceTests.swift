@@ -101,7 +101,7 @@ import Testing
         #expect(rejection { try verifier.verifyRenewalInfo(without, now: nil).renewal }?.code == .malformed)
     }
 
-    @Test func `a notification brings its verified parts`() throws {
+    @Test func `a notification gives the evidence of its verified parts`() throws {
         let result = try verifier.verifyNotification(minter.mint(.notification), now: nil)
         #expect(result.notification.payload.notificationType == .known(.didRenew))
         #expect(result.notification.payload.data?.status == .known(.active))
@@ -110,7 +110,7 @@ import Testing
         #expect(result.appTransaction == nil)
     }
 
-    @Test func `a withdrawn consent brings the server variant of the app transaction`() throws {
+    @Test func `a notification of a withdrawn consent gives the server's app transaction`() throws {
         let app = try minter.mint(payload: minter.payload(of: .appTransaction).serverVariant)
         func notification(bundleID: String) throws -> [UInt8] {
             var data = JSONObject()
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func `a token for purchases outside names its environment by its prefix`() throws {
+    @Test func `the prefix of an external purchase token states the environment`() throws {
         func notification(_ id: String) throws -> [UInt8] {
             var token = JSONObject()
             token["externalPurchaseId"] = .string(id)
@@ -192,7 +192,7 @@ import Testing
     }
 
     @Test(arguments: ["AAAA", "no base64", ""])
-    func `a device hash that cannot be read is malformed`(hash: String) throws {
+    func `a device hash that can't be read is malformed`(hash: String) throws {
         let jws = try minter.mint(.appTransaction, setting: ["deviceVerification": .string(hash)])
         let payload = try verifier.verifyAppTransaction(jws, now: nil).payload
         #expect(rejection { try payload.deviceBinding() }?.code == .malformed)

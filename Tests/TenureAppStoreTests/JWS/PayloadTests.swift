@@ -13,7 +13,7 @@ import Testing
         verifier = try Minted.verifier(app: AppIdentity())
     }
 
-    /// A value for a field of any shape; no two alike.
+    /// A value for a field of any type, different for each call.
     private func value(for field: FieldDescription, number: Int) -> JSONValue {
         func value(_ shape: FieldShape) -> JSONValue {
             switch shape {
@@ -31,7 +31,7 @@ import Testing
         return value(field.shape)
     }
 
-    /// The names of stored properties that are nil, in the payload and all that it contains.
+    /// The names of stored properties that are nil, in the payload and in the values that it contains.
     private func absent(in value: Any, path: String = "") -> [String] {
         Mirror(reflecting: value).children.flatMap { child -> [String] in
             guard let label = child.label, label != "tape" else { return absent(in: child.value, path: path) }
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: [JWSKind.appTransaction, .transaction, .renewalInfo])
-    func `every field of the table is read`(kind: JWSKind) throws {
+    func `every documented field of a payload is read`(kind: JWSKind) throws {
         var payload = JSONObject()
         for (number, field) in kind.fields.enumerated() {
             payload[field.name] = value(for: field, number: number * 100)
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `integers keep every digit and refuse what does not fit`() throws {
+    @Test func `integers in payloads keep every digit, and too large ones are refused`() throws {
         func appleID(_ digits: String) throws -> Int64? {
             let jws = try minter.mint(.appTransaction, setting: ["appAppleId": .number(digits)])
             return try verifier.verifyAppTransaction(jws, now: nil).payload.appAppleID
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `dates may be fractional, negative and far away, but not endless`() throws {
+    @Test func `dates in payloads may be fractional, negative and far away, but not infinite`() throws {
         func date(_ digits: String) throws -> Date? {
             let jws = try minter.mint(.appTransaction, setting: ["originalPurchaseDate": .number(digits)])
             return try verifier.verifyAppTransaction(jws, now: nil).payload.originalPurchaseDate
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `absent and null are the same, and empty is something else`() throws {
+    @Test func `in payloads null means absent, and an empty text doesn't`() throws {
         let jws = try minter.mint(
             payload: {
                 var payload = try minter.payload(of: .transaction)
@@ -143,7 +143,7 @@ import Testing
         #expect(payload.storefront == nil && payload.currency == "" && payload.price == nil)
     }
 
-    @Test func `unknown values and fields are kept`() throws {
+    @Test func `unknown values and fields of payloads are kept`() throws {
         let jws = try minter.mint(
             .transaction,
             setting: [

@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureCore
 import Testing
 
-/// Artifacts of real people and of Apple, which lie beside the repository where they lie at all.
+/// Receipts of real customers and of Apple. Only some machines have them, beside the repository.
 private enum RealArtifact: String {
     case mac = "receipts/mindnode_mac_sha256_receipt"
     case sandbox = "receipts/purchasing_experiments_sandbox_receipt.b64"
@@ -44,7 +44,7 @@ struct RealReceiptTests {
         #expect(receipt.payload.originalPurchaseDate == Date(timeIntervalSince1970: 1_375_340_400))
         #expect(receipt.purchases.count == 2)
         #expect(receipt.purchases.allSatisfy { $0.purchaseDate != nil && $0.type != nil })
-        // Sandbox has no download id.
+        // Receipts of the sandbox have no download ID.
         #expect(receipt.proof.id == nil)
     }
 

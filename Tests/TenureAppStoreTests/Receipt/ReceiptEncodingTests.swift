@@ -13,7 +13,7 @@ struct ReceiptEncodingTests {
         } catch { return error.code }
     }
 
-    @Test func `the service takes canonical Base64 only`() throws {
+    @Test func `the service accepts receipts only in canonical Base64`() throws {
         // A size that needs padding.
         let receipt = try ReceiptTestBed.minter().mint { $0.attributes.append(.init(type: 98, value: .octets([1]))) }
         let text = Data(receipt + Array(repeating: 0, count: (4 - receipt.count % 3) % 3)).base64EncodedString()
@@ -30,7 +30,7 @@ struct ReceiptEncodingTests {
         #expect(code(base64: String(repeating: "A", count: ReceiptEncoding.maximumBase64Size + 4)) == .tooLarge)
     }
 
-    @Test func `files may hold the bytes, or Base64 with line breaks`() throws {
+    @Test func `files may contain a receipt's bytes, or Base64 with line breaks`() throws {
         let receipt = try ReceiptTestBed.minter().mint()
         let xcode = try ReceiptTestBed.minter(.xcode).mint()
         for bytes in [receipt, xcode] {

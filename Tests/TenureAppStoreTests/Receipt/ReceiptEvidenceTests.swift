@@ -12,7 +12,7 @@ struct ReceiptEvidenceTests {
         return try ReceiptTestBed.verifier([.production, .sandbox]).verifyReceipt(receipt, now: ReceiptTestBed.instant)
     }
 
-    @Test func `the app's part proves version, date and id`() throws {
+    @Test func `a receipt proves the app's original version, its date and its ID`() throws {
         let proof = try verified([("preorder_date", "2014-08-01T00:00:00Z")]).proof
         #expect(proof.kind == .receipt)
         #expect(proof.id == .download("500000000000037"))
@@ -25,7 +25,7 @@ struct ReceiptEvidenceTests {
     }
 
     @Test(arguments: ["1", "2", "3"])
-    func `the platform of the device isn't that of the first acquisition`(_ code: String) throws {
+    func `a receipt's platform isn't taken for the platform of the first acquisition`(_ code: String) throws {
         #expect(try verified([("platform_code", code)]).proof.originalPlatform == nil)
     }
 
@@ -35,7 +35,7 @@ struct ReceiptEvidenceTests {
         #expect(try verified([("download_id", "")]).proof.id == nil)
     }
 
-    @Test func `absent and empty originals are nil`() throws {
+    @Test func `a receipt's absent and empty original fields are nil`() throws {
         let proof = try verified([("original_application_version", ""), ("original_purchase_date", "")]).proof
         #expect(proof.originalAppVersion == nil)
         #expect(proof.originalPurchaseDate == nil)
@@ -46,7 +46,7 @@ struct ReceiptEvidenceTests {
         #expect(try UnverifiedReceipt(receipt).payload.originalPurchaseDate == nil)
     }
 
-    @Test func `a license ends in a volume purchase only, and never in the year 4001`() throws {
+    @Test func `a receipt's license ends only in a volume purchase, and never in the year 4001`() throws {
         let end = "2027-01-01T00:00:00Z"
         let date = Date(timeIntervalSince1970: 1_798_761_600)
         #expect(try verified([("expiration_date", end)]).proof.expirationDate == nil)
@@ -62,17 +62,19 @@ struct ReceiptEvidenceTests {
         ("0", Purchase.ProductType.nonConsumable), ("1", .consumable), ("2", .nonRenewing), ("3", .autoRenewable),
         ("4", .unknown("4")),
     ])
-    func `product types are read, and unknown ones kept`(_ text: String, _ type: Purchase.ProductType) throws {
+    func `a receipt's product types are read, and unknown types are kept`(_ text: String, _ type: Purchase.ProductType)
+        throws
+    {
         #expect(try verified([("in_app.0.product_type", text)]).purchases.map(\.type) == [type])
     }
 
-    @Test func `a cancellation is a revocation`() throws {
+    @Test func `a receipt's cancellation date is a revocation date`() throws {
         let cancelled = try verified([("in_app.0.cancellation_date", "2016-01-01T00:00:00Z")])
         #expect(cancelled.purchases.map(\.revocationDate) == [Date(timeIntervalSince1970: 1_451_606_400)])
         #expect(try verified().purchases.map(\.revocationDate) == [nil])
     }
 
-    @Test func `a purchase carries its ids and dates`() throws {
+    @Test func `a receipt's purchase has its IDs and dates`() throws {
         let purchase = try #require(
             try verified([
                 ("in_app.0.original_transaction_id", "410000000000000"),
@@ -83,7 +85,7 @@ struct ReceiptEvidenceTests {
         #expect(purchase.purchaseDate == Date(timeIntervalSince1970: 1_435_744_800))
         #expect(purchase.expiresDate == Date(timeIntervalSince1970: 1_796_083_200))
         #expect(purchase.signedDate == ReceiptTestBed.instant)
-        // Xcode leaves it out.
+        // Xcode's receipts don't have this field.
         #expect(
             try verified([("in_app.0.original_transaction_id", "")]).purchases.first?.originalTransactionID
                 == "410000000000001")

@@ -5,7 +5,7 @@ import TenureMint
 import Testing
 
 struct ReceiptFieldTests {
-    @Test func `every attribute of the table is shown under its name`() throws {
+    @Test func `every documented attribute of a receipt is shown under its name`() throws {
         let receipt = try ReceiptTestBed.minter().mint { draft in
             for attribute in ReceiptAttribute.allCases where attribute != .inAppPurchase {
                 try draft.set((attribute.isInApp ? "in_app.0." : "") + attribute.name, to: attribute.sampleText)
@@ -24,7 +24,7 @@ struct ReceiptFieldTests {
         }
     }
 
-    @Test func `JSON has verifyReceipt's names and types`() throws {
+    @Test func `a receipt's JSON has verifyReceipt's names and types`() throws {
         let json = try UnverifiedReceipt(ReceiptTestBed.minter().mint()).payload.verifyReceiptJSON
         #expect(json["receipt_type"] == .string("Production"))
         #expect(json["adam_id"] == .number("828838134"))
@@ -46,13 +46,13 @@ struct ReceiptFieldTests {
         #expect(purchase["cancellation_date"] == nil)
     }
 
-    @Test func `unknown attributes are shown as they are`() throws {
+    @Test func `a receipt's unknown attributes are shown unchanged`() throws {
         let fields = try UnverifiedReceipt(ReceiptTestBed.minter().mint(with: .unknownAttributes)).payload.fields
         #expect(fields.first { $0.type == 99 }?.name == "attribute_99")
         #expect(fields.first { $0.type == 99 }?.value == .bytes([1, 2, 3]))
     }
 
-    @Test func `an undocumented date that cannot be read is shown as malformed`() throws {
+    @Test func `an undocumented date of a receipt that can't be read is shown as malformed`() throws {
         let receipt = try ReceiptTestBed.minter().mint(with: .unreadableUndocumentedDate)
         let field = try #require(UnverifiedReceipt(receipt).payload.fields.first { $0.name == "download_date" })
         guard case .malformed = field.value else {
@@ -61,12 +61,12 @@ struct ReceiptFieldTests {
         }
     }
 
-    @Test func `chunks inside of attributes are put together`() throws {
+    @Test func `a receipt's attribute that is encoded in chunks is put together`() throws {
         let fields = try UnverifiedReceipt(ReceiptTestBed.minter().mint(with: .nestedChunks)).payload.fields
         #expect(fields.first { $0.type == 97 }?.value == .bytes([0x0C, 0x02, 0x68, 0x69]))
     }
 
-    @Test func `what is shown can be minted again`() throws {
+    @Test func `a receipt can be minted again from the fields that are shown`() throws {
         let minter = try ReceiptTestBed.minter()
         let receipt = try minter.mint()
         let json = try UnverifiedReceipt(receipt).payload.verifyReceiptJSON
@@ -78,7 +78,7 @@ struct ReceiptFieldTests {
 }
 
 extension JSONObject {
-    /// An empty text removes an attribute, and the numbers that `verifyReceipt` leaves out are lost.
+    /// An empty text removes an attribute. Numbers that `verifyReceipt` doesn't return can't be restored.
     fileprivate var withoutEmptyInPurchases: JSONObject {
         guard case .array(let purchases)? = self["in_app"] else { return self }
         var result = self

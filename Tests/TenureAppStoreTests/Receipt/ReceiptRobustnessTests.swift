@@ -23,12 +23,12 @@ struct ReceiptRobustnessTests {
         }
     }
 
-    /// The root in the bag is never read: what counts is the configured one.
+    /// The root certificate within the receipt is never read. Only the configured root counts.
     @Test func `a receipt with one changed byte never verifies, unless the byte lies in the unread root`()
         throws
     {
         let root = try ReceiptTestBed.authority.receipts.root.der
-        // Every bad chain is a new one here, and what bounds their number is not what is tested.
+        // Each invalid chain is different here. The limit for unknown chains isn't tested here, so it is high.
         let trust = try TrustConfiguration(anchors: [.production: ReceiptTestBed.authority.anchors])
         let budget = ChainCache.Budget(burst: 1_000_000, perSecond: 1_000_000)
         let verifier = AppStoreVerifier(

@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureCore
 import TenureMint
 
-/// The authority and the app of these tests. One for all of them: RSA keys take their time.
+/// The authority and the app of these tests. All tests share them, because creating RSA keys takes time.
 enum ReceiptTestBed {
     private static let sharedAuthority = Result { try TestAuthority() }
 
@@ -30,7 +30,7 @@ enum ReceiptTestBed {
         return AppStoreVerifier(app: AppIdentity(bundleID: bundleID), trust: try TrustConfiguration(anchors: trusted))
     }
 
-    /// Nil where the receipt is accepted.
+    /// The rejection; nil if the receipt is accepted.
     static func rejection(
         of receipt: [UInt8], by verifier: AppStoreVerifier? = nil, now: Date? = instant
     ) throws -> Rejection? {

@@ -6,7 +6,7 @@ import TenureMint
 import Testing
 
 struct ReceiptVerificationTests {
-    @Test func `a sound receipt verifies, and is read to the last field`() throws {
+    @Test func `a valid receipt is verified, and all of its fields are read`() throws {
         let minter = try ReceiptTestBed.minter()
         let receipt = try ReceiptTestBed.verifier().verifyReceipt(minter.mint(), now: ReceiptTestBed.instant)
         #expect(receipt.status == .verified)
@@ -55,7 +55,7 @@ struct ReceiptVerificationTests {
     }
 
     @Test(arguments: [ReceiptStyle.Form.der, .ber], [ReceiptStyle.Digest.sha1, .sha256])
-    func `every form verifies with either digest, with and without signed attributes`(
+    func `receipts of every form are verified with either digest, with and without signed attributes`(
         _ form: ReceiptStyle.Form, _ digest: ReceiptStyle.Digest
     ) throws {
         let minter = try ReceiptTestBed.minter()
@@ -75,7 +75,7 @@ struct ReceiptVerificationTests {
         #expect(try ReceiptTestBed.rejection(of: minted.receipt, by: verifier) == nil)
     }
 
-    @Test func `all spellings of one receipt have one digest, and another receipt has another`() throws {
+    @Test func `all encodings of one receipt have one digest, and another receipt has another`() throws {
         let minter = try ReceiptTestBed.minter()
         let verifier = try ReceiptTestBed.verifier()
         let plain = try minter.mint()

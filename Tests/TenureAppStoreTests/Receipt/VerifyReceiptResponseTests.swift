@@ -7,7 +7,7 @@ struct VerifyReceiptResponseTests {
         try VerifyReceiptResponse(parsing: Array(json.utf8))
     }
 
-    @Test func `numbers can be written as texts and texts as numbers`() throws {
+    @Test func `verifyReceipt's response may have numbers as texts and texts as numbers`() throws {
         for (status, download, transaction) in [
             ("0", "9007199254740993", "1"), (#""0""#, #""9007199254740993""#, #""1""#),
         ] {
@@ -35,7 +35,7 @@ struct VerifyReceiptResponseTests {
         #expect(answer.ids == ["1", "2", "u", "3"])
     }
 
-    @Test func `an error has only a status`() throws {
+    @Test func `an error response of verifyReceipt has only a status`() throws {
         #expect(try response(#"{"status":21007}"#).status == 21_007)
         #expect(try response(#"{"status":21007}"#).ids.isEmpty)
     }
@@ -45,12 +45,13 @@ struct VerifyReceiptResponseTests {
         #"{"status":0,"receipt":[]}"#, #"{"status":0,"receipt":{"in_app":[1]}}"#,
         #"{"status":0,"receipt":{"download_id":-1}}"#, #"{"status":0,"receipt":{"download_id":1e3}}"#,
     ])
-    func `what cannot be read is malformed, and never absent`(_ json: String) throws {
+    func `a field of verifyReceipt's response that can't be read is malformed, and never absent`(_ json: String) throws
+    {
         let rejection = #expect(throws: Rejection.self) { try response(json) }
         #expect(rejection?.code == .malformed)
     }
 
-    @Test func `depth and size are bounded`() throws {
+    @Test func `a verifyReceipt response that is too deep or too large is refused`() throws {
         let deep = #"{"status":0,"receipt":"# + String(repeating: "[", count: 100_000)
         #expect(throws: Rejection.self) { try response(deep) }
         let rejection = #expect(throws: Rejection.self) {
@@ -59,7 +60,7 @@ struct VerifyReceiptResponseTests {
         #expect(rejection?.code == .tooLarge)
     }
 
-    @Test func `an answer is recognized by its status`() throws {
+    @Test func `a verifyReceipt response is recognized by its status`() throws {
         func isRecognized(_ json: String) throws -> Bool {
             guard case .object(let object) = try JSONValue(parsing: Array(json.utf8)) else { return false }
             return VerifyReceiptResponse.isRecognized(in: object)

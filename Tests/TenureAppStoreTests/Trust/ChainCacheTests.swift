@@ -10,7 +10,7 @@ import Testing
         ChainCache(trust: try TrustConfiguration(anchors: [.production: Minted.authority.anchors]), budget: budget)
     }
 
-    /// A pair of which no other pair shares a byte sequence: the last byte of the signature is a counter.
+    /// A pair of certificates that differs from all other pairs: the signature ends with a counter.
     private func badPair(_ number: Int) -> (leaf: [UInt8], intermediate: [UInt8]) {
         var leaf = Minted.authority.jws.leaf.der
         leaf[leaf.count - 1] ^= UInt8(truncatingIfNeeded: number % 255 + 1)
@@ -18,7 +18,7 @@ import Testing
         return (leaf, Minted.authority.jws.intermediate.der)
     }
 
-    @Test func `a stream of distinct bad chains is turned away unchecked beyond the budget`() throws {
+    @Test func `after a limit, different invalid chains are refused without a check`() throws {
         let cache = try cache(.init(burst: 8, perSecond: 0))
         var codes: [Rejection.Code] = []
         for number in 0..<12 {
@@ -30,14 +30,14 @@ import Testing
         }
         #expect(
             codes == Array(repeating: .untrustedChain, count: 8) + Array(repeating: .tooManyUnknownSigners, count: 4))
-        // What was refused before is still refused for its own reason.
+        // A chain that was checked and refused before is still refused for its own reason.
         let first = badPair(0)
         #expect(
             rejection { try cache.chain(leaf: first.leaf, intermediate: first.intermediate, purpose: .jws) }?.code
                 == .untrustedChain)
     }
 
-    @Test func `a known signer is served while bad ones are turned away`() throws {
+    @Test func `artifacts of a known signer are verified while invalid chains are refused`() throws {
         let cache = try cache(.init(burst: 1, perSecond: 0))
         let chain = Minted.authority.jws
         _ = try cache.chain(leaf: chain.leaf.der, intermediate: chain.intermediate.der, purpose: .jws)
@@ -52,9 +52,9 @@ import Testing
         }
     }
 
-    @Test func `a chain refused without a signature computed costs nothing`() throws {
+    @Test func `a chain that is refused before its signatures are checked doesn't count toward the limit`() throws {
         let cache = try cache(.init(burst: 1, perSecond: 0))
-        // The leaf is in the intermediate's place, so no root has its issuer's name.
+        // The leaf is in the place of the intermediate. No root has the name of its issuer.
         let nameless = Minted.authority.jws.leaf.der
         for number in 0..<100 {
             let found = rejection {
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `made-up intermediates do not lock out a new signer under a known one`() throws {
+    @Test func `invented intermediate certificates don't block a new signer under a known intermediate`() throws {
         let cache = try cache(.init(burst: 4, perSecond: 0))
         let chain = Minted.authority.jws
         _ = try cache.chain(leaf: chain.leaf.der, intermediate: chain.intermediate.der, purpose: .jws)
@@ -90,14 +90,15 @@ import Testing
         }
     }
 
-    @Test func `what was turned away unchecked is checked when there is room again`() async throws {
+    @Test func `a chain that was refused without a check is checked once the limit allows it`() async throws {
         let cache = try cache(.init(burst: 1, perSecond: 5))
         let bad = badPair(0)
         #expect(throws: Rejection.self) {
             try cache.chain(leaf: bad.leaf, intermediate: bad.intermediate, purpose: .jws)
         }
         let chain = Minted.authority.jws
-        // At once it is turned away, unless the machine is slow; later it is sound in any case.
+        // Immediately, the chain is refused without a check, unless the machine is slow. Later it is verified in any
+        // case.
         _ = try? cache.chain(leaf: chain.leaf.der, intermediate: chain.intermediate.der, purpose: .jws)
         try await Task.sleep(for: .milliseconds(250))
         #expect(throws: Never.self) {
@@ -109,7 +110,7 @@ import Testing
         header.withUnsafeBufferPointer { cache.known(header: $0) != nil }
     }
 
-    @Test func `a header is remembered once its signature held, and not before`() throws {
+    @Test func `a header is cached only after its signature was verified`() throws {
         let verifier = try Minted.verifier()
         let sound = try Minted.minter.mint(.transaction)
         let header = sound.prefix { $0 != UInt8(ascii: ".") }
@@ -121,7 +122,7 @@ import Testing
         #expect(isKnown(header, in: verifier.cache))
     }
 
-    @Test func `headers larger than any genuine one take no room`() throws {
+    @Test func `headers that are larger than any of Apple's aren't cached`() throws {
         let cache = try cache()
         let pair = Minted.authority.jws
         let chain = try cache.chain(leaf: pair.leaf.der, intermediate: pair.intermediate.der, purpose: .jws)
@@ -132,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func `the budget for unknown chains refills`() async throws {
+    @Test func `the limit for unknown chains rises again over time`() async throws {
         let cache = try cache(.init(burst: 1, perSecond: 100))
         func code(_ number: Int) -> Rejection.Code? {
             let pair = badPair(number)
@@ -143,7 +144,7 @@ import Testing
         #expect(code(1) == .untrustedChain)
     }
 
-    @Test func `a chain for JWS is not one for receipts`() throws {
+    @Test func `a cached chain for JWS isn't used for receipts`() throws {
         let cache = try cache()
         let chain = Minted.authority.jws
         _ = try cache.chain(leaf: chain.leaf.der, intermediate: chain.intermediate.der, purpose: .jws)
@@ -153,7 +154,7 @@ import Testing
             }?.code == .unsupportedAlgorithm)
     }
 
-    @Test func `validity is checked per artifact, with a chain that is known`() throws {
+    @Test func `a known chain is checked for its validity at each artifact's signing date`() throws {
         let verifier = try Minted.verifier()
         _ = try verifier.verifyTransaction(Minted.minter.mint(.transaction), now: Minted.instant)
         let early = JWSMinter(authority: Minted.authority, signedAt: Date(timeIntervalSince1970: 1_000_000_000))
@@ -162,7 +163,7 @@ import Testing
                 == .outsideValidityPeriod)
     }
 
-    @Test func `many tasks share one cache`() async throws {
+    @Test func `many tasks can share one cache of chains`() async throws {
         let verifier = try Minted.verifier()
         let sound = try Minted.minter.mint(.appTransaction)
         let bad = try Minted.minter.mint(.appTransaction, with: .flippedHeaderBit)

@@ -17,7 +17,7 @@ import Testing
                 })
     }
 
-    @Test func `anchors come from DER and from PEM with several certificates`() throws {
+    @Test func `trust anchors are read from DER and from PEM with several certificates`() throws {
         let roots = TrustAnchors.apple.certificates.map(\.der)
         let pem = roots.map {
             "# a comment\n-----BEGIN CERTIFICATE-----\r\n\(Data($0).base64EncodedString(options: .lineLength64Characters))\r\n-----END CERTIFICATE-----\n"
@@ -26,7 +26,7 @@ import Testing
         #expect(try TrustAnchors(roots[2]).certificates.map(\.der) == [roots[2]])
     }
 
-    @Test func `a union names each certificate once`() throws {
+    @Test func `the union of trust anchors has each certificate once`() throws {
         let first = try TrustAnchors(der: [TrustAnchors.apple.certificates[0].der])
         #expect(first.union(.apple).certificates.map(\.der) == TrustAnchors.apple.certificates.map(\.der))
     }
@@ -35,11 +35,11 @@ import Testing
         "", "hello", "-----BEGIN CERTIFICATE-----\nMIIE", "-----BEGIN CERTIFICATE-----\n!!\n-----END CERTIFICATE-----",
         "-----BEGIN CERTIFICATE-----\nMAMCAQE=\n-----END CERTIFICATE-----",
     ])
-    func `a file without a readable certificate is a mistake of the configuration`(text: String) {
+    func `a file of trust anchors without a readable certificate is a configuration error`(text: String) {
         #expect(rejection { try TrustAnchors(Array(text.utf8)) }?.code == .misconfigured)
     }
 
-    @Test func `an empty list is a mistake of the configuration`() {
+    @Test func `an empty list of trust anchors is a configuration error`() {
         #expect(rejection { try TrustAnchors(der: []) }?.code == .misconfigured)
         #expect(rejection { try TrustConfiguration(anchors: [:]) }?.code == .misconfigured)
     }

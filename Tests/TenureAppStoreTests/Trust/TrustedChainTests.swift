@@ -31,7 +31,7 @@ import X509
     }
 
     @Test func `a certificate with a signature that ends within an octet is malformed`() throws {
-        // RSA-2048: 256 octets, and before them how many bits of the last one are unused.
+        // A signature of RSA-2048 has 256 octets. The octet before them has the number of unused bits.
         var der = Minted.authority.receipts.leaf.der
         der[der.count - 1] = 0
         #expect(throws: Never.self) { try ParsedCertificate(der: der) }
@@ -41,7 +41,7 @@ import X509
     }
 
     @Test(arguments: [ChainPurpose.jws, .receipt], ChainDefect.allCases)
-    func `a defect of a chain has its own reason`(purpose: ChainPurpose, defect: ChainDefect) throws {
+    func `each defect of a trusted chain has its own reason`(purpose: ChainPurpose, defect: ChainDefect) throws {
         let chain = try Minted.authority.chain(for: purpose, defect: defect, signedAt: Minted.instant)
         let anchors = try TrustAnchors(der: [
             defect == .rootExpiredAtSigning
@@ -70,7 +70,7 @@ import X509
         #expect(rejection { try validate(authority.jws, purpose: .receipt) }?.code == .unsupportedAlgorithm)
     }
 
-    @Test func `bytes behind a certificate are not ignored`() throws {
+    @Test func `a certificate with extra bytes behind it is refused`() throws {
         let chain = Minted.authority.jws
         for (leaf, intermediate) in [
             (chain.leaf.der + [0], chain.intermediate.der), (chain.leaf.der, chain.intermediate.der + [0]),
@@ -121,7 +121,7 @@ import X509
         #expect(found?.code == .untrustedChain)
     }
 
-    @Test func `test chains are not trusted under Apple's roots`() {
+    @Test func `test chains aren't trusted under Apple's roots`() {
         #expect(
             rejection { try validate(Minted.authority.jws, anchors: .apple, purpose: .jws) }?.code == .untrustedChain)
         #expect(
@@ -129,7 +129,7 @@ import X509
                 == .untrustedChain)
     }
 
-    @Test func `every flipped byte of a signer's certificate is noticed`() throws {
+    @Test func `a signer's certificate with any byte changed is refused`() throws {
         let chain = Minted.authority.jws
         for index in stride(from: 0, to: chain.leaf.der.count, by: 7) {
             var leaf = chain.leaf.der
@@ -141,7 +141,7 @@ import X509
         }
     }
 
-    @Test func `validity is that of all three certificates, ends included`() throws {
+    @Test func `a chain is valid while all three certificates are, first and last instant included`() throws {
         let chain = try Minted.authority.chain(for: .jws, defect: .leafExpiredSince, signedAt: Minted.instant)
         let trusted = try validate(chain, purpose: .jws)
         #expect(trusted.notAfter == Minted.instant.addingTimeInterval(60))
@@ -150,12 +150,12 @@ import X509
         #expect(!trusted.isValid(at: trusted.notBefore.addingTimeInterval(-1)))
     }
 
-    @Test func `Xcode's certificate counts only where it is configured, byte by byte`() throws {
+    @Test func `Xcode's certificate counts only if exactly these bytes are configured`() throws {
         let authority = Minted.authority
         let local = try locallyTrusted(
             certificate: authority.xcodeJWS.der, anchors: authority.xcodeAnchors, purpose: .jws)
         #expect(local.isLocal && local.certificates.count == 1)
-        // Of another developer's Mac.
+        // Xcode's certificate from another developer's Mac.
         let other = try AuthorityRole.xcode.recipe(for: .jws).issue(for: .p256(P256.Signing.PrivateKey()), by: nil).der
         #expect(
             rejection { try locallyTrusted(certificate: other, anchors: authority.xcodeAnchors, purpose: .jws) }?.code

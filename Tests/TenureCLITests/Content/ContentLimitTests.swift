@@ -3,7 +3,7 @@ import Foundation
 import TenureContent
 import Testing
 
-/// As large as packs may be, and one more. Sparse files have a size and take no room.
+/// Packs at each limit, and above it. The tests use sparse files, which have a size but use no disk space.
 @Suite(.timeLimit(.minutes(5))) struct `the limits of tenure content` {
     private static let piano = "app: x.y\npacks: { piano: { entitlement: a, files: piano } }"
 

@@ -6,7 +6,7 @@ import Testing
 
 /// Folders and files with names that shells and file systems treat in their own ways.
 @Suite struct `names of published files` {
-    /// As a Mac's disk may spell `Flügel ö.wav`: letters and their marks apart.
+    /// `Flügel ö.wav` with decomposed characters (a letter and a combining mark), as a Mac's disk may store the name.
     private static let decomposed = "Flu\u{308}gel o\u{308}.wav"
     private static let composed = "Fl\u{FC}gel \u{F6}.wav"
 
@@ -22,12 +22,14 @@ import Testing
         return testBed
     }
 
-    /// By their bytes: Swift's strings are equal in either form.
+    /// Compares bytes, because Swift's strings are equal in the composed and in the decomposed form.
     private func expect(_ path: String, isIn paths: [String], sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(paths.contains { $0.utf8.elementsEqual(path.utf8) }, "\(paths)", sourceLocation: sourceLocation)
     }
 
-    @Test func `names of published files are composed in the manifest, the archive and the bundle`() async throws {
+    @Test func `names of published files have composed characters in the manifest, the archive and the bundle`()
+        async throws
+    {
         let testBed = try await testBed()
         let result = try await testBed.publish("--to", testBed.folder.url("veröffentlicht hier").path)
         #expect(result.status == 0, "\(result.errors)")

@@ -48,12 +48,12 @@ import Testing
         #expect(try !Self.hasUnfinished(testBed))
     }
 
-    @Test func `the app's folder is whole at every moment of another embed, killed or not`() async throws {
+    @Test func `the embedded folder is complete at every moment of another embed, killed or not`() async throws {
         let testBed = try await ContentTestBed()
         let out = testBed.folder.url("embedded").path
         #expect(try await testBed.run("embed", "--to", out).status == 0)
         for number in 0..<200 { try testBed.write("\(number)", to: "piano/many/\(number).txt") }
-        // As fast as it can.
+        // Reads without a pause.
         let watch = Watch(out + "/content.json")
         var kills = 0
         for round in 0..<24 {
@@ -78,7 +78,8 @@ import Testing
         #expect(try testBed.folder.text("embedded/grand-piano/samples/c4.wav") == "round 23")
     }
 
-    /// As it is between the two steps in which a folder is replaced where no file system call exchanges two.
+    /// Creates the state between the two steps of replacing a folder. Two steps are needed on systems that can't
+    /// exchange two folders in one call.
     @Test func `an embed puts the app's folder back that a killed one has moved aside, with a person's own files`()
         async throws
     {

@@ -28,7 +28,7 @@ private let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ?
         }
     }
 
-    @Test func `a certain grant survives all that one customer's true history can add`() throws {
+    @Test func `a certain grant remains, whatever valid evidence of the same customer is added`() throws {
         var random = SeededRandom(seed: 5)
         for _ in 0..<2_000 * effort {
             let policy = try Calculator.policy(buildNumbers: Bool.random(using: &random) ? .increasing : .restarted)
@@ -62,7 +62,7 @@ private let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ?
         }
     }
 
-    @Test func `a right holds until its end and not at it`() throws {
+    @Test func `a right ends exactly at its end date`() throws {
         var random = SeededRandom(seed: 13)
         let policy = try Calculator.policy()
         for _ in 0..<500 * effort {
@@ -97,7 +97,7 @@ private let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ?
     }
 }
 
-/// One customer's real getting of the app: artifacts show more or less of it, and never anything else.
+/// How a customer really got the app. Each artifact shows a part of these facts, and nothing that contradicts them.
 private struct TrueAcquisition {
     let platform: Platform
     let version: String

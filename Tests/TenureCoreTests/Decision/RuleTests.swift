@@ -3,7 +3,7 @@ import Testing
 
 @testable import TenureCore
 
-/// Each rule of a decision in its own place. The rules by example are data: `Tests/PolicyCases`.
+/// Each rule of a decision alone. `Tests/PolicyCases` has examples of complete decisions.
 @Suite struct ProofRuleTests {
     private func possible(_ proof: AppProof, under policy: Policy) throws -> PossibleEras {
         EraSource(try #require(acquisitions(in: [proof]).first), under: policy, at: Calculator.now).possible
@@ -20,7 +20,7 @@ import Testing
         #expect(try possible(Calculator.app("2.1", "2014-03-01", platform: nil), under: policy).eras == paid)
     }
 
-    @Test func `a signed platform that the policy does not know proves nothing`() throws {
+    @Test func `a signed platform that the policy doesn't have proves nothing`() throws {
         let policy = try Calculator.policy(eras: [
             Era(name: "paid", model: .paid),
             Era(
@@ -34,7 +34,7 @@ import Testing
         #expect(decision.findings.contains(.platformNotInPolicy(.macOS)))
     }
 
-    @Test func `in a changeover window both eras remain, whatever the version`() throws {
+    @Test func `in a changeover window both eras are possible, whatever the version`() throws {
         let policy = try Calculator.policy()
         for version in ["37", "120", "1.x", nil] {
             let proof = Calculator.app(version, "2015-06-10T20:00:00Z")
@@ -44,8 +44,7 @@ import Testing
         }
     }
 
-    @Test func `contradicting proofs are resolved by the earlier date, or by a version that is to be believed`() throws
-    {
+    @Test func `contradicting proofs are resolved by the earlier date, or by a version of a reliable kind`() throws {
         let increasing = try Calculator.policy()
         let early = try possible(Calculator.app("130", "2014-02-01"), under: increasing)
         #expect(early.eras == paid && early.contradiction == .dateBeforeVersion)
@@ -66,17 +65,19 @@ import Testing
 
     private let refunded = Calculator.app("37", "2014-05-01", signed: "2014-06-02", revoked: "2014-06-01")
 
-    @Test func `a refund of the app ends what its era gave, at its instant`() throws {
+    @Test func `a refund of the app ends the era's rights at the instant of the refund`() throws {
         #expect(try outcome([refunded]).outcome == .denied)
         #expect(try outcome([refunded], at: "2014-05-31").until == date("2014-06-01"))
     }
 
-    @Test func `an older artifact played back restores nothing`() throws {
+    @Test func `an artifact that was signed before the refund restores no right`() throws {
         #expect(try outcome([refunded, Calculator.app("37", "2014-05-01", signed: "2014-05-20")]).outcome == .denied)
         #expect(try outcome([refunded, Calculator.app("37", "2014-05-01", signed: "2014-06-02")]).outcome == .denied)
     }
 
-    @Test func `bought again while the app was paid is certain, downloaded later is undetermined`() throws {
+    @Test func `after a refund, buying the app again gives a right, and only downloading the free app is undetermined`()
+        throws
+    {
         let again = Calculator.app("37", "2014-05-01", signed: "2015-05-01")
         #expect(try outcome([refunded, again], inDoubt: .undetermined).outcome == .granted)
         let later = Calculator.app("37", "2014-05-01", signed: "2017-01-01")
@@ -87,17 +88,17 @@ import Testing
         }
     }
 
-    @Test func `refunded after the change it was only free since`() throws {
+    @Test func `after a refund in the free era, a download of the free app gives no right back`() throws {
         let late = Calculator.app("37", "2014-05-01", signed: "2015-09-02", revoked: "2015-09-01")
         #expect(try outcome([late, Calculator.app("37", "2014-05-01", signed: "2017-01-01")]).outcome == .denied)
     }
 
-    @Test func `a receipt restores nothing, since it cannot say that the app was refunded`() throws {
+    @Test func `a receipt restores no right after a refund, since receipts never show refunds of the app`() throws {
         let receipt = Calculator.app("37", "2014-05-01", platform: nil, signed: "2015-05-01", id: nil, kind: .receipt)
         #expect(try outcome([refunded, receipt]).outcome == .denied)
     }
 
-    @Test func `the server's variant can't show a refund, unless it has a revocation date`() throws {
+    @Test func `a server's app transaction shows a refund only by a revocation date`() throws {
         func server(signed: String, revoked: String? = nil) -> AppProof {
             Calculator.app("37", "2014-05-01", signed: signed, kind: .serverAppTransaction, revoked: revoked)
         }
@@ -142,13 +143,13 @@ import Testing
         #expect(try decide(honor, Calculator.app("37", "2014-05-01")).until == date("2016-06-10T18:00:00Z"))
         let mac = Calculator.app("1.9", "2014-05-01", platform: .macOS)
         #expect(try decide(honor, mac).until == date("2016-06-12T18:00:00Z"))
-        // Without a signed platform the latest end counts, since the customer is favored.
+        // Without a signed platform the latest end counts, because doubt favors the customer.
         let undated = Calculator.app(nil, "2014-05-01", platform: nil)
         #expect(try decide(honor, undated).until == date("2016-06-12T18:00:00Z"))
         #expect(try decide(honor, undated, at: "2016-06-12T18:00:00Z").outcome == .denied)
     }
 
-    @Test func `a length that has nothing to count from is undetermined, and without end in the last era`() throws {
+    @Test func `a length without a start date is undetermined, and in the last era it has no end`() throws {
         let policy = try Calculator.policy(
             eras: [
                 Era(name: "paid", model: .paid),
@@ -185,7 +186,7 @@ import Testing
         originalTransactionID: "1", productID: Calculator.yearly, gracePeriodExpiresDate: date("2015-07-05"),
         isInBillingRetryPeriod: true, signedDate: date("2015-06-30"))
 
-    @Test func `grace continues the latest period, and billing retry alone does not`() throws {
+    @Test func `a grace period extends the latest period, and billing retry alone doesn't`() throws {
         #expect(try decide(yearly(until: "2015-06-30"), renewals: [failing]).until == date("2015-07-05"))
         let retry = Renewal(
             originalTransactionID: "1", productID: Calculator.yearly, gracePeriodExpiresDate: nil,
@@ -199,7 +200,7 @@ import Testing
         #expect(try Calculator.decide(evidence, under: try Calculator.policy()).outcome == .denied)
     }
 
-    @Test func `a period in which another product of the subscription begins was replaced by it`() throws {
+    @Test func `a subscription period ends when a period of another product of the subscription begins`() throws {
         func period(_ id: String, _ product: String, _ start: String, until: String) -> Purchase {
             Purchase(
                 transactionID: id, originalTransactionID: "1", productID: product, type: .autoRenewable,
@@ -212,13 +213,13 @@ import Testing
         let other = period("2", "com.example.other", "2015-03-01", until: "2015-04-01")
         #expect(replaced([year, other]) == ["1"])
         #expect(replaced([other, year]) == ["1"])
-        // The next period, a downgrade, begins where this one ends; and its own product's next one replaces nothing.
+        // A downgrade begins at the end of this period. The next period of the same product replaces nothing.
         #expect(replaced([year, period("2", "com.example.other", "2016-01-01", until: "2017-01-01")]).isEmpty)
         #expect(replaced([year, period("2", Calculator.yearly, "2015-12-31", until: "2016-12-31")]).isEmpty)
         #expect(try decide(year).outcome == .granted)
     }
 
-    @Test func `grace does not revive a refunded period through the one before it`() throws {
+    @Test func `a grace period of the period before doesn't restore a refunded period`() throws {
         let evidence = Calculator.evidence(
             [Calculator.app("130", "2015-07-01")],
             transactions: [
@@ -256,7 +257,7 @@ import Testing
             entitlement: "everything", acquisition: right.acquisition, policy: generous, until: right.until)
     }
 
-    @Test func `a promise binds against policy edits, a renamed entitlement among them`() throws {
+    @Test func `a promise keeps a right after edits of the policy, also after an entitlement was renamed`() throws {
         let kept = try Calculator.decide(Calculator.evidence([proof]), promises: [promise()], under: strict)
         #expect(kept.outcome == .granted && kept.findings.first == .promise(until: nil))
         let renamed = try Policy(
@@ -267,10 +268,10 @@ import Testing
         #expect(decisions.map(\.outcome) == [.denied, .granted])
     }
 
-    @Test func `a refund of that acquisition ends it, and of no other`() throws {
+    @Test func `a refund ends the promises of the refunded acquisition, and no others`() throws {
         let refunded = Calculator.app("37", "2014-05-01", signed: "2015-06-29", revoked: "2015-06-28")
         let ended = try Calculator.decide(Calculator.evidence([proof, refunded]), promises: [promise()], under: strict)
-        // What was signed after the refund was signed when the app was only free.
+        // The artifact after the refund was signed when the app was already free.
         #expect(ended.outcome == .denied)
         let only = try Calculator.decide(Calculator.evidence([refunded]), promises: [promise()], under: strict)
         #expect(only.outcome == .denied && only.findings.contains(.promiseEnded))
@@ -304,7 +305,8 @@ import Testing
             entitlements: [
                 Entitlement(name: "everything", honors: [Honor(era: "paid"), Honor(era: "promo", until: end)])
             ])
-        // Paid on iOS and freemium on macOS, of an acquisition that nothing names; and one in the promo.
+        // The first acquisition has no ID and no platform: paid on iOS, or free on macOS. The second is in the
+        // promotion.
         let unnamed = Calculator.app("2.1", nil, platform: nil, id: nil)
         let named = Calculator.app("110", "2015-04-01")
         var decision = try Calculator.decide(Calculator.evidence([unnamed, named]), under: policy)

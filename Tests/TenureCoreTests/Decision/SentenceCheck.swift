@@ -2,8 +2,8 @@ import Foundation
 
 @testable import TenureCore
 
-/// Compares a sentence with the facts of its decision. It knows claims, not templates: a sentence may say less than the facts
-/// do, and nothing else.
+/// Compares a sentence with the facts of its decision. It finds claims in the text without using the templates. A
+/// sentence may leave out facts, but must not claim anything else.
 struct SentenceCheck {
     let decision: Decision
     let text: String
@@ -14,7 +14,7 @@ struct SentenceCheck {
     private let entitlement: Entitlement?
     private var problems: [String] = []
 
-    /// What in the text contradicts a fact, or can't be sent.
+    /// The parts of the text that contradict a fact, or that support can't send to a customer.
     static func problems(in text: String, of decision: Decision, titled title: String) -> [String] {
         var check = SentenceCheck(decision: decision, text: text, title: title)
         check.checkForm()
@@ -50,7 +50,7 @@ struct SentenceCheck {
     private mutating func checkForm() {
         require(text.hasSuffix(".") && !text.hasSuffix(".."), "it doesn't end with a period")
         var words = text.replacingOccurrences(of: title, with: "title").split(separator: " ").count
-        // The name of a test customer is for testers.
+        // The words about the persona don't count, because only testers see them.
         if says("As the test customer “") { words -= 5 }
         require(words < 60, "it has \(words) words")
         let sentences = text.components(separatedBy: ". ").count
@@ -122,7 +122,7 @@ struct SentenceCheck {
         let limits = (entitlement?.honors ?? []).flatMap { [$0.boughtSince, $0.boughtBefore] }.compactMap(\.self)
         for (day, before) in datesInText {
             if before.hasSuffix("through") {
-                // The last day of a right that ends with it, in UTC or everywhere.
+                // The last day of a right, by UTC or in every time zone.
                 let ends = [day.midnight.addingTimeInterval(86_400), day.midnight.addingTimeInterval(129_600)]
                 require(facts.contains(where: ends.contains), "no right ends with \(day)")
             } else if before.hasSuffix("between") || before.hasSuffix("and") && says("between")
@@ -148,7 +148,7 @@ struct SentenceCheck {
         }
     }
 
-    /// The eras of which the text speaks: those of the deciding reason.
+    /// The eras that the text may mention: those of the deciding reason.
     private var decidingEras: EraSet? {
         switch decision.findings.first {
         case .eraHonored(let eras): eras
@@ -214,7 +214,7 @@ struct SentenceCheck {
     }
 
     private mutating func checkClaims() {
-        // Acquiring isn't paying.
+        // An app that was acquired may have been free, so this doesn't mean that the customer paid.
         for words in ["not buy", "n't buy", "n't bought", "n't paid", "not pay", "never bought", "n't pay"]
         where says(words) {
             problems.append("it says “\(words)”")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TenureCore
 
-/// Each template against each combination of facts: no sentence contradicts one.
+/// Checks each template with each combination of facts: no sentence may contradict a fact.
 @Suite struct SentenceFactsTests {
     // MARK: Customers
 
@@ -23,7 +23,7 @@ import Testing
                 }
             }
         }
-        // The facts reach the templates.
+        // The combinations lead to each of these reasons.
         let reached: [Reason.Code] = [
             .eraHonored, .eraNotHonored, .inDoubt, .noHonors, .noAcquisition, .outsideWindow, .honorEnded, .appRefunded,
             .boughtAgain, .licenseEnded, .product, .gracePeriod, .billingRetry, .expired, .refunded, .upgraded,
@@ -33,7 +33,9 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `nor does support, a promise, a persona or a test environment make one wrong`(_ hasTitles: Bool) throws {
+    func `customers' sentences stay true with a support decision, a promise, a persona or a test environment`(
+        _ hasTitles: Bool
+    ) throws {
         let now = date("2015-07-01")
         var findings = Findings()
         for environments in Policy.TestEnvironments.allCases {
@@ -57,7 +59,7 @@ import Testing
         #expect(findings.problems == [:])
     }
 
-    /// What was found, with one example of each problem.
+    /// The problems that were found, with one example of each.
     private struct Findings {
         var problems: [String: String] = [:]
         var codes: Set<String> = []
@@ -71,7 +73,8 @@ import Testing
             let versions: [String?]
         }
 
-        /// Whether the same text of the same facts wasn't checked yet: most purchases matter to few entitlements.
+        /// Whether the same text wasn't checked with the same facts before. Most purchases affect few entitlements, so
+        /// texts repeat.
         mutating func isNew(_ text: String, of decision: Decision) -> Bool {
             let versions = decision.context.acquisitions.map(\.originalAppVersion)
             return checked.insert(
@@ -105,7 +108,7 @@ import Testing
     func `no reason's sentence contradicts a fact of another reason`(_ outcome: Decision.Outcome) throws {
         var findings = Findings()
         var leading: Set<Reason.Code> = []
-        // What is sold and honored matters to denials only.
+        // Only denials depend on what is sold and on the honored eras.
         let all = try Facts.policies()
         for policy in outcome == .denied ? all : [all[7], all[15], all[16]] {
             let isSold = !policy.entitlements[0].products.isEmpty
@@ -127,7 +130,7 @@ import Testing
 
     // MARK: The check itself
 
-    @Test func `a broken template of a sentence is noticed`() throws {
+    @Test func `the check of the sentences finds a wrong template`() throws {
         let policy = try Facts.policy(hasTitles: true, inDoubt: .favorCustomer)
         func notices(_ proof: AppProof?, _ old: String, _ new: String, of entitlement: String = "everything") throws {
             let decisions = decide(Calculator.evidence([proof].compactMap(\.self)), under: policy, at: Calculator.now)
@@ -193,7 +196,7 @@ private enum Facts {
         let season = Entitlement.Product(
             id: "com.example.season", title: title("Season Pass", "Saisonkarte"), length: CalendarPeriod(months: 3))
         let coins = Entitlement.Product(id: "com.example.coins", title: title("Coins", "Taler"))
-        // Noon is where the last day of June ends everywhere.
+        // At noon UTC on July 1, the last day of June has ended in every time zone.
         let lastDay = date("2015-07-01T12:00:00Z")
         return try Policy(
             app: Policy.App(bundleID: "com.example.calculator"),
@@ -235,7 +238,7 @@ private enum Facts {
 
     private static let other = AcquisitionID.appTransaction("700000000000002")
 
-    /// What the App Store signed of the app, for one customer each.
+    /// What the App Store signed about the app, for one customer each.
     static let proofs: [[AppProof]] = [
         [],
         [Calculator.app("37", "2014-05-01")],
@@ -350,7 +353,7 @@ private enum Facts {
     private static let free = EraSet(from: 1, to: 2)
     private static let both = EraSet(from: 0, to: 2)
 
-    /// Every reason at least once; the test says so.
+    /// Every reason at least once, which a test checks.
     static let findings: [Finding] = [
         .eraHonored(paid), .eraHonored(both), .eraNotHonored(paid), .eraNotHonored(free), .eraNotHonored(both),
         .inDoubt(honored: paid, others: free), .noHonors, .nothingToCompare, .noAcquisition, .outsideWindow(era: 0),
@@ -366,7 +369,7 @@ private enum Facts {
         .preorder(date("2014-04-20")), .testEnvironment, .persona, .personaRefused,
     ]
 
-    /// What the proofs say, and what purchases and support add.
+    /// Reasons from proofs, from purchases and from support.
     static let others: [[Finding]] = [
         [.versionMissing, .dateMissing],
         [.version(0, eras: paid), .dateMissing],

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TenureCore
 
-/// Every template, letter by letter: people read them.
+/// Compares each template's complete sentence, because customers read it.
 @Suite struct SentenceTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let outcome: Decision.Outcome
@@ -75,7 +75,7 @@ import Testing
         ),
         granted(
             .supportGrant(until: nil), says: "“everything” is yours permanently: our support team gave it to you."),
-        // At midnight February 29 is over, and March 1 isn't included.
+        // A right that ends at midnight includes February 29, and not March 1.
         granted(
             .supportGrant(until: midnight), until: midnight,
             says: "“everything” is yours through February 29, 2016: our support team gave it to you."),
@@ -163,7 +163,7 @@ import Testing
         denied(
             .honorEnded(era: 0, at: evening), proofs[0], proofs[1],
             says: "“everything” came with your copy of the app until February 29, 2016. \(help)\(write)"),
-        // `until` includes its day, everywhere.
+        // `until` includes its day in every time zone.
         denied(
             .honorEnded(era: 0, at: noon), proofs[0], proofs[1], policy: SentencePolicy(hasLastDay: true),
             says: "“everything” came with your copy of the app through February 29, 2016. \(help)\(write)"),
@@ -224,14 +224,14 @@ import Testing
             says:
                 "“everything” isn't included with your copy: you got the app on May 1, 2014, and it's for people who got it between June 10, 2014 and July 9, 2014. \(help)\(then)"
         ),
-        // Days of the policy favor the customer around the globe, and are named as they are written.
+        // A day in the policy counts in every time zone, and the sentence names the day as the policy has it.
         denied(
             .outsideWindow(era: 0), proofs[0], proofs[1],
             policy: SentencePolicy(since: "2014-06-09T10:00:00Z", before: "2014-07-10T12:00:00Z"),
             says:
                 "“everything” isn't included with your copy: you got the app on May 1, 2014, and it's for people who got it between June 10, 2014 and July 9, 2014. \(help)\(then)"
         ),
-        // Some hours of their day count: naming the day would deny what it says.
+        // Only some hours of this day count, so a sentence that names the day would be wrong.
         denied(
             .outsideWindow(era: 0), proofs[0], proofs[1], policy: SentencePolicy(since: "2014-05-01T09:00:00Z"),
             says:
@@ -257,7 +257,7 @@ import Testing
     private static let notFree =
         "isn't included with your copy: you got the app on May 1, 2014 (build 37), when it was free."
 
-    /// What is offered beside the reason.
+    /// What the sentence offers in addition to the reason.
     private static let sales = [
         denied(
             .eraNotHonored(free), lateProofs[0], lateProofs[1], policy: SentencePolicy(trial: .sessions(5)),
@@ -346,7 +346,7 @@ import Testing
         undetermined(.promiseEnded, says: "the App Store's records don't settle it. \(settle)"),
     ]
 
-    /// How somebody got the app, as far as it is known.
+    /// The known facts about how a customer got the app.
     private static let acquisitions = [
         granted(
             .eraHonored(paid), proofs[0], proofs[1],
@@ -391,7 +391,7 @@ import Testing
     ]
 }
 
-/// The Calculator's policy, with what sentences depend on.
+/// The Calculator's policy, with everything on which sentences depend.
 struct SentencePolicy: Sendable {
     var hasTitles = false
     var isSold = true

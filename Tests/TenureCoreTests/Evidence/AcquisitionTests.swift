@@ -28,7 +28,7 @@ import Testing
         let one = Calculator.app("37", "2014-05-01", id: .appTransaction("1"))
         let other = Calculator.app("37", "2014-05-01", id: .appTransaction("2"))
         #expect(acquisitions(in: [one, other]).count == 2)
-        // What has no id joins one of them, and never both.
+        // An artifact without an ID joins one of the two acquisitions, and never both.
         let without = Calculator.app("37", "2014-05-01", id: nil)
         #expect(acquisitions(in: [one, other, without]).count == 2)
     }

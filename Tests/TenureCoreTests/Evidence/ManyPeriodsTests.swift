@@ -16,7 +16,7 @@ import Testing
             expiresDate: length.map { date.addingTimeInterval(Double($0) * 3600) }, signedDate: start)
     }
 
-    /// As the rule says it: replaced by another product's period that begins within.
+    /// Applies the rule directly: a period ends when a period of another product begins within it.
     private static func isReplaced(_ old: Purchase, among all: [Purchase]) -> Bool {
         guard let start = old.purchaseDate, let end = old.expiresDate else { return false }
         return all.contains { new in
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `a period in which another product's begins is replaced, in whatever order they come`() {
+    @Test func `a subscription period ends when a period of another product begins, in any order of the artifacts`() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<300 {
             let periods = (0..<Int.random(in: 2...12, using: &random)).map { number in
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `each renewal info belongs to the last period of its product`() {
+    @Test func `renewal info belongs to the last period of its product`() {
         let purchases = (0..<40).map {
             Self.period($0, at: $0, for: 1, product: $0.isMultiple(of: 2) ? "a" : "b", of: "\($0 % 4)")
         }

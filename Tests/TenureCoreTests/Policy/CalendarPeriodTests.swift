@@ -23,10 +23,10 @@ import Testing
 
     @Test(arguments: [
         "", "P", "P0D", "1Y", "P1", "P1H", "PT1H", "P1D1Y", "P1Y1Y", "P-1Y", "P123456D", "p1y", "P1.5Y",
-        // What is put together has more digits than are read.
+        // In days or months, these periods have more digits than a period may have.
         "P14286W", "P99999W99999D", "P99999Y12M",
     ])
-    func `what is no calendar period is not read`(text: String) {
+    func `a text that isn't a calendar period is refused`(text: String) {
         #expect(CalendarPeriod(iso8601: text) == nil)
     }
 
@@ -39,7 +39,7 @@ import Testing
         ("9999-12-31T23:59:59Z", true), ("9999-12-31T23:59:59-08:00", false), ("0000-01-01T00:00:00Z", true),
         ("0000-01-01T00:00:00+01:00", false), ("9999-12-31T23:59:60Z", false),
     ])
-    func `an instant is read where it can be written with four digits of a year`(text: String, isRead: Bool) {
+    func `an instant is read only if its year has four digits`(text: String, isRead: Bool) {
         let instant = Date(rfc3339: text)
         #expect((instant != nil) == isRead)
         if let instant { #expect(Date(rfc3339: instant.rfc3339) == instant) }
@@ -61,7 +61,7 @@ import Testing
         #expect(CivilDay("2015-02-29") == nil && CivilDay("2015-13-01") == nil && CivilDay("2015-1-01") == nil)
     }
 
-    @Test func `a date beyond all calendars stays as it is`() throws {
+    @Test func `adding a period to a date beyond the calendar's range doesn't change the date`() throws {
         let period = try #require(CalendarPeriod(iso8601: "P1Y"))
         let far = Date(timeIntervalSince1970: 1e300)
         #expect(period.end(from: far) == far)

@@ -6,10 +6,10 @@ import Testing
 
 struct ReleaseListOrderTests {
     private static let start = date("2015-06-01")
-    /// At an odd hour, at which no release begins by chance.
+    /// The time of the change. It has an unusual hour, so that no release has the same instant by chance.
     private static let change = date("2015-06-04T03:00:00Z")
 
-    /// Some releases, oldest first, of which the list has a day, an instant or nothing.
+    /// Releases from the oldest on. The list has a day, an instant or no date of each.
     private static func releases(_ random: inout SeededRandom) -> [Release] {
         let hours = (0..<Int.random(in: 2...4, using: &random)).map { _ in Int.random(in: 0..<18, using: &random) * 8 }
         let builds = ["119", "120", "121", "122"].shuffled(using: &random)
@@ -37,7 +37,7 @@ struct ReleaseListOrderTests {
             guard let version = release.originalAppVersion else { continue }
             expected[version] = (expected[version] ?? EraSet()).union(possible.eras[place])
         }
-        // Some lists contradict the boundary: then there is no such time.
+        // If the list contradicts the boundary, no time is possible.
         for (version, eras) in expected where !eras.isEmpty {
             #expect(
                 found[version] == eras,
@@ -45,7 +45,7 @@ struct ReleaseListOrderTests {
         }
     }
 
-    @Test func `of two builds with one number both times of sale count, and a boundary is where it was listed first`() {
+    @Test func `two builds with one number have both times of sale, and a boundary is at the first of them`() {
         func release(_ build: String, _ date: String) -> Release {
             Release(
                 platform: .iOS, version: nil, build: AppVersion(build),
@@ -69,7 +69,7 @@ struct ReleaseListOrderTests {
         #expect(eras("4") == [])
     }
 
-    @Test func `releases of a boundary's day follow it as listed, where the boundary has no instant`() {
+    @Test func `releases on the day of a boundary without an instant are ordered by the list`() {
         let list = ReleaseList(
             ["119", "120", "121"].map {
                 Release(

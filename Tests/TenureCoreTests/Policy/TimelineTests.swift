@@ -4,7 +4,7 @@ import Testing
 @testable import TenureCore
 
 @Suite struct TimelineTests {
-    @Test func `eras that begin with one version stay together`() throws {
+    @Test func `a version can't separate eras that begin with the same version`() throws {
         let policy = try Calculator.policy(eras: [
             Era(name: "paid", model: .paid),
             Era(
@@ -19,7 +19,7 @@ import Testing
         #expect(timeline.eras(enclosing: try #require(AppVersion("120"))) == EraSet(from: 1, to: 3))
     }
 
-    @Test func `a boundary without a version does not separate its two eras`() throws {
+    @Test func `a boundary without a version doesn't separate its two eras`() throws {
         let policy = try Calculator.policy(eras: [
             Era(name: "paid", model: .paid),
             Era(
@@ -107,27 +107,27 @@ import Testing
         #expect(try eras(of: "37", releases: list, boundary: change) == EraSet(from: 0, to: 2))
     }
 
-    @Test func `a release at the very instant of the change belongs to the new era only`() throws {
+    @Test func `a release at the exact instant of the change belongs only to the new era`() throws {
         let list = [("119", Release.Moment.instant(date("2015-05-01"))), ("120", .instant(Calculator.iOSChange))]
         #expect(try eras(of: "119", releases: list, boundary: change) == EraSet(from: 0, to: 1))
         #expect(try eras(of: "120", releases: list, boundary: change) == EraSet(from: 1, to: 2))
     }
 
-    @Test func `a listed day is any instant of it anywhere, against an instant`() throws {
+    @Test func `a release listed with a day can have been at any instant of this day in any time zone`() throws {
         let list = [("119", try day("2015-05-01")), ("121", try day("2015-06-10")), ("122", try day("2015-06-12"))]
         #expect(try eras(of: "119", releases: list, boundary: change) == EraSet(from: 0, to: 2))
         #expect(try eras(of: "121", releases: list, boundary: change) == EraSet(from: 0, to: 2))
         #expect(try eras(of: "122", releases: list, boundary: change) == EraSet(from: 1, to: 2))
     }
 
-    @Test func `two listed days compare by day, and a boundary without an instant takes its version's`() throws {
+    @Test func `two listed days are compared by day, and a boundary without an instant has its version's day`() throws {
         let list = [("119", try day("2015-05-01")), ("120", try day("2015-06-10")), ("121", try day("2015-06-12"))]
         let undated = Beginning.at(version: AppVersion("120"), date: nil)
         #expect(try eras(of: "119", releases: list, boundary: undated) == EraSet(from: 0, to: 1))
         #expect(try eras(of: "120", releases: list, boundary: undated) == EraSet(from: 1, to: 2))
     }
 
-    @Test func `a boundary that sits on no release cannot separate`() throws {
+    @Test func `a boundary at a version that the release list doesn't have can't separate eras`() throws {
         let list = [("119", try day("2015-05-01")), ("121", try day("2015-06-12"))]
         let undated = Beginning.at(version: AppVersion("120"), date: nil)
         #expect(try eras(of: "119", releases: list, boundary: undated) == EraSet(from: 0, to: 2))

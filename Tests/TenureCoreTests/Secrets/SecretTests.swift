@@ -15,7 +15,7 @@ import Testing
         case failed(Holder)
     }
 
-    @Test func `a secret shows in no text, dump, mirror, error or encoding of what holds it`() throws {
+    @Test func `no text, dump, mirror, error or encoding of a value shows the secret in it`() throws {
         let holder = Holder()
         var dumped = ""
         dump(holder, to: &dumped)
@@ -51,7 +51,7 @@ import Testing
         ),
         ("-----BEGIN PRIVATE KEY-----\nMIG", "-----BEGIN <redacted>"),
     ])
-    func `a secret is hidden in what an operator wrote where it can be recognized`(text: String, shown: String) {
+    func `a secret is hidden where it can be recognized in a text that an operator wrote`(text: String, shown: String) {
         #expect(text.hidingCredentials == shown)
     }
 

@@ -30,15 +30,15 @@ import Testing
     }
 
     @Test(arguments: ["", " ", "1.x", "1..2", "-1", "１", "1.", ".1", ".", "1 2", "2.0b", "1\u{A0}", "+1", "1\u{0}"])
-    func `anything else isn't a version`(text: String) {
+    func `texts other than digits and periods aren't versions`(text: String) {
         #expect(AppVersion(text) == nil)
     }
 
-    @Test func `1 0 0 1 and 1 1 do not hash as one`() throws {
+    @Test func `the versions 1 0 0 1 and 1 1 have different hashes`() throws {
         #expect(Set(["1.0.0.1", "1.1", "1.0.1"].compactMap { AppVersion($0) }).count == 3)
     }
 
-    @Test func `the order is total over random versions`() throws {
+    @Test func `the order of random versions is total`() throws {
         var random = SeededRandom(seed: 7)
         let versions = (0..<60).compactMap { _ in
             AppVersion(

@@ -144,7 +144,7 @@ struct GroupingTests {
         #expect(outcome.anonymousIDs == [.init(id: "x", accounts: 11)])
     }
 
-    @Test func `names connect two lines through a third line`() async throws {
+    @Test func `two lines are connected if a third line shares an ID with each`() async throws {
         // The purchase leads to the exported id, the id to the receipt, and the receipt to the account.
         let lines = [
             try transaction("9", of: nil),
@@ -155,7 +155,7 @@ struct GroupingTests {
         #expect(try await customers(lines) == 1)
     }
 
-    @Test func `a name that two customers share joins no lines`() async throws {
+    @Test func `an exported id that two customers share joins no lines`() async throws {
         let lines = [
             "{\"appTransaction\":\"\(try appTransaction("1"))\",\"transactions\":[\"\(try transaction("9", of: nil))\"]}",
             "{\"appTransaction\":\"\(try appTransaction("2"))\",\"transactions\":[\"\(try transaction("9", of: nil))\"]}",

@@ -35,7 +35,8 @@ struct FailConditionTests {
         #expect(verdicts[6].fails)
     }
 
-    @Test func `a limit itself is no more and no less than the limit`() throws {
+    @Test func `a value equal to the limit satisfies neither a condition with more than nor one with less than`() throws
+    {
         let losing = try report([]).tally.losing
         let verdicts = try report(["lost>=\(losing)", "lost>\(losing)", "lost<=\(losing)", "lost<\(losing)"]).verdicts
         #expect(losing > 0 && verdicts.map(\.fails) == [true, false, true, false])

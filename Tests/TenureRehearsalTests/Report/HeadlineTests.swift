@@ -7,7 +7,7 @@ import Testing
 
 @testable import TenureRehearsal
 
-/// The sentence for people who read nothing else.
+/// The first sentence of the report, for readers who read nothing else.
 struct HeadlineTests {
     /// Sold until June 2015, and free since. Nothing honors the paid era.
     private static func policy(acknowledging findings: [LintFinding] = []) throws -> Policy {

@@ -17,7 +17,7 @@ import Testing
             .map { $0.split(separator: " ").joined(separator: " ") }
     }
 
-    @Test func `packaging of the container installs by the script that the tests run, and by nothing else`() throws {
+    @Test func `the container file installs dependencies only with the script that the tests run`() throws {
         let instructions = try instructions()
         let install = try #require(instructions.firstIndex(of: "RUN Scripts/install-dependencies build"))
         let build = try #require(instructions.firstIndex { $0.hasPrefix("RUN swift build") })

@@ -138,7 +138,10 @@ import Testing
         #expect(try Data(contentsOf: old) == Data("{}".utf8))
     }
 
-    @Test func `a version stays while another process uses it, for a week after that last said so`() throws {
+    @Test
+    func `a version stays while another process uses it, and for a week after that process last confirmed the use`()
+        throws
+    {
         let folder = try Folder()
         try FileManager.default.createDirectory(atPath: folder.path + "/users", withIntermediateDirectories: true)
         let note = folder.url("users/0123.\(getppid())")

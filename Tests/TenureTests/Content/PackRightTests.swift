@@ -72,7 +72,7 @@ import Testing
         await #expect(throws: Tenure.AssetPackError.notEntitled("piano")) { try await piano.url(for: "a.txt") }
     }
 
-    @Test func `that is bought later doesn't begin a download that ended without it`() async throws {
+    @Test func `a right that is bought later doesn't begin a download that ended without the right`() async throws {
         let store = FakeStore { $0.app = InventedApp.newcomer() }
         let testBed = try ContentTestBed(Self.files, unlock: .product(Self.loops), store: store) {
             $0.options.whileUndetermined = .deny
@@ -119,7 +119,7 @@ import Testing
         #expect(await piano.reaches { $0 == .notEntitled } == .notEntitled)
     }
 
-    @Test func `ends with a subscription that grants nothing else`() async throws {
+    @Test func `the right to an asset pack ends with the subscription that grants it`() async throws {
         let (monthly, end) = ("com.example.loops.monthly", InventedApp.now.addingTimeInterval(3600))
         let testBed = try ContentTestBed(
             Self.files, unlock: .product(monthly),

@@ -132,7 +132,7 @@ import Testing
             // The first app goes on in this process, so the next one has a copy of its files.
             let copy = testBed.folder.url("copy")
             try FileManager.default.copyItem(at: testBed.folder.url("device"), to: copy)
-            // It may belong to a process that runs.
+            // The copied file names a process that still runs.
             try? FileManager.default.removeItem(at: testBed.folder.url("copy/content/transfer.json"))
             let transport = ArrangedTransport()
             let tenure = served.device(try .owner()) { setup in

@@ -66,7 +66,9 @@ import Testing
         #expect(testBed.server.faultsLeft == 0)
     }
 
-    @Test func `continue when the customer asks, although the server wants a pause of centuries`() async throws {
+    @Test func `downloads continue when the customer asks, although the server requests a pause of centuries`()
+        async throws
+    {
         let testBed = try ContentTestBed(Self.files, faults: [.status(503, headers: ["Retry-After: 1000000000000"])])
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]

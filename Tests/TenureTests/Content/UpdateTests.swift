@@ -58,7 +58,7 @@ import Testing
         #expect(after >= before + 300_000 && after < before + 320_000, "\(before), then \(after)")
     }
 
-    @Test func `updates fetch a file again that is damaged in the installed version`() async throws {
+    @Test func `updates fetch a file again if the installed version of it is damaged`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `never go back to an older catalog, also in steps`() async throws {
+    @Test func `updates of asset packs never go back to an older catalog, also in steps`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let publication = try testBed.publish(Self.files)
         let current = publication.catalog
@@ -146,7 +146,9 @@ import Testing
         }
     }
 
-    @Test func `fail if the catalog names another size of the archive than its manifest`() async throws {
+    @Test func `updates of asset packs fail if the catalog and the manifest state different sizes of the archive`()
+        async throws
+    {
         let testBed = try ContentTestBed(Self.files)
         let catalog = try testBed.publish(Self.files).catalog
         let packs = catalog.catalog.packs.map { pack in

@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `The folder of the local state that cannot be written doesn't prevent answers`() async throws {
+    @Test func `The folder of the local state that can't be written doesn't prevent answers`() async throws {
         try await withFolder { folder in
             // A file is in place of the folder.
             try Data().write(to: folder)

@@ -97,7 +97,7 @@ enum DeviceReceipts {
         }
     }
 
-    @Test func `A Mac app with a receipt has the distribution of its code signature if the receipt cannot be read`() {
+    @Test func `A Mac app with a receipt has the distribution of its code signature if the receipt can't be read`() {
         for receipt in [nil, Data(), Data([1, 2, 3])] {
             #expect(Tenure.Distribution.ofMacApp(receipt: receipt) { true } == .testFlight)
             #expect(Tenure.Distribution.ofMacApp(receipt: receipt) { false } == .appStore)

@@ -58,7 +58,7 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
     }
 
     @Test(arguments: moods)
-    func `a StoreKit that fails doesn't deny a subscription in its grace period if its status cannot be read`(
+    func `a StoreKit that fails doesn't deny a subscription in its grace period if its status can't be read`(
         _ mood: FakeStore.Mood
     ) async {
         let store = FakeStore {

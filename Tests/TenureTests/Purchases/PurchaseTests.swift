@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `a purchase that the app made counts once it is processed, in every form of StoreKit's result`()
+    @Test func `a purchase that the app made counts once it is processed, whichever form StoreKit's result has`()
         async throws
     {
         let forms: [@Sendable (Tenure, Product.PurchaseResult) async throws -> Tenure.PurchaseResult] = [
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `a purchase that StoreKit cannot verify throws, grants nothing and stays unfinished`() async throws {
+    @Test func `a purchase that StoreKit can't verify throws, grants nothing and stays unfinished`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { device in
                 let tenure = try served.start()
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test func `nothing is finished where the policy can't be read`() async throws {
+    @Test func `no purchase is finished by a client with a policy that can't be read`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { _ in
                 let missing = served.folder.appendingPathComponent("tenure.json")

@@ -22,7 +22,7 @@ private func store(receipt: Data?) -> FakeStore {
         #expect(request.deviceIdentifier == identifier)
     }
 
-    @Test func `the identifier of the device is not read beside an app transaction`() async throws {
+    @Test func `the identifier of the device isn't read beside an app transaction`() async throws {
         let store = store(receipt: try DeviceReceipts.receipt(.production))
         var snapshot = AppStoreSnapshot()
         snapshot.appTransaction = InventedApp.owner()
@@ -32,7 +32,7 @@ private func store(receipt: Data?) -> FakeStore {
         #expect(store.now.deviceIdentifierReads == 0)
     }
 
-    @Test func `the identifier of the device is not read beside transactions alone`() async throws {
+    @Test func `the identifier of the device isn't read beside transactions alone`() async throws {
         let store = store(receipt: nil)
         var snapshot = AppStoreSnapshot()
         snapshot.transactions = [InventedApp.purchase()]
@@ -41,7 +41,7 @@ private func store(receipt: Data?) -> FakeStore {
         #expect(store.now.deviceIdentifierReads == 0)
     }
 
-    @Test func `the identifier of the device is not read for a receipt without a hash, or one that cannot be read`()
+    @Test func `the identifier of the device isn't read for a receipt without a hash, or one that can't be read`()
         async throws
     {
         for receipt in [try DeviceReceipts.receiptWithoutHash(), Data([1, 2, 3])] {

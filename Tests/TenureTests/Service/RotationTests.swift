@@ -61,7 +61,7 @@ final class KeysFolder: Sendable {
         }
     }
 
-    @Test func `an app that pinned the first key does not trust a key that took the place of a revoked one`()
+    @Test func `an app that pinned the first key doesn't trust a key that took the place of a revoked one`()
         async throws
     {
         let folder = try KeysFolder()

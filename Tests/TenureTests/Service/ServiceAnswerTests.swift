@@ -77,7 +77,7 @@ private struct HeldTransport: Transport {
         }
     }
 
-    @Test func `a denial doesn't count if the state of a subscription could not be read`() async throws {
+    @Test func `a denial doesn't count if the state of a subscription couldn't be read`() async throws {
         try await RealService.run { service in
             let ended = InventedApp.subscription(until: InventedApp.now.addingTimeInterval(-InventedApp.day))
             let subscription = try InventedApp.signed(ended, of: "704000000000000002")
@@ -115,7 +115,7 @@ private struct HeldTransport: Transport {
         }
     }
 
-    @Test func `a purchase that could not be sent is sent at the next start, not an hour later`() async throws {
+    @Test func `a purchase that couldn't be sent is sent at the next start, not an hour later`() async throws {
         try await RealService.run { service in
             let (storage, store) = (MemoryStateStorage(), try FakeStore.newcomer())
             let tenure = service.device(store, storage: storage).start()

@@ -104,7 +104,7 @@ private struct HangingTransport: Transport {
         }
     }
 
-    @Test func `gives what a new purchase gives if that lasts longer than what was signed before`() async throws {
+    @Test func `during an outage a new purchase extends a right that was signed with an earlier end`() async throws {
         try await RealService.run { service in
             let account = "704000000000000002"
             let end = InventedApp.now.addingTimeInterval(30 * InventedApp.day)
@@ -215,7 +215,7 @@ private struct HangingTransport: Transport {
         }
     }
 
-    @Test func `a hanging service delays no transaction that arrives`() async throws {
+    @Test func `a service that doesn't respond delays no transaction that arrives`() async throws {
         try await RealService.run { service in
             let store = try FakeStore.newcomer()
             let device = Device(store, policy: InventedApp.policy(whileUndetermined: .deny)) { setup in

@@ -41,7 +41,7 @@ import Testing
     }
 }
 
-@Suite struct `A keychain that refuses` {
+@Suite struct `A keychain that can't be used` {
     private struct Keychain: StateStorage {
         let error: StateStorageError
         func read() throws -> Data? { throw error }
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: [StateStorageError.locked(operation: "read"), .failed(operation: "read", status: -50)])
-    func `A keychain that refuses is not replaced while it is only locked or fails`(_ error: StateStorageError) async {
+    func `A keychain that refuses isn't replaced while it is only locked or fails`(_ error: StateStorageError) async {
         let (file, lines) = (MemoryStateStorage(), Locked<[String]>([]))
         _ = await device(error, file: file, lines: lines).start().settled()
         #expect(file.contents == nil)
