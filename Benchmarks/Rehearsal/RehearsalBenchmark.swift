@@ -28,7 +28,7 @@ struct RehearsalBenchmark: Sendable {
     }
 
     /// Decides every customer of a database again; returns their number.
-    func redecide(recordAt path: String) async throws -> Int {
+    func redecide(databaseAt path: String) async throws -> Int {
         let store = Store(try SQLiteDatabase(path: path))
         let rehearsal = DatabaseRehearsal(
             Comparison(of: policy, at: now), environments: [.production], withTests: false)
@@ -40,7 +40,7 @@ struct RehearsalBenchmark: Sendable {
     /// Adds invented customers to a database until it has that many. They got the app over five years, each in one of
     /// the builds that were on sale then. A third has no purchases. They have the promises that the service would have
     /// made.
-    func fill(recordAt path: String, to count: Int) async throws {
+    func fill(databaseAt path: String, to count: Int) async throws {
         let store = Store(try SQLiteDatabase(path: path))
         let compiled = PolicyFile.compile(policy)
         // No look-up here uses its digest.
@@ -68,7 +68,7 @@ struct RehearsalBenchmark: Sendable {
     }
 
     private func update(ofCustomer number: Int, version: Int64) -> CustomerUpdate {
-        // Neighbors in the database did not come on one day.
+        // Customers with adjacent numbers get different dates.
         let second = (number &* 7_919_993) % 157_680_000
         let bought = Date(timeIntervalSince1970: 1_293_840_000 + Double(second))
         let month = second / 2_628_000

@@ -57,15 +57,15 @@ enum Rehearsals {
         }
     }
 
-    /// A million recorded customers, against reading the same columns of the same rows and nothing else.
+    /// Deciding a million stored customers again, against only reading the same columns of the same rows.
     private static func redecide(_ benchmark: RehearsalBenchmark) async throws {
         let count = 1_000_000
-        let path = try await record(of: count, benchmark)
-        _ = try await benchmark.redecide(recordAt: path)
+        let path = try await database(of: count, benchmark)
+        _ = try await benchmark.redecide(databaseAt: path)
         // The floor reads with one connection, as a scan does; ours with one for each core.
         try await compare(
             "rehearse-redecide", "<=2.5", of: count, floor: { try scan(path) },
-            ours: { _ = try await benchmark.redecide(recordAt: path) })
+            ours: { _ = try await benchmark.redecide(databaseAt: path) })
     }
 
     private static func compare(
@@ -86,23 +86,23 @@ enum Rehearsals {
         print("ratio \(name) \(format(ratios.median)) \(goal)")
     }
 
-    /// What a customer costs among ten million, against ten thousand.
+    /// The time for a customer among ten million, against one among ten thousand.
     private static func growth(_ benchmark: RehearsalBenchmark) async throws {
         let (few, some, many) = (10_000, 1_000_000, 10_000_000)
-        let small = try await record(of: few, benchmark)
-        let base = try await record(of: some, benchmark)
+        let small = try await database(of: few, benchmark)
+        let base = try await database(of: some, benchmark)
         let large = base.replacingOccurrences(of: "\(some).sqlite", with: "\(many).sqlite")
         try DatabaseOfMany.make(at: large, of: many, from: base, of: some)
         defer { try? FileManager.default.removeItem(atPath: large) }
         var ratios: [Double] = []
-        _ = try await benchmark.redecide(recordAt: large)
+        _ = try await benchmark.redecide(databaseAt: large)
         for _ in 0..<3 {
             let repetitions = 50
             let ofFew = try await spent {
-                for _ in 0..<repetitions { _ = try await benchmark.redecide(recordAt: small) }
+                for _ in 0..<repetitions { _ = try await benchmark.redecide(databaseAt: small) }
             }
             let ofMany = try await spent {
-                guard try await benchmark.redecide(recordAt: large) == many else {
+                guard try await benchmark.redecide(databaseAt: large) == many else {
                     throw CocoaError(.coderInvalidValue)
                 }
             }
@@ -118,12 +118,12 @@ enum Rehearsals {
         print("ratio rehearse-growth \(format(ratios.median)) <=1.2")
     }
 
-    private static func record(of count: Int, _ benchmark: RehearsalBenchmark) async throws -> String {
+    private static func database(of count: Int, _ benchmark: RehearsalBenchmark) async throws -> String {
         let folder = FileManager.default.currentDirectoryPath + "/.build/bench-rehearsal"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let path = folder + "/\(count).sqlite"
         print("a database of \(count) customers at \(path); filling it takes a while the first time")
-        try await benchmark.fill(recordAt: path, to: count)
+        try await benchmark.fill(databaseAt: path, to: count)
         return path
     }
 

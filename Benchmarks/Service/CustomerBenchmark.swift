@@ -13,7 +13,7 @@ import TenureStore
 struct CustomerBenchmark: Sendable {
     private let service: TenureService
     private let now: Date
-    /// The least that reads one customer from the database.
+    /// The least work that reads one customer from the database.
     private let select: (@Sendable (Int64) async throws -> Void)?
 
     /// The floor: the bytes of one customer's response, from memory.
@@ -108,7 +108,7 @@ struct CustomerBenchmark: Sendable {
         onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
     ) async throws {
         guard let customer = try await service.store.lookUp(2) else {
-            throw ServiceError.failed("the benchmark's record is empty; fill it first")
+            throw ServiceError.failed("the benchmark's database is empty; fill it first")
         }
         let evidence = customer.evidence
         var json = JSONWriter()

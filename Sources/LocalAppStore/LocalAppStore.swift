@@ -12,15 +12,15 @@ package actor LocalAppStore {
         @Sendable (_ signedPayload: String, _ url: String, _ notification: StoreNotification) async -> SendAttemptResult
 
     /// Sets other clocks to the local time, before anything of that instant is sent.
-    package typealias ClockHand = @Sendable (_ now: Date) -> Void
+    package typealias ClockSetter = @Sendable (_ now: Date) -> Void
 
     package private(set) var state: AppStoreState
     package nonisolated let signer: StoreSigner
     private let sender: NotificationSender
-    private let turnClocks: ClockHand
+    private let setClocks: ClockSetter
     private let journal: Journal?
     private var unwritten: [Journal.Entry] = []
-    /// Grows with everything that happens, except time that only passes.
+    /// Grows with every change. Time that passes without an event isn't a change.
     private(set) var changeCount = 0
     private var watchers: [AsyncStream<Int>.Continuation] = []
     private var isBusy = false
@@ -28,26 +28,26 @@ package actor LocalAppStore {
 
     /// A new store that isn't saved.
     package init(
-        _ state: AppStoreState, signer: StoreSigner, clock: @escaping ClockHand = { _ in },
+        _ state: AppStoreState, signer: StoreSigner, clock: @escaping ClockSetter = { _ in },
         sender: @escaping NotificationSender
     ) {
         self.state = state
         self.signer = signer
         self.sender = sender
-        turnClocks = clock
+        setClocks = clock
         journal = nil
         clock(state.now)
     }
 
     /// The store of a journal. Throws if it can't be read.
     package init(
-        _ journal: Journal, signer: StoreSigner, clock: @escaping ClockHand = { _ in },
+        _ journal: Journal, signer: StoreSigner, clock: @escaping ClockSetter = { _ in },
         sender: @escaping NotificationSender
     ) throws {
         state = try journal.state()
         self.signer = signer
         self.sender = sender
-        turnClocks = clock
+        setClocks = clock
         self.journal = journal
         clock(state.now)
     }
@@ -60,7 +60,7 @@ package actor LocalAppStore {
         try await perform([operation])
     }
 
-    /// Performs several, saved together. If one isn't possible, those before it have happened.
+    /// Performs several operations and saves them together. If one isn't possible, the ones before it remain performed.
     @discardableResult
     func perform(_ operations: [AppStoreOperation]) async throws -> [StoreNotification] {
         await enter()
@@ -86,11 +86,11 @@ package actor LocalAppStore {
         if let instant = try operation.targetTime(in: state) {
             while state.step(to: instant) {
                 changeCount += 1
-                turnClocks(state.now)
+                setClocks(state.now)
                 await deliverOutbox()
             }
-            turnClocks(state.now)
-            // As an instant: a length would count from another time when the journal is read.
+            setClocks(state.now)
+            // Saved as an instant: when the journal is read, a length could count from another time.
             record(.operation(AppStoreOperation(.advance, [.to: state.now.rfc3339])))
         } else {
             try state.perform(operation)
@@ -117,7 +117,7 @@ package actor LocalAppStore {
         }
     }
 
-    /// A notification that can't be signed counts as undelivered: its history shows that, and it is sent again.
+    /// Sends a notification. One that can't be signed counts as undelivered: the history shows that, and it is sent again.
     private nonisolated func deliver(
         _ notification: StoreNotification, to url: String, in state: AppStoreState
     ) async -> SendAttemptResult {
@@ -125,10 +125,10 @@ package actor LocalAppStore {
         return await sender(payload, url, notification)
     }
 
-    /// For populations: `body` changes the state, and then all notifications are sent, `width` at a time and in any
-    /// order, as the App Store does. Only without a journal.
+    /// Changes the state of a large population with `body`, and then sends all notifications, `width` at a time and in any
+    /// order, as the App Store does. Throws if the store has a journal.
     ///
-    /// - Parameter losing: of a thousand deliveries, how many get lost although they are acknowledged.
+    /// - Parameter losing: how many of a thousand deliveries are lost although they are acknowledged.
     package func perform<Result: Sendable>(
         width: Int, losing: Int = 0, random: SeededRandom, _ body: @Sendable (inout AppStoreState) throws -> Result
     ) async throws -> Result {
@@ -138,7 +138,7 @@ package actor LocalAppStore {
         defer { notifyWatchers() }
         let result = try body(&state)
         changeCount += 1
-        turnClocks(state.now)
+        setClocks(state.now)
         var random = random
         let attempts = await deliver(state.takeOutbox().shuffled(using: &random), width: width, losing: losing, random)
         for (number, result) in attempts { state.recordAttempt(result, of: number) }

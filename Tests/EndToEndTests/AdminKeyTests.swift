@@ -5,8 +5,8 @@ import Testing
 @Suite struct `tenure admin-key` {
     @Test func `tenure admin-key makes a key that is shown once, lists it without, and revokes it`() async throws {
         let folder = try Folder()
-        try await createDatabase(folder.url("record.sqlite").path)
-        let database = ["--database", folder.url("record.sqlite").path]
+        try await createDatabase(folder.url("tenure.sqlite").path)
+        let database = ["--database", folder.url("tenure.sqlite").path]
         let made = try await Command.run(["admin-key", "create", "--scope", "support", "--name", "ada"] + database)
         #expect(made.status == 0, "\(made.errors)")
         let key = made.output.trimmingCharacters(in: .newlines)
@@ -27,10 +27,10 @@ import Testing
 
     @Test func `tenure admin-key says what is wrong, and changes nothing`() async throws {
         let folder = try Folder()
-        let database = ["--database", folder.url("record.sqlite").path]
+        let database = ["--database", folder.url("tenure.sqlite").path]
         let missing = try await Command.run(["admin-key", "list"] + database)
         #expect(missing.status == 1 && missing.errors.contains("there is no database"))
-        #expect(!FileManager.default.fileExists(atPath: folder.url("record.sqlite").path))
+        #expect(!FileManager.default.fileExists(atPath: folder.url("tenure.sqlite").path))
 
         let create = ["admin-key", "create", "--scope", "read", "--name", "ada"] + database
         let key = folder.url("ada.key").path
@@ -38,7 +38,7 @@ import Testing
         #expect(mistyped.status == 1 && mistyped.errors.contains("there is no database"), "\(mistyped.errors)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
 
-        try await createDatabase(folder.url("record.sqlite").path)
+        try await createDatabase(folder.url("tenure.sqlite").path)
         _ = try await Command.run(create)
         let taken = try await Command.run(["admin-key", "create", "--scope", "admin", "--name", "ada"] + database)
         #expect(taken.status == 1 && taken.output.isEmpty && taken.errors.contains("choose another"))
@@ -54,8 +54,8 @@ import Testing
 
     @Test func `tenure admin-key writes a key to a new file that only its owner can read`() async throws {
         let folder = try Folder()
-        try await createDatabase(folder.url("record.sqlite").path)
-        let database = ["--database", folder.url("record.sqlite").path]
+        try await createDatabase(folder.url("tenure.sqlite").path)
+        let database = ["--database", folder.url("tenure.sqlite").path]
         func create(_ name: String, at path: String) async throws -> Command.Result {
             try await Command.run(["admin-key", "create", "--scope", "read", "--name", name, "--out", path] + database)
         }
@@ -66,7 +66,7 @@ import Testing
         #expect(key.hasPrefix("tenure_key_") && key.hasSuffix("\n") && !made.errors.contains("tenure_key_"))
         #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
 
-        // A link to a file that doesn't exist could be somebody else's.
+        // A link to a missing file could lead to a file of another user, so the command refuses it.
         let link = folder.url("link.key").path
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.url("nowhere").path)
         for place in [path, link, folder.url("no folder/x").path] {
@@ -74,7 +74,7 @@ import Testing
             #expect(refused.status == 1, "\(place)")
         }
         #expect(try folder.text("ada.key") == key)
-        // The name is free, because nothing was stored.
+        // The name can still be used, because nothing was stored.
         #expect(try await create("boris", at: folder.url("boris.key").path).status == 0)
         let taken = folder.url("taken.key").path
         #expect(try await create("boris", at: taken).status == 1)

@@ -52,7 +52,7 @@ import Testing
 
     private func products(_ client: SoakClient) async -> String? { await products("", client) }
 
-    /// The ID of the first product; the status code if the request fails.
+    /// Returns the ID of the first product, or the status code if the request fails.
     private func products(_ prefix: String, _ client: SoakClient) async -> String? {
         let (status, json) = await client.get(prefix + "/v1/products", token: "")
         guard status == 200 else { return "\(status)" }
@@ -102,7 +102,7 @@ import Testing
                 reloaded.status == 0 && reloaded.output.hasPrefix("added: notes\nreloaded: calculator\n"),
                 "\(reloaded)")
             #expect(await products("/apps/notes", client) == "com.example.notes.everything")
-            // SIGHUP does the same.
+            // SIGHUP reloads the configuration, too.
             try testBed.write(TestBed.policy("paint"), to: "paint.yaml")
             try testBed.configure(
                 "default: calculator", TestBed.calculator, TestBed.notes,
@@ -177,7 +177,7 @@ import Testing
         var result = try await testBed.apps("reload", at: client)
         #expect(result.status == 0 && result.output.hasPrefix("removed: notes\n"), "\(result)")
         #expect(await products("/apps/notes", client) == "404")
-        // It closed its database.
+        // The removed app closed its database, so the write-ahead log is empty.
         let log = try Data(contentsOf: testBed.folder.url("notes.sqlite-wal"))
         #expect(log.isEmpty)
         try testBed.configure(
@@ -185,7 +185,7 @@ import Testing
             "pages: { policy: notes.yaml, database: notes.sqlite, keys: keys/notes }")
         result = try await testBed.apps("reload", at: client)
         #expect(result.status == 0 && result.output.hasPrefix("added: pages\n"), "\(result)")
-        // In one step, too.
+        // One reload can also replace the removed app and add another.
         try testBed.configure(
             "default: calculator", TestBed.calculator,
             "notes: { policy: notes.yaml, database: notes.sqlite }")
@@ -212,7 +212,8 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    // Reading the file beside SQLite would drop its locks, and the backup would remove the log.
+    // If the backup opened the file outside of SQLite, closing it would drop SQLite's locks, and the backup would
+    // remove the log.
     @Test func `a backup after a reload leaves the database's log to the service`() async throws {
         let testBed = try await TestBed()
         try testBed.configure(TestBed.calculator)
@@ -224,7 +225,7 @@ import Testing
             #expect(try await Command.run("database", "backup", backup, "--database", database).status == 0)
             #expect(FileManager.default.fileExists(atPath: database + "-wal"))
         }
-        // Longer than a readiness counts, and than the service takes to notice a missing log.
+        // This is longer than a readiness result is reused, and longer than the service takes to notice a missing log.
         try await Task.sleep(for: .milliseconds(2500))
         #expect(await client.get("/health/ready", token: "").0 == 200)
         #expect(await service.end(by: SIGTERM) == 0)

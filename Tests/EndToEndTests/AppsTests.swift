@@ -76,7 +76,7 @@ import Testing
             """, to: "tenure.yaml")
     }
 
-    /// Asks until the answer has this status, for as long as a service may take to notice.
+    /// Repeats a request until the response has this status, for as long as the service may take to notice a change.
     private func ready(
         _ path: String, _ client: SoakClient, becomes status: Int
     ) async throws -> (status: Int, answer: [String: Any]) {
@@ -135,7 +135,7 @@ import Testing
         #expect(try await service.says("but there is a signing key"), "\(service.errors)")
         #expect(await service.end(by: SIGTERM) == 0)
 
-        // Without any app, there is no service.
+        // If no app can run, the service doesn't start.
         for name in ["", "-wal", "-shm"] {
             try? FileManager.default.removeItem(at: folder.url("calculator.sqlite" + name))
         }
@@ -152,14 +152,14 @@ import Testing
             #expect(check.status == status, "\(check.errors)")
             #expect(words.isEmpty ? check.errors.isEmpty : check.errors.contains(words), "\(check.errors)")
         }
-        // A service manager checks before each start, also while the server is down.
+        // A service manager runs the check before each start, also while the database server is down.
         try server.stop(.fast)
         let config = try configuration(in: folder, notes: server.url("connections=17"))
         let check = try await self.check(config)
         #expect(check.status == 0 && check.errors.contains("warning: "), "\(check.errors)")
     }
 
-    /// Without the variables of a developer.
+    /// Runs the check without the environment variables of a developer.
     private func check(_ config: String) async throws -> Command.Result {
         let names = ProcessInfo.processInfo.environment.keys.filter { $0.hasPrefix("TENURE_") }
         return try await Command.run(["serve", "--config", config, "--check"], removing: Array(names))

@@ -101,7 +101,7 @@ import Testing
             try Data(contentsOf: folder.url("unpacked/" + Self.fileName))
                 == Data(contentsOf: folder.url("Klänge/" + Self.fileName)))
         let metrics = try run("curl", "-sSf", "http://127.0.0.1:\(port)/metrics").output
-        // Also without refused links.
+        // Links that the service refuses must not be logged either.
         _ = try run("curl", "-sS", url + "A", "\(url)&token=x", String(url.dropLast()))
         _ = try run("curl", "-sS", "-H", "Range: bytes=99999999999-", "-o", path("none"), url)
         #expect(await service.end(by: SIGTERM) == 0)
@@ -161,11 +161,11 @@ import Testing
         try folder.writeSecret("new-session", to: "s3-session")
         #expect(try await sessionInLink() == "old-session")
         service.signal(SIGHUP)
-        #expect(try await service.says("the secrets of the bucket were read again"), "\(service.errors)")
+        #expect(try await service.says("reloaded the secrets of the bucket"), "\(service.errors)")
         #expect(try await sessionInLink() == "new-session")
         try folder.writeSecret("", to: "s3-session")
         service.signal(SIGHUP)
-        #expect(try await service.says("the secrets of the bucket are invalid"))
+        #expect(try await service.says("the new secrets of the bucket are invalid"))
         #expect(try await sessionInLink() == "new-session")
         #expect(await service.end(by: SIGTERM) == 0)
         let log = service.output + service.errors

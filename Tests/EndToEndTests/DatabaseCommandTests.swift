@@ -104,7 +104,7 @@ import Testing
         let strict = try await testBed.databaseCommand("check")
         #expect(strict.status == 1 && strict.output.contains("cus_") && strict.output.contains("--trust"))
         let stopped = try await testBed.databaseCommand("rebuild")
-        #expect(stopped.status == 1 && stopped.output.contains("it stays as it is"))
+        #expect(stopped.status == 1 && stopped.output.contains("the customer's facts stay unchanged"))
         #expect(
             try await testBed.databaseCommand("migrate", "--to", testBed.database).errors.contains(
                 "the target is the source"))

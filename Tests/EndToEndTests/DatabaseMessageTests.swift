@@ -80,7 +80,7 @@ import Testing
         let check = try await second.databaseCommand("check")
         #expect(check.status == 1 && check.errors.contains("hard links"), "\(check.errors)")
         #expect(!FileManager.default.fileExists(atPath: other + "-wal"))
-        // The service that has it open goes on.
+        // The other service, which has the database open, continues.
         #expect(await service.end(by: SIGTERM) == 0)
         try FileManager.default.removeItem(atPath: other)
         let (again, _) = try await testBed.start()
@@ -138,7 +138,7 @@ import Testing
         #expect(moved.errors.contains("set `keys` to that folder; each app below `apps` has its own"))
         let keys = testBed.folder.url("keys/calculator").path
         #expect((try? FileManager.default.contentsOfDirectory(atPath: keys))?.isEmpty ?? true)
-        // As the message says.
+        // The service starts with the folder that the message recommends.
         let working = try RunningCommand(["serve", "--config", try apps(testBed, keys: ", keys: .")])
         #expect(try await working.port() != nil, "\(working.errors)")
         #expect(await working.end(by: SIGTERM) == 0)
@@ -164,7 +164,7 @@ import Testing
         let loser = try #require(results.first { $0.status == 1 })
         #expect(loser.errors.contains("the target isn't empty"), "\(loser.errors)")
         #expect(!loser.errors.contains("pkey"))
-        // What couldn't be moved stays usable.
+        // The database that couldn't be moved can still be used.
         let source = results[0].status == 1 ? first : second
         let (service, _) = try await source.start()
         #expect(await service.end(by: SIGTERM) == 0)
@@ -176,7 +176,7 @@ import Testing
         let (service, _) = try await old.start()
         #expect(await service.end(by: SIGTERM) == 0)
         #expect(try await refusal(old, ["--new-database"]).contains("exists already; start without `--new-database`"))
-        // As after a mistake in the URL.
+        // The new URL has a mistake: its schema has no database.
         let schema = Self.fresh()
         let new = try SoakTestBed(database: server.url("schema=\(schema)"), authority: old.authority)
         for name in ["signing-key.json", "access-token.secret"] {
@@ -194,7 +194,7 @@ import Testing
         #expect(await again.end(by: SIGTERM) == 0)
     }
 
-    /// Only a service makes keys, and none of the commands does.
+    /// Only a service creates keys. No command does.
     @Test func `no command creates keys or folders for a database that can't be used`() async throws {
         let testBed = try SoakTestBed()
         let (service, _) = try await testBed.start()

@@ -58,11 +58,11 @@ import Testing
             #expect(byEnvironment.output == byFile.output)
             #expect(try await Command.run(command, environment: ["TENURE_CONFIG": file]).output == byFile.output)
         }
-        // The command line comes first.
+        // An option of the command has precedence over the configuration.
         let none = testBed.folder.url("none.sqlite").path
         let other = try await Command.run("database", "dump", "--config", file, "--database", none)
         #expect(other.status == 1 && other.errors.contains("there is no database at `\(none)`"))
-        // A command knows the app.
+        // A command with a configuration knows its app, and refuses another app's database.
         let notes = try SoakTestBed(bundleID: "com.example.notes")
         let (service, _) = try await notes.start()
         #expect(await service.end(by: SIGTERM) == 0)

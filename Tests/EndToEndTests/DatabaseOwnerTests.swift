@@ -17,7 +17,7 @@ import Testing
         return try #require(token)
     }
 
-    /// Nil if the sync was refused.
+    /// Returns the access token; nil if the sync was refused.
     private static func sync(_ testBed: SoakTestBed, number: Int, to port: Int) async throws -> String? {
         let id = "70400000\(4_000_000_000 + number)"
         let answer = try await SoakClient(port: port).sync(try testBed.appTransaction(of: id), nil, of: id)
@@ -44,7 +44,7 @@ import Testing
         try await Self.fill(first)
         try await Self.fill(second)
         let dumps = [try await first.databaseCommand("dump").output, try await second.databaseCommand("dump").output]
-        // Both keep their own keys.
+        // Each service keeps its own keys, and gets the other one's database.
         for (testBed, database) in [(first, second.database), (second, first.database)] {
             let exchanged = try RunningCommand(
                 ["serve", "--policy", testBed.policy, "--database", database, "--keys", testBed.folder.path]
@@ -95,7 +95,7 @@ import Testing
         }
         #expect(service.errors.contains("`\(Self.other)`") && service.errors.contains("`com.example.calculator`"))
         #expect(try await second.databaseCommand("dump").output == foreign)
-        // Without a restart.
+        // The service works again without a restart when the pooler leads to its own database.
         try pooler.lead(to: server, database: "first")
         while await client.get("/health/ready", token: "").0 != 200 { try await Task.sleep(for: .milliseconds(50)) }
         #expect(await client.get("/v1/customer", token: try #require(token)).0 == 200)
@@ -133,7 +133,7 @@ import Testing
             }
             #expect(try await Command.run("database", "dump", "--database", target).output == content)
         }
-        // The source is as it was: a service starts on it.
+        // The source didn't change, so a service can start on it.
         try await Self.fill(first, number: 2)
     }
 }

@@ -55,12 +55,12 @@ import Testing
         let reused = try await erase(ids[1], at: port, request: "once")
         #expect(reused.status == 409 && reused.json["reason"] as? String == "requestReused", "\(reused.body)")
 
-        // The audit trail names them, and nothing else does.
+        // Only the audit trail still contains the IDs.
         let dump = try await testBed.databaseCommand("dump").output
         let lines = dump.split(separator: "\n").filter { $0.contains(ids[0]) }
         #expect(!lines.isEmpty && lines.allSatisfy { $0.contains("\"audit\"") }, "\(lines)")
         #expect(dump.contains("\"once\""))
-        // It also holds after a restart.
+        // The same is true after a restart.
         #expect(await service.end(by: SIGTERM) == 0)
         let (again, otherPort) = try await testBed.start()
         #expect(try await erase(ids[0], at: otherPort, request: "once").body == first.body)
@@ -71,7 +71,7 @@ import Testing
         let testBed = try SoakTestBed()
         let (service, port) = try await testBed.start()
         let id = try await customers(1, testBed, at: port)[0]
-        // The payload of the artifact, as it is stored.
+        // The test searches the files for the payload of the artifact, in its stored form.
         let account = Self.account(1)
         let files = ["tenure.sqlite", "tenure.sqlite-wal"]
         func holding() throws -> [String] {

@@ -113,7 +113,7 @@ import Testing
         let (status, answer) = await client.post(
             "/v1/admin/policies", ["policy": policy, "reason": "r"], token: SoakTestBed.adminKey)
         #expect(status == 400 && "\(answer)".contains("NUL"), "\(answer)")
-        // Inside a signed artifact, although the App Store never signs one.
+        // The NUL is in a signed artifact, although the App Store never signs one.
         for field in ["originalApplicationVersion", "appTransactionId", "originalPlatform"] {
             let artifact = try testBed.text(.appTransaction, [field: .string("1\(nul)2")])
             #expect(await client.post("/v1/sync", ["appTransaction": artifact]).0 == 422, "\(field)")

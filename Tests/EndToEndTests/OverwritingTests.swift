@@ -31,7 +31,7 @@ import Testing
             policy, "--evidence", file, "--report", new, "--rejected", new, "--force")
         #expect(twice.status == 1 && twice.errors.contains("written twice"), "\(twice.errors)")
         #expect(!FileManager.default.fileExists(atPath: new))
-        // Also through a link to a file that doesn't exist yet.
+        // The option is also refused if it names a link to a missing file.
         let dangling = testBed.folder.url("dangling").path
         try #require(symlink(new, dangling) == 0)
         let linked = try await testBed.rehearse(

@@ -41,7 +41,7 @@ import Testing
         }
         #expect(try await outcomes() == ["granted", "granted", "denied"])
 
-        // Build 110 was free already.
+        // Under the published policy, build 110 belongs to the free era.
         let policy = try await testBed.acknowledgingLosses(PublishingTestBed.policy(boundary: "100"), on: port)
         let file = try testBed.write(policy)
         let rehearsed = try await Command.run(["policy", "publish", file, "--rehearse"] + options)
@@ -86,7 +86,7 @@ import Testing
         #expect(shown.status == 0 && shown.output == compiled.output)
         #expect(await service.end(by: SIGTERM) == 0)
 
-        // With any policy file at its start, it uses the published policy.
+        // The service uses the published policy, whatever policy file it starts with.
         let (again, newPort) = try await testBed.start()
         #expect(try await again.says("isn't the policy in effect"))
         let read = try await testBed.send("GET", "/v1/customer", to: newPort, token: tokens[Self.between])

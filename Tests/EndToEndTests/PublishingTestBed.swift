@@ -15,7 +15,7 @@ struct PublishingTestBed {
 
     static let device = "5f1c36a4-7d0b-4d0e-9d3f-0a3a2f6f1c11"
 
-    /// Builds below the boundary were sold.
+    /// Returns a policy under which builds below this boundary were sold.
     static func policy(boundary: String = "120") -> String {
         """
         app: { bundleID: com.example.calculator, appleID: 828838134 }
@@ -28,7 +28,7 @@ struct PublishingTestBed {
         """
     }
 
-    /// - Parameter database: nil for an SQLite file.
+    /// - Parameter database: the URL of a PostgreSQL database; nil for an SQLite file.
     init(database: String? = nil) async throws {
         folder = try Folder()
         authority = folder.url("authority").path
@@ -60,14 +60,14 @@ struct PublishingTestBed {
         return ([policy, "acknowledge:"] + lines).joined(separator: "\n")
     }
 
-    /// A running service and its port.
+    /// Starts the service, and returns it with its port.
     func start(policy: String = PublishingTestBed.policy(), _ more: [String] = []) async throws -> (RunningCommand, Int)
     {
         let service = try launch(policy: policy, more)
         return (service, try #require(try await service.port(), "\(service.errors)"))
     }
 
-    /// A service that may not start.
+    /// Starts a service that may fail to start.
     func launch(policy: String = PublishingTestBed.policy(), _ more: [String] = []) throws -> RunningCommand {
         try RunningCommand(
             [

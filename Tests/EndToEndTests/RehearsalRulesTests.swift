@@ -56,7 +56,7 @@ import Testing
     @Test func `contradicting proofs are counted for any deciding reason, and can be a condition`() async throws {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
-        // A build of the paid era and a date of the free one. A purchase or the version decides.
+        // The build is of the paid era, and the date is of the free one. A purchase or the version decides.
         let bought = try RehearsalTestBed.line(
             try await testBed.appTransaction("1", build: "37", date: "2015-12-01"),
             [try await testBed.transaction("9", of: "1")])
@@ -88,7 +88,7 @@ import Testing
                     "originalPlatform=iOS", "receiptCreationDate=\(date)",
                 ] + more)
         }
-        // The third restores the right; a later one of its month follows, and one of another month.
+        // The third artifact restores the right. A later one of the same month follows, and then one of another month.
         let artifacts = [
             try await signed("2015-05-01"), try await signed("2015-05-11", ["revocationDate=2015-05-10"]),
             try await signed("2015-05-20"), try await signed("2015-06-30"), try await signed("2015-07-01"),
@@ -116,7 +116,7 @@ import Testing
         func lines(_ accounts: Int, id: String) async throws -> [String] {
             var lines: [String] = []
             for number in 1...accounts {
-                // The first one has paid: the best of the accounts counts.
+                // The first account has paid. The best account of a customer counts.
                 let proof = try await testBed.appTransaction(
                     "\(number)", build: number == 1 ? "37" : "300", date: number == 1 ? "2014-05-01" : "2015-12-01")
                 lines.append(try RehearsalTestBed.line(id: id, proof))

@@ -13,7 +13,7 @@ struct RehearsalTestBed {
         try #require(try await Command.run("mint", "authority", authority).status == 0)
     }
 
-    /// Builds below the boundary were sold, and so was the app before June 10, 2015.
+    /// Returns a policy under which builds below this boundary were sold, and the app before June 10, 2015.
     static func policy(boundary: String = "120", entitlements: String = usualEntitlements) -> String {
         """
         app: { bundleID: com.example.calculator, appleID: 828838134 }
@@ -65,7 +65,7 @@ struct RehearsalTestBed {
             ])
     }
 
-    /// A line of JSON.
+    /// Returns a line of JSON.
     static func line(
         id: String? = nil, _ appTransaction: String?, _ transactions: [String] = [], isComplete: Bool? = nil
     ) throws -> String {
@@ -81,7 +81,7 @@ struct RehearsalTestBed {
         try write(lines.map { $0 + "\n" }.joined(), to: name)
     }
 
-    /// As of January 1, 2016.
+    /// Rehearses as of January 1, 2016.
     func rehearse(_ policy: String, _ more: String...) async throws -> Command.Result {
         try await Command.run(
             ["rehearse", "--policy", policy, "--at", "2016-01-01", "--trust", authority, "--json"] + more)

@@ -97,10 +97,10 @@ import Testing
         try #require(mkfifo(pipe, 0o600) == 0)
         let command = try RunningCommand(
             arguments("--evidence", pipe, "--json", "--rejected", folder.url("bad").path))
-        // Opening waits for the reader. The pipe ends only when it is closed.
+        // Opening the pipe for writing waits for the reader. The pipe ends only when the test closes it.
         let writer = try #require(FileHandle(forWritingAtPath: pipe))
         let lines = try Data(contentsOf: URL(fileURLWithPath: file))
-        // A pipe holds 64 KB, so that most of the lines were read once the last byte is in.
+        // A pipe holds 64 KB, so the command has read most of the lines when the last byte is written.
         try writer.write(contentsOf: lines)
         command.signal(SIGINT)
         #expect(await command.ended() == 130)

@@ -11,7 +11,7 @@ import Testing
         case sqlite, postgres, pooled
     }
 
-    /// A step that only these tests have.
+    /// Returns an opening with a migration that only these tests have.
     private static func opening(oldestWriter: Int?) -> DatabaseOpening {
         let version = Migration.all.count + 1
         let step = Migration(
@@ -61,7 +61,7 @@ import Testing
             for (status, problem) in [sync, ready] {
                 #expect(status == 503 && problem["reason"] as? String == "databaseNewer", "\(status) \(problem)")
             }
-            // Reading is permitted.
+            // The new release still permits older processes to read.
             let token = await load.acknowledged.lazy.compactMap {
                 if case .sync(let sync) = $0 { sync.token } else { nil }
             }.first
@@ -75,7 +75,7 @@ import Testing
             #expect(refusals.isEmpty, "\(refusals)")
         }
         #expect(await service.end(by: SIGTERM) == 0)
-        // This release may still read it.
+        // This release may still read the database.
         let dump = try await testBed.dump()
         let acknowledged = await load.acknowledged
         let missing = acknowledged.filter { !dump.holds($0) }
@@ -115,7 +115,7 @@ import Testing
         #expect(again.errors.contains(place) && again.errors.contains("tenure database reopen"), "\(again.errors)")
         let twice = try await testBed.databaseCommand("migrate", "--to", target)
         #expect(twice.status == 1 && twice.errors.contains("was moved to"), "\(twice.errors)")
-        // Given up: the source takes writes again.
+        // The operator gives up the move: the source accepts writes again.
         let reopened = try await testBed.databaseCommand("reopen")
         #expect(reopened.status == 0 && reopened.output.contains(place), "\(reopened.errors)")
         #expect(try await testBed.databaseCommand("reopen").status == 1)

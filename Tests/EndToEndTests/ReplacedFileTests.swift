@@ -12,7 +12,7 @@ import Testing
         case emptyLog = "with an empty log"
         case garbage
 
-        /// Whether the open database still has everything. Otherwise it depends on what SQLite has in memory.
+        /// Whether the open database still has all rows. Otherwise it depends on what SQLite has in memory.
         var canBeSaved: Bool {
             switch self {
             case .emptyLog, .garbage: false
@@ -27,7 +27,7 @@ import Testing
             }
         }
 
-        /// Does what an operator did, while a backup of the running service is at `backup`.
+        /// Replaces the file as an operator might do, with a backup of the running service at `backup`.
         func perform(on path: String, backup: String) throws {
             let files = FileManager.default
             switch self {
@@ -61,7 +61,8 @@ import Testing
             try await #require(testBed.databaseCommand("backup", backup).status == 0)
             try await counts.reaches(await load.acknowledged.count + 20)
             try replacement.perform(on: testBed.database, backup: backup)
-            // Later requests get no acknowledgment; each client may have had one that the service acknowledged before.
+            // Later requests get no acknowledgment. Each client may have one more response that the service sent
+            // before.
             let before = await load.acknowledged.count
             while await load.refusals[503, default: 0] < 20 { try await Task.sleep(for: .milliseconds(10)) }
             #expect(await load.acknowledged.count - before <= Self.clients)
@@ -89,7 +90,7 @@ import Testing
         try await expectRestart(of: testBed, after: replacement, restoring: replacement.canBeSaved ? saved : backup)
     }
 
-    /// What each client and load balancer sees until a restart.
+    /// Expects what clients and load balancers see until the service restarts.
     private func expectReplaced(_ port: Int, _ testBed: SoakTestBed, _ acknowledged: [SoakOperation]) async throws {
         let client = SoakClient(port: port)
         let token = acknowledged.lazy.compactMap { if case .sync(let sync) = $0 { sync.token } else { nil } }.first
@@ -152,7 +153,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: testBed.database + "-wal"))
     }
 
-    // Readers and checkpoints of other processes change the files too, and the service goes on.
+    // Other processes that read or copy the log change the files, too. The service must continue.
     @Test func `a replaced database file isn't reported if commands use the database beside the service`() async throws
     {
         let testBed = try SoakTestBed()

@@ -4,7 +4,7 @@ import Testing
 
 /// `tenure database restore`, and starts without a database.
 @Suite struct `tenure database restore` {
-    /// Serves until this many operations were acknowledged.
+    /// Runs the service until it has acknowledged this many operations.
     private func serve(_ testBed: SoakTestBed, operations: Int = 10) async throws -> [SoakOperation] {
         let (service, port) = try await testBed.start()
         let load = SoakLoad(testBed)
@@ -29,7 +29,7 @@ import Testing
         let dump = try await testBed.dump()
         #expect(later.contains { !dump.holds($0) })
         try await testBed.expectHealthy()
-        // Undoes itself, under another name.
+        // A restore of the replaced database undoes the first restore, under another name.
         #expect(try await testBed.databaseCommand("restore", replaced).output.contains("`\(replaced)-2`"))
         #expect(try await testBed.databaseCommand("dump").output == present)
         let names = try FileManager.default.contentsOfDirectory(atPath: testBed.folder.path)

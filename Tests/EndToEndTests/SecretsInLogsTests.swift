@@ -18,7 +18,7 @@ import Testing
     private let testBed: SoakTestBed
     private var folder: Folder { testBed.folder }
 
-    /// For a URL's password, a header, a query and a body: recognizable in any output.
+    /// Texts for the password of a URL, a header, a query and a body. They are recognizable in any output.
     private static let password = "canary-Pa55~" + UUID().uuidString
     private static let bearer = "canary-bearer-" + UUID().uuidString
 
@@ -139,7 +139,7 @@ import Testing
             "GET", "/v1/admin/audit?actor=\(Self.bearer)", port: port, bearer: SoakTestBed.adminKey)
         #expect(failed == 500)
         service.signal(SIGHUP)
-        #expect(try await service.says("no certificate"))
+        #expect(try await service.says("no TLS certificate"))
         #expect(await service.end(by: SIGTERM) == 0)
         #expect(service.errors.contains("Starting service") && service.errors.contains("request refused"))
         var canaries = try canaries()
@@ -157,7 +157,7 @@ import Testing
         ) async throws {
             let result = try await Command.run(arguments, environment: environment)
             #expect(result.status != 0, "\(what): \(result.output)")
-            // Checked immediately, because each configuration has its own App Store key.
+            // Each output is checked immediately, because each configuration has its own App Store key.
             Canaries.expect(result.output + result.errors, without: try known ?? canaries(), what)
         }
         let urls = [

@@ -39,7 +39,7 @@ import Testing
             return result.output
         }
 
-        /// For commands that keep running.
+        /// Starts a command that keeps running.
         func start(_ words: [String], _ arguments: [String]) throws -> RunningCommand {
             commands.insert(words)
             return try RunningCommand(words + arguments, environment: environment)
@@ -50,7 +50,7 @@ import Testing
             outputs.append((name, running.output + running.errors))
         }
 
-        /// Collects the secrets now, because a rotation deletes the older key.
+        /// Collects the present secrets, because a rotation deletes the older key.
         func collect() {
             canaries.merge(Canaries.privateKeys(in: folder.path)) { first, _ in first }
             for name in ["admin-key", "webhook.secret", "keys/access-token.secret"] {
@@ -137,7 +137,7 @@ import Testing
         ] {
             #expect(names.contains(name), "\(name) is no canary: \(names)")
         }
-        // Including keys that were rotated out, and the key that waited for the root.
+        // The secrets include keys that were rotated out, and the key that waited for the root.
         #expect(names.components(separatedBy: "in keys/signing-key.json").count > 2 * 4, "\(names)")
     }
 
@@ -253,7 +253,7 @@ import Testing
     private func useDatabase(_ recorder: CommandRecorder, at service: String) async throws {
         let database = ["--database", recorder.path("tenure.sqlite")]
         let trust = ["--trust", recorder.path("store/authority")]
-        // The command prints it once, and no other command does.
+        // Only this command prints the key, and only once.
         let created = try await Command.run(["admin-key", "create", "--scope", "support", "--name", "ann"] + database)
         let key = try #require(created.output.split(whereSeparator: \.isWhitespace).last { $0.count > 40 })
         recorder.add("key of ann", String(key), of: ["admin-key", "create"])

@@ -3,8 +3,7 @@ import Crypto
 import Foundation
 import Testing
 
-/// The key of TLS, the secrets of a bucket, and links: what protects the delivery of content, searched for in all
-/// output.
+/// Searches all output for the secrets that protect downloads: the TLS key, the secrets of a bucket, and links.
 @Suite(.timeLimit(.minutes(5))) struct `no output at trace level, of a service with TLS and a bucket,` {
     private let testBed: PublishingTestBed
     private var folder: Folder { testBed.folder }
@@ -53,7 +52,7 @@ import Testing
         ]
     }
 
-    /// The body of the answer.
+    /// Returns the body of the response.
     private func request(_ path: String, _ arguments: [String] = [], port: Int) throws -> String {
         try Tool.run("/usr/bin/env", ["curl", "-sSk", "https://127.0.0.1:\(port)\(path)"] + arguments).output
     }
@@ -85,14 +84,14 @@ import Testing
         _ = try request("/v1/content/\(digest)?token=\(linkToken)", port: port)
         _ = try request("/v1/content/\(linkToken)?token=\(linkToken)&token=\(linkToken)", port: port)
 
-        // Read again, first as they are, then broken.
+        // The service reads the secrets again: first the same ones, then invalid ones.
         service.signal(SIGHUP)
-        #expect(try await service.says("the secrets of the bucket were read again"), "\(service.errors)")
+        #expect(try await service.says("reloaded the secrets of the bucket"), "\(service.errors)")
         try folder.writeSecret("", to: "s3-session")
         try folder.writeSecret("no key: \(secret)", to: "jws-leaf.key.pem")
         service.signal(SIGHUP)
-        #expect(try await service.says("the secrets of the bucket are invalid"), "\(service.errors)")
-        #expect(try await service.says("the certificate is invalid"), "\(service.errors)")
+        #expect(try await service.says("the new secrets of the bucket are invalid"), "\(service.errors)")
+        #expect(try await service.says("the new TLS certificate is invalid"), "\(service.errors)")
         #expect(await service.end(by: SIGTERM) == 0)
 
         var canaries = try canaries()
@@ -124,7 +123,7 @@ import Testing
             Canaries.expect(service.output + service.errors, without: canaries, "serve with a broken \(name)")
             try folder.writeSecret(before, to: name)
         }
-        // Secrets where their files' names belong.
+        // These options have a secret where the name of its file belongs.
         for (option, value) in [
             ("--tls-key", pem), ("--content-s3-secret-access-key-file", secret),
             ("--content-s3-session-token-file", sessionToken),

@@ -31,7 +31,7 @@ import Testing
         return result
     }
 
-    /// Whether a sync gets an entitlement token.
+    /// Returns whether a sync gets an entitlement token.
     private func issues(_ testBed: SoakTestBed, at port: Int) async throws -> Bool {
         let (status, json) = await SoakClient(port: port).post(
             "/v1/sync",
@@ -83,7 +83,7 @@ import Testing
         #expect(errors.contains("copy `signing-key.json` and `access-token.secret` from `"), "\(errors)")
         #expect(errors.contains(":\(first.folder.path)` to `\(second.folder.path)`"), "\(errors)")
         #expect(keys(in: second).isEmpty)
-        // One of the two isn't enough.
+        // Copying one of the two files isn't enough.
         try copy(["signing-key.json"], from: first, to: second)
         #expect(try await refusal(second).contains("there is no `access-token.secret`"))
         #expect(keys(in: second) == ["signing-key.json"])
@@ -120,7 +120,7 @@ import Testing
         #expect(try await issues(first, at: onePort))
         try await expectPersonas(of: twoPort, areMade: false)
         try await expectPersonas(of: onePort, areMade: true)
-        // A third one with the older key doesn't start.
+        // A third process with the older key doesn't start.
         let third = try SoakTestBed(database: first.database, authority: first.authority)
         try copy(from: second, to: third)
         #expect(try await refusal(third).contains("aren't those of the database's other processes"))
@@ -155,7 +155,7 @@ import Testing
         #expect(await last.end(by: SIGTERM) == 0)
     }
 
-    // Also while the service runs, if both happen before it compares the keys.
+    // This also works while the service runs, if the rotation and the revocation happen before it compares the keys.
     @Test func `a key that replaces a revoked one is accepted in place of an earlier one`() async throws {
         let testBed = try SoakTestBed()
         let (service, _) = try await testBed.start()
@@ -172,7 +172,7 @@ import Testing
     @Test func `a key that the same offline root signed is accepted`() async throws {
         let (first, second) = try testBeds()
         let (service, _) = try await first.start()
-        // Another service creates a key that has nothing in common with the first one's.
+        // Another service creates a key that isn't related to the first service's key.
         let stranger = try SoakTestBed()
         let (other, _) = try await stranger.start()
         #expect(await other.end(by: SIGTERM) == 0)
@@ -195,7 +195,7 @@ import Testing
         }
         let (successor, port) = try await second.start()
         #expect(try await issues(second, at: port))
-        // The first one has the older key now.
+        // The first service has the older key now.
         #expect(try await service.says("another process has a newer signing key"), "\(service.errors)")
         for service in [service, successor] { #expect(await service.end(by: SIGTERM) == 0) }
     }

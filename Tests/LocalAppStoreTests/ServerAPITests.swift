@@ -47,7 +47,7 @@ import Testing
     }
 }
 
-@Test func `a token of another key, app or time gets 401 without a reason`() async throws {
+@Test func `an API request with a token of another key, app or time gets 401 without a reason`() async throws {
     var state = try Shop.state(of: "Ada")
     try state.buy(Shop.everything, "Ada")
     let id = state.id(of: state.transactions[0])
@@ -71,7 +71,7 @@ import Testing
     }
 }
 
-@Test func `a token of the local time is valid, for servers that use the local clock`() async throws {
+@Test func `an API request may have a token of the local time, for servers with the local clock`() async throws {
     var state = try Shop.state(of: "Ada", at: "2014-09-06T10:00:00Z")
     try state.buy(Shop.everything, "Ada")
     let path = "/inApps/v1/transactions/\(state.id(of: state.transactions[0]))"
@@ -82,7 +82,7 @@ import Testing
         }
         #expect(try await status(of: state.now) == 200)
         #expect(try await status(of: state.now.addingTimeInterval(-3600)) == 401)
-        // The instant to retry at is by the same clock.
+        // The time in `Retry-After` is of the same clock.
         await counter.fault.inject(.rateLimitExceeded, requests: 1)
         let token = try BearerToken.make(key: counter.key, bundleID: Shop.bundleID, now: state.now)
         let response = try await counter.http.execute(

@@ -12,7 +12,7 @@ package final class SilentPort: Sendable {
 
 /// Sits between clients and a server with TLS, and ends connections in the middle of the TLS handshake.
 package final class HandshakeCutter: @unchecked Sendable {
-    // Sound: `isCutting` and `count` are touched between locking and unlocking only.
+    // `@unchecked Sendable` is correct: `isCutting` and `count` are used only while the lock is held.
     package let port: Int
     private let socket: Int32
     private let target: Int
@@ -106,7 +106,7 @@ private enum Loopback {
         }
         guard connects else {
             close(socket)
-            throw PostgresServerError("cannot connect to port \(port)")
+            throw PostgresServerError("can't connect to port \(port)")
         }
         return socket
     }

@@ -1,9 +1,9 @@
 import CommandRunner
 import Foundation
 
-/// What happens to servers.
+/// Failures and failovers of servers.
 extension PostgresServer {
-    /// Settings and access that a server with standbys needs.
+    /// The settings that a server with standbys needs.
     package static let primarySettings = [
         "wal_level": "replica", "max_wal_senders": "4", "hot_standby": "on", "wal_keep_size": "64MB",
     ]
@@ -12,30 +12,30 @@ extension PostgresServer {
     /// Starts a streaming standby of this server.
     package func standby() throws -> PostgresServer { try PostgresServer(standbyOf: self) }
 
-    /// Makes a standby a primary server. Returns when it takes writes.
+    /// Promotes a standby to a primary server. Returns when it accepts writes.
     package func promote() throws {
         try tools.run("pg_ctl", ["-D", folder + "/data", "-w", "promote"], in: folder)
     }
 
-    /// Stops all of its processes as they are: it accepts connections and never answers.
+    /// Stops all processes of the server with SIGSTOP. It then accepts connections and never answers.
     package func freeze() throws { try signal("-STOP") }
 
     package func thaw() throws { try signal("-CONT") }
 
     private func signal(_ name: String) throws {
         let process = try parent()
-        // The parent first, so that it starts no more children.
+        // The parent is stopped first, so that it starts no more children.
         try Tool.run("/bin/kill", [name, process])
         try Tool.run("/usr/bin/pkill", [name, "-P", process])
     }
 
-    /// The IDs of its processes, from Linux.
+    /// Returns the IDs of the server's processes, from Linux.
     package func processes() throws -> [Int32] {
         let parent = try parent()
         return try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { Int32($0) }.filter { process in
             guard "\(process)" != parent else { return true }
             let text = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
-            // After the name, which is in parentheses, come the state and the parent.
+            // After the name, which is in parentheses, come the state and the parent's ID.
             return text.split(separator: ")").last?.split(separator: " ").dropFirst().first.map(String.init) == parent
         }
     }
@@ -43,7 +43,7 @@ extension PostgresServer {
     private func parent() throws -> String {
         let text = try String(contentsOfFile: folder + "/data/postmaster.pid", encoding: .utf8)
         guard let process = text.split(separator: "\n").first.map(String.init) else {
-            throw PostgresServerError("the server does not run")
+            throw PostgresServerError("the server doesn't run")
         }
         return process
     }

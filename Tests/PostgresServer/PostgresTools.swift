@@ -1,10 +1,10 @@
 import CommandRunner
 import Foundation
 
-/// PostgreSQL's own programs, and the user whom they run as: they refuse to run as root.
+/// PostgreSQL's programs, and the user that runs them. They refuse to run as root.
 struct PostgresTools: Sendable {
     private let folder: String
-    /// Nil where this process is somebody else than root.
+    /// The user that runs the programs; nil if this process isn't root's.
     private let user: User?
 
     private struct User {
@@ -39,10 +39,10 @@ struct PostgresTools: Sendable {
         throw PostgresServerError("PostgreSQL refuses to run as root, and there is no user `postgres` or `nobody`")
     }
 
-    /// Lets the server's user own it.
+    /// Makes the server's user the owner of a file or folder.
     func giveAway(_ path: String) throws {
         guard let user else { return }
-        guard chown(path, user.id, user.group) == 0 else { throw PostgresServerError("cannot give `\(path)` away") }
+        guard chown(path, user.id, user.group) == 0 else { throw PostgresServerError("can't give `\(path)` away") }
     }
 
     /// The command line of a tool.
@@ -57,7 +57,7 @@ struct PostgresTools: Sendable {
         return (prefix ?? []) + line
     }
 
-    /// Runs a tool to its end; throws what it said where it fails.
+    /// Runs a tool to its end. Throws its output if it fails.
     func run(_ tool: String, _ arguments: [String], in directory: String) throws {
         let output = directory + "/" + tool + ".out"
         try Data().write(to: URL(fileURLWithPath: output))
@@ -75,9 +75,10 @@ struct PostgresTools: Sendable {
         }
     }
 
-    /// Returns when it takes connections.
+    /// Starts the server. Returns when it accepts connections.
     ///
-    /// Not by `pg_ctl`: what it leaves behind keeps its sockets to this process, which would wait for their end.
+    /// This doesn't use `pg_ctl`: the server would then keep the sockets to this process open, and `run` would wait for
+    /// their end.
     func startServer(in directory: String) throws {
         let log = directory + "/log"
         try Data().write(to: URL(fileURLWithPath: log))
@@ -86,7 +87,7 @@ struct PostgresTools: Sendable {
         process.standardOutput = file
         process.standardError = file
         try process.start()
-        // The last line of this file says how far it is; `pg_ctl` reads it too.
+        // The last line of this file has the server's state. `pg_ctl` reads it, too.
         let status = directory + "/data/postmaster.pid"
         for _ in 0..<3000 where process.isRunning {
             let lines = ((try? String(contentsOfFile: status, encoding: .utf8)) ?? "").split(separator: "\n")
@@ -95,13 +96,13 @@ struct PostgresTools: Sendable {
             usleep(20_000)
         }
         let said = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
-        throw PostgresServerError("PostgreSQL did not start: \(said)")
+        throw PostgresServerError("PostgreSQL didn't start: \(said)")
     }
 
-    /// Starts a process that stops the server and removes its folder when the handle is closed: by hand, or because
-    /// this process is no more.
+    /// Starts a process that stops the server and removes its folder when the handle is closed. The system closes the
+    /// handle when this process ends.
     func keepWatch(over directory: String) throws -> FileHandle {
-        // Frozen processes don't hear that they must stop.
+        // Frozen processes can't handle the signal to stop, so they are continued first.
         let wake = "pid=$(head -n 1 '\(directory)/data/postmaster.pid') && kill -CONT $pid && pkill -CONT -P $pid; "
         let stop = line("pg_ctl", ["-D", directory + "/data", "-m", "immediate", "-w", "stop"])
         return try keepWatch(over: directory, stop: ["/bin/sh", "-c", wake + "exec \"$@\"", "sh"] + stop)
@@ -141,7 +142,7 @@ struct PostgresTools: Sendable {
         throw PostgresServerError("PgBouncer didn't start: \(log)")
     }
 
-    /// Creates a pipe that child processes don't inherit, because they would keep it open.
+    /// Creates a pipe that child processes don't inherit. They would keep it open.
     private static func pipe() throws -> (reading: FileHandle, writing: FileHandle) {
         #if os(Linux)
             var ends: [Int32] = [-1, -1]
@@ -152,7 +153,7 @@ struct PostgresTools: Sendable {
                 FileHandle(fileDescriptor: ends[1], closeOnDealloc: true)
             )
         #else
-            // There Foundation's processes inherit nothing but their standard streams.
+            // On macOS, processes inherit only their standard streams.
             let pipe = Pipe()
             return (pipe.fileHandleForReading, pipe.fileHandleForWriting)
         #endif

@@ -90,7 +90,7 @@ extension StoreClause {
                 counted.counts.reset { if $0 == broken { throw BrokenClause(description: "broken off") } }
                 do {
                     _ = try await counted.buy(numbers, by: id)
-                    throw BrokenClause(description: "piece \(broken) was not needed")
+                    throw BrokenClause(description: "piece \(broken) wasn't needed")
                 } catch is StoreError {}
                 counted.counts.reset()
                 if let left = try await store.customer(by: Identity(.appTransactionID, id), in: Sample.production) {

@@ -18,7 +18,7 @@ extension StoreClause {
             ] {
                 let reception = try await store.tell(uuid, about: identities)
                 try expect(reception.isOfErased && !reception.isNew && reception.customer == nil, "\(uuid)")
-                try expect(try await !store.keepsNotification(uuid, in: Sample.production), "\(uuid) is not kept")
+                try expect(try await !store.keepsNotification(uuid, in: Sample.production), "\(uuid) isn't kept")
             }
             try expect(try await store.read { try $0.customers(after: 0, limit: 9) }.isEmpty, "there is no customer")
             let other = try await store.tell("other", about: [Identity(.originalTransactionID, "z")])
@@ -53,7 +53,7 @@ extension StoreClause {
             let job = try unwrap(
                 try await store.write(at: Sample.now) { try $0.claimJob(.history, lease: 60) }, "the job")
             _ = try await store.change(.erase, on: job.customer)
-            // The new job may get the number of the removed one.
+            // A database may give the removed job's number to the new job.
             let two = try await store.update("2") { $0.jobs = [.history] }
             try await store.write { try $0.postpone(job, until: Sample.now.addingTimeInterval(1e6)) }
             try await store.write { try $0.finish(job) }

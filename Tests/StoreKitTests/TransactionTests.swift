@@ -123,12 +123,12 @@ import Testing
             var unfinished: [StoreKit.Transaction] = []
             for await result in StoreKit.Transaction.unfinished { unfinished.append(result.unsafePayloadValue) }
             #expect(unfinished.map(\.productID) == [Kiosk.coins])
-            // An offline device remembers it, and sends it later.
+            // An offline device remembers that the transaction is finished, and reports it later.
             device.behavior.isOffline = true
             await unfinished.first?.finish()
             for await _ in StoreKit.Transaction.unfinished { Issue.record("it was finished") }
             device.behavior.isOffline = false
-            for await _ in StoreKit.Transaction.all { Issue.record("a finished consumable is not kept") }
+            for await _ in StoreKit.Transaction.all { Issue.record("a finished consumable isn't kept") }
             #expect(await kiosk.store.state.transactions[0].isFinished)
         }
     }

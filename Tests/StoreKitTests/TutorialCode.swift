@@ -1,13 +1,13 @@
 import StoreKit
 
-// As articles and tutorials about paid apps that become free have it, with nothing changed for Linux: it imports
-// StoreKit alone, and compares versions in the ways that are published.
+// Code as articles and tutorials about apps that become free publish it, without changes for Linux. It imports only
+// StoreKit, and compares versions in the ways that they show.
 
-/// Who has got the app before this version has bought it.
+/// Customers who got the app before this version have bought it.
 enum TutorialCode {
     static let firstFreeMajorVersion = "13"
 
-    /// The first component, compared as text.
+    /// Compares the first component as text.
     static func hasPaidForApp() async -> Bool {
         do {
             let shared = try await AppTransaction.shared
@@ -19,12 +19,12 @@ enum TutorialCode {
                 }
             }
         } catch {
-            print("the app transaction is not there: \(error)")
+            print("the app transaction isn't there: \(error)")
         }
         return false
     }
 
-    /// The same with numbers.
+    /// Compares the first component as a number.
     static func hasPaidForAppByNumber() async throws -> Bool {
         let result = try await AppTransaction.shared
         switch result {
@@ -39,7 +39,7 @@ enum TutorialCode {
     }
 }
 
-/// A store object of the usual kind: products, purchases, a listener for updates, a button to restore.
+/// A typical store object: products, purchases, a listener for updates, and a button that restores purchases.
 @MainActor
 final class TutorialStore {
     enum StoreError: Error { case failedVerification }

@@ -76,7 +76,7 @@ import Testing
         #expect(!purchase.isUpgraded)
     }
 
-    @Test func `a customer on the wire leaves out what there is not`() throws {
+    @Test func `a customer on the wire leaves out what there isn't`() throws {
         var json = JSONWriter()
         json.value(try Self.answer())
         let text = String(decoding: json.bytes, as: UTF8.self)

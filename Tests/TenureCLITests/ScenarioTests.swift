@@ -145,7 +145,7 @@ private let examples = URL(fileURLWithPath: #filePath)
     try #require(try await Command.run("mint", "authority", authority).status == 0)
     let service = try RunningCommand([
         "serve", "--policy", "\(examples)/universal-purchase.policy.yaml", "--trust", authority, "--port", "0",
-        "--database", folder.url("record.sqlite").path,
+        "--database", folder.url("tenure.sqlite").path,
     ])
     let port = try #require(try await service.port(), "\(service.errors)")
     let result = try await Command.run(
@@ -181,7 +181,7 @@ func `a service in a separate process uses the local App Store's clock and its s
     let service = try RunningCommand(
         [
             "serve", "--policy", "\(examples)/calculator.policy.yaml", "--port", "0", "--database",
-            folder.url("record.sqlite").path,
+            folder.url("tenure.sqlite").path,
         ] + options)
     let port = try #require(try await service.port(), "\(service.errors)")
     let result = try await Command.run(

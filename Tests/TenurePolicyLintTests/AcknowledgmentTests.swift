@@ -161,7 +161,7 @@ import Testing
 
     /// Every finding of every rule can be acknowledged by its code and place.
     @Test(arguments: LintRule.all.filter { $0.check != nil }.map(\.code))
-    func `each finding has its own place that acknowledges it`(_ code: String) throws {
+    func `each finding of a policy check can be acknowledged by its code and place`(_ code: String) throws {
         let files = LintFiles(of: code, .triggers)
         let found = try files.findings.filter { !$0.isMistake }
         let places = found.map { "\($0.code) \($0.place)" }

@@ -23,7 +23,7 @@ import Testing
         #expect(try connection.rows("SELECT * FROM v") == rows.map { SQLRow($0) })
     }
 
-    @Test func `nulls first or later do not decide the type of a parameter`() throws {
+    @Test func `nulls first or later don't decide the type of a parameter`() throws {
         _ = try connection.run("CREATE TEMPORARY TABLE v (i BIGINT, t TEXT)")
         for row in [[.null, .text("a")], [1, .null], [.null, .null], [2, .text("b")]] as [[SQLValue]] {
             _ = try connection.execute("INSERT INTO v VALUES ($1, $2)", row)

@@ -10,7 +10,7 @@ import Testing
         PostgresPool(to: PostgresCluster(try freshAddress()), for: .transactions, limit: 1, waitTimeout: waitTimeout)
     }
 
-    /// Takes a connection until `end` fires; returns once it has it.
+    /// Takes a connection until `end` fires. Returns when it has the connection.
     private func occupy(_ pool: PostgresPool, until end: Signal) async {
         await withCheckedContinuation { continuation in
             pool.submit(
@@ -30,7 +30,7 @@ import Testing
         }
         #expect(error == .busy)
         end.fire()
-        // Its connection is free again.
+        // The connection was returned to the pool.
         await pool.close()
     }
 
@@ -87,7 +87,7 @@ import Testing
         for task in waiting { task.cancel() }
         for task in waiting {
             guard case .failure = await task.result else {
-                Issue.record("did not fail")
+                Issue.record("didn't fail")
                 continue
             }
         }
@@ -104,7 +104,7 @@ import Testing
         async let last = pool.run { connection throws(PostgresFailure) in try connection.rows("SELECT 1") }
         async let closing: Void = pool.close()
         async let refused: Void = {
-            // Closing began, or begins soon: then nothing is taken.
+            // The pool is closing, or will be soon. Then it accepts no operation.
             while true {
                 do {
                     _ = try await pool.run { _ throws(PostgresFailure) in }
@@ -145,7 +145,8 @@ import Testing
         let end = Signal()
         await occupy(pool, until: end)
         _ = try owner.run("ALTER ROLE \(role) NOLOGIN")
-        // Begins to wait while a worker is refused a second connection, and is served by the first.
+        // This operation begins to wait while the server refuses a second connection. The first connection serves it
+        // later.
         async let one = pool.run { connection throws(PostgresFailure) in try connection.rows("SELECT 1") }
         end.fire()
         #expect(try await one == [SQLRow([1])])

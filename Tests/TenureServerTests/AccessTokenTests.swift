@@ -74,11 +74,11 @@ import Testing
                     _ = try await client.sync(request)
                     #expect(try await client.get("/v1/customer", token: token).status == .unauthorized)
                 }
-                // The same secret beside another record: customer 1 there is somebody else.
+                // The second service gets the first one's secret. In its database, customer 1 is another person.
                 try FileManager.default.removeItem(atPath: two + "/access-token.secret")
                 try FileManager.default.copyItem(
                     atPath: one + "/access-token.secret", toPath: two + "/access-token.secret")
-                let store = try Store(SQLiteDatabase(path: two + "/record.sqlite"))
+                let store = try Store(SQLiteDatabase(path: two + "/tenure.sqlite"))
                 try await store.write { try $0.setSharedKeys(nil) }
                 try await store.close()
                 #expect(try await status(of: token, in: two) == .unauthorized)
@@ -96,14 +96,14 @@ import Testing
                     .accessToken?.value)
             }
             #expect(try await status(of: token, in: folder, { $0.anchors[.sandbox] = nil }) == .unauthorized)
-            // Under Apple's roots, a customer of a test authority isn't found.
+            // Customers of a test authority aren't found when the service trusts only Apple's roots.
             #expect(
                 try await status(of: token, in: folder, { $0.anchors = [.production: .apple, .sandbox: .apple] })
                     == .unauthorized)
         }
     }
 
-    @Test func `access tokens cannot name another realm of the same customer`() throws {
+    @Test func `access tokens can't name another realm of the same customer`() throws {
         let key = try withKey()
         let token = AccessToken(customer: 7, realm: Realm(.production), expiresAt: Calculator.now)
         #expect(key.token(in: key.text(of: token).utf8) == token)
@@ -111,7 +111,7 @@ import Testing
         #expect(other.token(in: key.text(of: token).utf8) == nil)
     }
 
-    /// How a service on this folder answers to a token.
+    /// Returns the status with which a service on this folder answers a token.
     private func status(
         of token: String, in folder: String, _ change: (inout ServiceConfiguration) throws -> Void = { _ in }
     ) async throws -> HTTPResponse.Status {

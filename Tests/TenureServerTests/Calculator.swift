@@ -60,12 +60,12 @@ enum Calculator {
         _ folder: String, policy: Policy? = nil, port: Int = 0
     ) throws -> ServiceConfiguration {
         var configuration = ServiceConfiguration(
-            databasePath: folder + "/record.sqlite", policy: try policy ?? self.policy())
+            databasePath: folder + "/tenure.sqlite", policy: try policy ?? self.policy())
         configuration.anchors = [
             .production: try authority.anchors, .sandbox: try authority.anchors, .xcode: try authority.xcodeAnchors,
         ]
         configuration.port = port
-        // Tests side by side keep their own clients waiting.
+        // Tests that run in parallel are slow clients themselves, so the timeouts are long.
         configuration.timeouts.head = 300
         configuration.timeouts.body = 60
         configuration.now = { now }
@@ -102,7 +102,7 @@ extension JWSMinter {
         String(decoding: try mint(kind, setting: fields), as: UTF8.self)
     }
 
-    /// Bought the app long after it became free.
+    /// Returns an app transaction of a customer who got the app long after it became free.
     func newcomer(_ id: String = "704000000000000002") throws -> String {
         try text(
             .appTransaction,
@@ -112,7 +112,7 @@ extension JWSMinter {
             ])
     }
 
-    /// Without what would tie it to anybody.
+    /// Returns a transaction without any field that connects it to a customer or a device.
     func looseTransaction(_ id: String, _ fields: [String: JSONValue] = [:]) throws -> String {
         let loose: [String: JSONValue] = [
             "transactionId": .string(id), "originalTransactionId": .string(id), "appTransactionId": .null,
@@ -121,7 +121,7 @@ extension JWSMinter {
         return try text(.transaction, loose.merging(fields) { $1 })
     }
 
-    /// Of another account on the same device: only the id tells.
+    /// Returns a transaction of another account on the same device. Only its `appTransactionId` differs.
     func transaction(_ id: String, of appTransactionID: String, _ fields: [String: JSONValue] = [:]) throws -> String {
         try looseTransaction(id, ["appTransactionId": .string(appTransactionID)].merging(fields) { $1 })
     }
@@ -136,7 +136,7 @@ extension ReceiptMinter {
 /// One running service, without a socket.
 struct Client {
     let http: any TestClientProtocol
-    /// Before every path: that of one app of several.
+    /// The prefix of every path, with several apps: `/apps/NAME`.
     var prefix = ""
 
     func post(_ body: String, headers: HTTPFields = [.contentType: "application/json"]) async throws -> TestResponse {
@@ -149,8 +149,8 @@ struct Client {
         try await post(String(decoding: try JSONEncoder().encode(request), as: UTF8.self))
     }
 
-    /// From the customer's own device, unless the request names another, or `device` is nil: proof that was found. With
-    /// a nonce, as every app sends one.
+    /// Sends a sync from the customer's own device, with a nonce, as apps do. Pass another device, or nil, for someone
+    /// who only found the artifacts.
     func sync(
         _ request: SyncRequest, from device: UUID? = Calculator.device,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -188,7 +188,8 @@ struct Client {
     }
 }
 
-/// A service with an active policy. If another one was active, this one is published, and all promises are kept.
+/// Starts a service with the configuration's policy. If another one is active, this one is published, and all promises
+/// are kept.
 func started(_ configuration: ServiceConfiguration) async throws -> TenureService {
     let service = try await TenureService(configuration)
     try await service.publish(configuration.policy)
@@ -196,7 +197,7 @@ func started(_ configuration: ServiceConfiguration) async throws -> TenureServic
 }
 
 extension TenureService {
-    /// Whatever it takes, and without looking.
+    /// Publishes a policy, whatever rights it takes, without a rehearsal.
     func publish(_ policy: Policy) async throws {
         try await policies.refreshNow()
         let compiled = PolicyFile.compile(policy)
@@ -230,7 +231,7 @@ func withService<Result: Sendable>(
     return result
 }
 
-/// Writes a file that only its owner may use.
+/// Writes a file that only its owner can read.
 func writeSecret(_ text: String, to path: String) throws {
     try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)

@@ -20,7 +20,7 @@ import Testing
                 try await DatabaseTestBed.sync(6, through: client)
                 _ = try await client.sync(SyncRequest(receipt: try Calculator.receipts().text()))
             }
-            // A stricter policy, under which promises hold.
+            // Under this stricter policy, only promises keep the rights.
             try await withService(in: folder, policy: try Calculator.policy(honors: nil)) { client in
                 for number in 0..<3 {
                     let appTransaction = try Calculator.minter().text(
@@ -28,7 +28,7 @@ import Testing
                     _ = try await client.sync(SyncRequest(appTransaction: appTransaction, transactions: []))
                 }
             }
-            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             let customers = try await store.read { try $0.customers(after: 0, limit: 1000) }
             #expect(customers.count > 10)
             let derivation = try Self.derivation()
@@ -49,7 +49,7 @@ import Testing
             try await withService(in: folder) { client in
                 _ = try await client.sync(SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
             }
-            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             _ = try await store.database.write(locking: []) { session throws(StoreError) in
                 try session.execute("UPDATE artifacts SET bytes = $1", [.blob(Array(".e30.AAAA".utf8))])
             }
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    // The App Store names the account in transactions only since 2025.
+    // Transactions name the account (`appTransactionId`) only since 2025.
     @Test func `facts name one customer for two identities that a signed transaction connects`() async throws {
         try await withService { client in
             let id = "704000000000000009"
@@ -88,7 +88,8 @@ import Testing
         }
     }
 
-    /// How many entries are looked at while facts are made of so many transactions: at once, and page by page.
+    /// Returns how many entries are read to derive facts from so many transactions: in one update, and in a rebuild
+    /// page by page.
     private func entriesLookedAt(for transactions: Int) async throws -> (derivation: Int, rederivation: Int) {
         try await withFolder { folder in
             try await withService(in: folder) { client in
@@ -97,7 +98,7 @@ import Testing
                 let texts = try (0..<transactions).map { try minter.transaction("\(10_000 + $0)", of: id) }
                 _ = try await client.sync(SyncRequest(appTransaction: appTransaction, transactions: texts))
             }
-            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             let rows = try #require(try await store.read { try $0.rows(of: 1) })
             let derivation = try Self.derivation()
             let entries = Mutex(0)
@@ -114,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `facts that are derived from stored artifacts takes as much work as there are entries`() async throws {
+    @Test func `deriving facts takes work in proportion to the number of entries`() async throws {
         let (few, many) = (try await entriesLookedAt(for: 250), try await entriesLookedAt(for: 1000))
         #expect(few.derivation >= 250 && few.rederivation >= 250)
         #expect(many.derivation <= 4 * few.derivation, "\(few) \(many)")

@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `a subscription carries its own end`() async throws {
+    @Test func `a subscription in an entitlement token has its own end`() async throws {
         try await withService { client in
             let id = "704000000000000002"
             let end = Calculator.now.addingTimeInterval(86_400 * 30)
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `a right with an end that support can take earlier is asked about again`() async throws {
+    @Test func `a device asks again about a right that support can end earlier`() async throws {
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))
             let application = try service.application(logger: Calculator.logger) { _ in }
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `entitlement tokens has no denied entitlement, and isn't issued for unbound proof`() async throws {
+    @Test func `entitlement tokens contain no denied entitlement, and aren't issued for unbound proof`() async throws {
         try await withService { client in
             let newcomer = try await client.sync(
                 SyncRequest(
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `entitlement tokens without a nonce they end after an hour, with every right in them`() async throws {
+    @Test func `entitlement tokens without a nonce end after an hour, with every right in them`() async throws {
         try await withService { client in
             let id = "704000000000000001"
             let season = try Calculator.minter().transaction(
@@ -141,7 +141,7 @@ import Testing
             #expect(jws.claims["exp"] as? Int == end)
             let rights = try #require(jws.claims["entitlements"] as? [String: [String: Int]])
             #expect(!rights.isEmpty && rights.values.allSatisfy { $0 == ["until": end] }, "\(rights)")
-            // The answer itself, which is of this moment, says more.
+            // The answer's own decisions are of this moment, so they have no end.
             #expect(answer.entitlements["everything"]?.outcome == .granted)
             #expect(answer.entitlements["everything"]?.until == nil)
         }

@@ -18,7 +18,7 @@ import Testing
 
     private struct Broken: Error {}
 
-    /// A receipt with many purchases, each with its own number.
+    /// Returns a receipt with many purchases that have different transaction IDs.
     ///
     /// - Parameter isSubscription: whether all of them are periods of one subscription.
     private static func receipt(
@@ -49,7 +49,7 @@ import Testing
             transactions: try (first..<first + count).map { try minter.transaction("\(owner)\($0)", of: owner) })
     }
 
-    /// What is sent, as a request of so many purchases and whether it comes from the owner's device.
+    /// What a request contains, and whether it comes from the owner's device.
     enum Kind: CaseIterable {
         case receipt, subscription, transactions, unboundTransactions
 
@@ -78,7 +78,7 @@ import Testing
         _ body: @escaping @Sendable (Client, Store) async throws -> Void
     ) async throws {
         try await withFolder { folder in
-            let store = Store(CountedDatabase(try SQLiteDatabase(path: folder + "/record.sqlite")))
+            let store = Store(CountedDatabase(try SQLiteDatabase(path: folder + "/tenure.sqlite")))
             let service = try await TenureService(try Calculator.configuration(folder), store: store)
             let application = try service.application(logger: Calculator.logger) { _ in }
             try await application.test(.router) { try await body(Client(http: $0), store) }
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    /// The work of a sync beside its own entries does not grow with what is known.
+    /// Counts the entries that a sync reads beside its own. The count must not grow with the stored purchases.
     @Test func `a large sync of a list costs the same for thousands of stored purchases as for none`() async throws {
         try await withCounts { client, store in
             var statements: [Int] = []
@@ -199,7 +199,7 @@ import Testing
         try await withFolder { folder in
             let request = try Self.receipt(300)
             _ = try await withService(in: folder) { try await $0.sync(request) }
-            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             let customer = try await store.customer(
                 by: Identity(.originalTransactionID, "500000000000299"), in: Realm(.production, isTest: true))
             #expect(customer?.facts.purchases.count == 300)

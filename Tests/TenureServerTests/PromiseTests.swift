@@ -31,7 +31,7 @@ import Testing
                             .appTransaction, ["appTransactionId": .string("704000000000000005")]),
                         transactions: []))
                 #expect(newcomer.entitlements["everything"]?.outcome == .denied)
-                // A token shows the same.
+                // The access token opens the same decisions.
                 let token = try #require(after.accessToken?.value)
                 #expect(try await client.customer(token).entitlements == after.entitlements)
             }
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `promises are not made in test environments`() async throws {
+    @Test func `promises aren't made in test environments`() async throws {
         try await withFolder { folder in
             let owner = try Calculator.policy(testEnvironments: .owner)
             let request = SyncRequest(

@@ -24,7 +24,7 @@ import Testing
             #expect(
                 answer.problems.map(\.artifact) == ["receipt", "transactions[1]", "transactions[2]", "renewalInfos[0]"])
             #expect(answer.problems.map(\.code) == ["malformed", "badSignature", "malformed", "noTransaction"])
-            #expect(!answer.purchasesAreComplete, "one of the list could not be read")
+            #expect(!answer.purchasesAreComplete, "one of the list couldn't be read")
         }
     }
 
@@ -98,7 +98,7 @@ import Testing
 
     @Test func `a receipt beside an app transaction must share more than a date`() async throws {
         let minter = Calculator.minter()
-        // The default receipt is of a purchase at the same second, 2014-09-06 10:00, and so are many strangers'.
+        // Many customers bought the app in the same second as this receipt's owner (2014-09-06 10:00).
         try await withService { client in
             let request = SyncRequest(
                 appTransaction: try minter.text(.appTransaction), receipt: try Calculator.receipts().text())
@@ -106,27 +106,27 @@ import Testing
             #expect(stranger.problems.map(\.code) == ["unrelated"])
             #expect(stranger.problems.first?.detail.contains("`deviceIdentifier`") == true)
             #expect(stranger.purchases.isEmpty)
-            // Its owner is not taken for the other one afterwards.
+            // The receipt's real owner isn't taken for the other customer afterward.
             let owner = try await client.sync(
                 SyncRequest(
                     appTransaction: try minter.text(.appTransaction, ["appTransactionId": .string("7")]),
                     transactions: [try minter.transaction("410000000000001", of: "7")], receipt: request.receipt))
             #expect(owner.id != stranger.id)
             #expect(owner.problems.isEmpty)
-            // What was tied once stays tied.
+            // The receipt stays connected, also without the transaction.
             let again = try await client.sync(
                 SyncRequest(
                     appTransaction: try minter.text(.appTransaction, ["appTransactionId": .string("7")]),
                     receipt: request.receipt))
             #expect(again.problems.isEmpty)
-            // So is a later receipt of the same download, even without purchases.
+            // A later receipt of the same download is connected as well, even without purchases.
             let later = try await client.sync(
                 SyncRequest(
                     appTransaction: try minter.text(.appTransaction, ["appTransactionId": .string("7")]),
                     receipt: try Calculator.receipts(signed: Calculator.now).text { $0.purchases = [] }))
             #expect(later.problems.isEmpty)
         }
-        // The receipt was made on the very device, for the same purchase of the app.
+        // This receipt was made on the same device, for the same purchase of the app.
         try await withService { client in
             let mine = try await client.sync(
                 SyncRequest(
@@ -135,7 +135,7 @@ import Testing
             #expect(mine.problems.isEmpty)
             #expect(mine.purchases.count == 1)
         }
-        // The same device, and another account on it.
+        // This receipt comes from the same device, but another account.
         try await withService { client in
             let other = try await client.sync(
                 SyncRequest(
@@ -146,7 +146,7 @@ import Testing
             #expect(other.purchases.isEmpty)
             #expect(other.entitlements["everything"]?.outcome != .granted)
         }
-        // A transaction in both ties them.
+        // A transaction that both artifacts contain connects them.
         try await withService { client in
             let tied = try await client.sync(
                 SyncRequest(
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `artifacts in one sync of transactions of several accounts, only one account's count`() async throws {
+    @Test func `of transactions of several accounts in one sync, only one account's count`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let answer = try await client.sync(

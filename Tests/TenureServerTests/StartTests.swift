@@ -16,7 +16,7 @@ import Testing
             let keys = try await withService(in: folder) {
                 String(buffer: try await $0.get("/.well-known/jwks.json").body)
             }
-            for name in ["signing-key.json", "access-token.secret", "record.sqlite"] {
+            for name in ["signing-key.json", "access-token.secret", "tenure.sqlite"] {
                 let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + name)
                 #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600, "\(name)")
             }
@@ -59,13 +59,13 @@ import Testing
         try await withFolder { folder in
             try await withService(in: folder) { _ in }
             for suffix in ["", "-wal", "-shm"] {
-                try? FileManager.default.removeItem(atPath: folder + "/record.sqlite" + suffix)
+                try? FileManager.default.removeItem(atPath: folder + "/tenure.sqlite" + suffix)
             }
             var configuration = try Calculator.configuration(folder)
             let error = await #expect(throws: ServiceError.self) { try await TenureService(configuration) }
             #expect(error?.description.contains("--new-database") == true)
             #expect(configuration.findings.contains { $0 == error })
-            #expect(!FileManager.default.fileExists(atPath: folder + "/record.sqlite"))
+            #expect(!FileManager.default.fileExists(atPath: folder + "/tenure.sqlite"))
             configuration.createsDatabase = true
             #expect(configuration.findings.isEmpty)
             try await TenureService(configuration).store.close()
@@ -131,7 +131,7 @@ import Testing
     @Test func `starting reports in one line what is wrong`() async throws {
         let nowhere = try Calculator.configuration("/no/such/folder")
         let error = await #expect(throws: ServiceError.self) { try await TenureService(nowhere) }
-        #expect(error?.description.contains("/no/such/folder/record.sqlite") == true)
+        #expect(error?.description.contains("/no/such/folder/tenure.sqlite") == true)
         #expect(error?.description.contains("\n") == false)
         var configuration = nowhere
         configuration.port = 70_000

@@ -34,11 +34,11 @@ import Testing
             #expect(boris.id != ada.id)
             #expect(boris.purchases.isEmpty)
             #expect(boris.entitlements["everything"]?.outcome != .granted)
-            // Each is found again.
+            // Each of them gets the same customer again.
             #expect(try await client.sync(SyncRequest(appTransaction: try account(1_400_000_000, "37"))).id == ada.id)
             #expect(
                 try await client.sync(SyncRequest(appTransaction: try account(1_600_000_000, "300"))).id == boris.id)
-            // Not even a transaction that both could send makes them one.
+            // A transaction that both could send doesn't merge them either.
             let mixed = try await client.sync(
                 SyncRequest(
                     appTransaction: try account(1_500_000_000, "300"),
@@ -66,21 +66,21 @@ import Testing
                 #expect(stranger.id != owner.id)
                 #expect(stranger.entitlementToken == nil)
                 #expect(stranger.purchases.count == found.transactions?.count ?? 0)
-                // Its token opens what it showed, and for a short while.
+                // The token of an unbound answer is valid for ten minutes, and opens only what that request contained.
                 let token = try #require(stranger.accessToken)
                 #expect(token.expiresAt == Calculator.now.addingTimeInterval(600))
                 let read = try await client.customer(token.value)
                 #expect(read.id == stranger.id)
                 #expect(read.purchases.count == stranger.purchases.count)
             }
-            // The transaction alone says nothing of the era in which the app was bought.
+            // The transaction alone doesn't prove the era in which the customer got the app.
             let alone = try await client.sync(SyncRequest(transactions: [transaction]), from: nil)
             #expect(alone.entitlements["everything"]?.reasons.contains { $0.code == "eraHonored" } == false)
         }
     }
 
     @Test(arguments: [(id, nil), (nil, "704000000000000002"), (nil, nil)])
-    func `a stranger with another customer's proof doesn't become that customer by a purchase on another device`(
+    func `a stranger doesn't become another customer through a purchase on another device`(
         _ customersID: String?, _ strangersID: String?
     ) async throws {
         let device = UUID()
@@ -134,7 +134,7 @@ import Testing
             #expect(again.id == owner.id)
             #expect(again.accessToken != nil)
             #expect(again.entitlementToken == nil)
-            // A stranger's beside one's own does not.
+            // A transaction for this device doesn't bind another customer's app transaction. The two are unrelated.
             let theirs = Calculator.minter(device: UUID())
             let stranger = try await client.sync(
                 SyncRequest(

@@ -44,7 +44,7 @@ import Testing
                 #expect(trial.sessions == 3 && trial.sessionsLeft == left && !trial.isOwner)
                 #expect(trial.ends == Calculator.now.addingTimeInterval(86_400))
             }
-            // The answer was lost, and the app asks again.
+            // The response was lost, so the app sends the same session again.
             #expect(try await client.beginSession("s0", token: token).sessionsLeft == 0)
             let problem = try client.problem(try await client.postSession("s9", token: token))
             #expect(problem.code == .trialOver && problem.code.status == 403)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `trials are not for owners`() async throws {
+    @Test func `trials aren't for owners`() async throws {
         try await withService(policy: try Self.policy()) { client in
             let owner = try await client.sync(
                 SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
@@ -100,7 +100,7 @@ import Testing
             clock.advance(by: 1)
             let problem = try client.problem(try await client.postSession("c", token: token))
             #expect(problem.code == .trialOver && problem.trial?.ends == end)
-            // Otherwise, a client could fill the database.
+            // A client could fill the database if rejected sessions were stored.
             let id = try await client.customer(token).id
             let customer = try #require(try await testBed.service.store.read { try $0.customer(named: id) })
             let begun = try await testBed.service.store.read { try $0.begunSessions(of: customer.id) }
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `trials are not stretched by one session that never ends`() async throws {
+    @Test func `trials aren't stretched by one session that never ends`() async throws {
         let clock = TestClock(Calculator.now)
         try await withService(policy: try Self.policy(), { $0.now = { clock.now } }) { client in
             var token = try #require(try await client.sync(try Self.newcomer()).accessToken).value
@@ -131,7 +131,8 @@ import Testing
                         for number in 0..<40 {
                             let client = number.isMultiple(of: 2) ? one.client : two.client
                             group.addTask {
-                                // A process that waits too long for the other one says so, and is asked again.
+                                // A process that waits too long for the other one answers 503, and the client tries
+                                // again.
                                 while true {
                                     let response = try await client.postSession("s\(number)", token: token)
                                     if response.status != .serviceUnavailable { return response.status == .ok }

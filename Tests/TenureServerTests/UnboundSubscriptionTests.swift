@@ -12,12 +12,12 @@ import Testing
     private static let newcomer = "704000000000000002"
     private static let day: TimeInterval = 86_400
 
-    /// What the App Store signed so many days ago.
+    /// Returns a minter that signs as the App Store did so many days ago.
     private static func minter(daysAgo: Double) -> JWSMinter {
         Calculator.minter(signed: Calculator.now.addingTimeInterval(-daysAgo * day))
     }
 
-    @Test func `old renewal info does not keep a grace period that is known to be over`() async throws {
+    @Test func `old renewal info doesn't keep a grace period that is known to be over`() async throws {
         try await withService { client in
             let expired = try Self.minter(daysAgo: 10).transaction(
                 "20", of: Self.newcomer,
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `an old period of a subscription does not outlive its known end`() async throws {
+    @Test func `an old period of a subscription doesn't outlive its known end`() async throws {
         try await withService { client in
             func period(daysAgo: Double, end: Double) throws -> String {
                 try Self.minter(daysAgo: daysAgo).transaction(
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    /// A yearly subscription that ended five days ago.
+    /// Returns a yearly subscription that ended five days ago.
     private static func expired() throws -> String {
         try minter(daysAgo: 10).transaction(
             "20", of: newcomer,
@@ -103,7 +103,7 @@ import Testing
             ])
     }
 
-    /// Its renewal info, with the end of the grace period in seconds from now.
+    /// Returns its renewal info. `grace` is the end of the grace period, in seconds from now.
     private static func renewal(daysAgo: Double, grace: Double) throws -> String {
         try minter(daysAgo: daysAgo).text(
             .renewalInfo,
@@ -114,7 +114,7 @@ import Testing
             ])
     }
 
-    @Test func `a known grace period does not lengthen the one that is shown`() async throws {
+    @Test func `a known grace period doesn't lengthen the one that is shown`() async throws {
         try await withService { client in
             let expired = try Self.expired()
             let bound = try await client.sync(

@@ -13,11 +13,10 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `unbound proof` {
-    private static let owner = "704000000000000001"
     private static let newcomer = "704000000000000002"
     private static let day: TimeInterval = 86_400
 
-    /// What the App Store signed so many days ago.
+    /// Returns a minter that signs as the App Store did so many days ago.
     private static func minter(daysAgo: Double) -> JWSMinter {
         Calculator.minter(signed: Calculator.now.addingTimeInterval(-daysAgo * day))
     }
@@ -46,15 +45,15 @@ import Testing
         }
     }
 
-    // MARK: What is known against it
+    // MARK: Refunds and revocations that the service knows
 
-    @Test func `an old app transaction does not revive a refunded acquisition`() async throws {
+    @Test func `an old app transaction doesn't revive a refunded acquisition`() async throws {
         try await withService { client in
             let old = SyncRequest(appTransaction: try Self.appTransaction(daysAgo: 10))
             let before = try await client.sync(old, from: nil)
             #expect(before.entitlements["everything"]?.outcome == .granted)
             _ = try await client.sync(SyncRequest(appTransaction: try Self.appTransaction(daysAgo: 1, refunded: true)))
-            // The token of before the refund, and a new answer.
+            // This checks the token from before the refund, and a new response.
             #expect(try await client.customer(try before.token).entitlements["everything"]?.outcome != .granted)
             let after = try await client.sync(old, from: nil)
             #expect(after.entitlements["everything"]?.outcome != .granted)
@@ -64,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `an old app transaction without an ID does not revive a refunded acquisition`() async throws {
+    @Test func `an old app transaction without an ID doesn't revive a refunded acquisition`() async throws {
         try await withService { client in
             let old = SyncRequest(
                 appTransaction: try Self.minter(daysAgo: 10).text(.appTransaction, ["appTransactionId": .null]))
@@ -72,7 +71,7 @@ import Testing
             let before = try await client.sync(old, from: nil)
             #expect(owner.bound && !before.bound)
             #expect(before.entitlements["everything"]?.outcome == .granted)
-            // By then the App Store signs an ID. The device and the acquisition on it are the same.
+            // The newer app transaction has an ID. The device and the acquisition are the same.
             _ = try await client.sync(SyncRequest(appTransaction: try Self.appTransaction(daysAgo: 1, refunded: true)))
             #expect(try await client.sync(old).entitlements["everything"]?.outcome != .granted)
             #expect(try await client.customer(try before.token).entitlements["everything"]?.outcome != .granted)
@@ -80,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `an old transaction does not revive a refunded purchase`() async throws {
+    @Test func `an old transaction doesn't revive a refunded purchase`() async throws {
         try await withService { client in
             let old = SyncRequest(transactions: [try Self.transaction("1", daysAgo: 10)])
             let before = try await client.sync(old, from: nil)
@@ -90,7 +89,7 @@ import Testing
                     appTransaction: try Calculator.minter().newcomer(Self.newcomer),
                     transactions: [try Self.transaction("1", daysAgo: 1, refunded: true)]))
             for answer in [try await client.customer(try before.token), try await client.sync(old, from: nil)] {
-                // Not denied: without an app transaction, eras may still give it.
+                // The outcome isn't denied: without an app transaction, an era may still grant the entitlement.
                 #expect(answer.entitlements["everything"]?.outcome == .undetermined)
                 #expect(answer.entitlements["everything"]?.reasons.contains { $0.code == "refunded" } == true)
                 #expect(answer.purchases.first?.revocationDate != nil)
@@ -114,7 +113,7 @@ import Testing
             for answer in [
                 try await testBed.client.customer(try before.token), try await testBed.client.sync(old, from: nil),
             ] {
-                // Not denied: without an app transaction, eras may still give it.
+                // The outcome isn't denied: without an app transaction, an era may still grant the entitlement.
                 #expect(answer.entitlements["everything"]?.outcome == .undetermined)
                 #expect(answer.entitlements["everything"]?.reasons.contains { $0.code == "refunded" } == true)
             }
@@ -153,7 +152,7 @@ import Testing
                 let receipts = Calculator.receipts(signed: Calculator.now.addingTimeInterval(-daysAgo * Self.day))
                 return SyncRequest(
                     receipt: try receipts.text { draft in
-                        // Only the licenses of volume purchases end.
+                        // Only receipts of volume purchases have an expiration date.
                         draft[.receiptType] = .text(ReceiptType.productionVPP.rawValue)
                         draft.purchases = []
                         if let ends { draft[.expirationDate] = .date(ends) }
@@ -165,7 +164,7 @@ import Testing
             _ = try await client.sync(try receipt(daysAgo: 1, ends: Calculator.now.addingTimeInterval(-3600)))
             #expect(try await client.customer(try before.token).entitlements["everything"]?.outcome != .granted)
             #expect(try await client.sync(old).entitlements["everything"]?.outcome != .granted)
-            // A later receipt of a renewed license counts by itself.
+            // A later receipt with a renewed license counts by itself.
             let renewed = try receipt(daysAgo: 0.5, ends: Calculator.now.addingTimeInterval(30 * Self.day))
             #expect(try await client.sync(renewed).entitlements["everything"]?.outcome == .granted)
         }
@@ -184,7 +183,7 @@ import Testing
             ] {
                 #expect(answer.entitlements["everything"]?.outcome == .denied)
             }
-            // A grant takes the revocation back, and gives nothing here.
+            // A later grant cancels the revocation, but doesn't appear in an unbound response.
             _ = try await admin.post(try owner.path("/grants"), change)
             let after = try await admin.client.sync(found, from: nil)
             #expect(after.entitlements["everything"]?.outcome == .granted)
@@ -192,7 +191,7 @@ import Testing
         }
     }
 
-    // MARK: What else is known
+    // MARK: Other data of the customer
 
     @Test func `no grant, no other purchase and no ID of the customer enter an unbound answer`() async throws {
         try await withAdminClient { admin, _ in
@@ -221,7 +220,7 @@ import Testing
 
     @Test func `artifacts that others show of the same acquisition stay out of an unbound answer`() async throws {
         try await withService { client in
-            // Refunded, and acquired again while the app still cost something.
+            // The app was refunded, and acquired again while it was still sold.
             let acquired = Date(timeIntervalSince1970: 1_409_997_600)
             func appTransaction(_ seconds: TimeInterval, refunded: TimeInterval? = nil) throws -> SyncRequest {
                 let minter = Calculator.minter(signed: acquired.addingTimeInterval(seconds))
@@ -238,7 +237,7 @@ import Testing
         }
     }
 
-    @Test func `unbound proof of two accounts of one customer only the promises of the one shown count`() async throws {
+    @Test func `for unbound proof of a merged customer, only the promises of the shown account count`() async throws {
         try await withFolder { folder in
             let owner = SyncRequest(appTransaction: try Self.appTransaction(daysAgo: 10), transactions: [])
             let newcomer = SyncRequest(
@@ -274,128 +273,6 @@ import Testing
             let erased = try await admin.delete(try owner.path("?reason=asked"))
             #expect(erased.status == .ok, "\(erased.text)")
             #expect(try await admin.client.get("/v1/customer", token: try shown.token).status == .unauthorized)
-        }
-    }
-
-    // MARK: What binds
-
-    @Test func `every answer about a customer says whether it is bound`() async throws {
-        try await withAdminClient { admin, _ in
-            let owner = try await admin.owner()
-            #expect(owner.bound)
-            #expect(try await admin.client.customer(try owner.token).bound)
-            let seen = try await admin.get(try owner.path()).json["customer"] as? [String: Any]
-            #expect(seen?["bound"] as? Bool == true)
-            let found = try await admin.client.sync(
-                SyncRequest(appTransaction: try Self.appTransaction(daysAgo: 10)), from: nil)
-            #expect(!found.bound)
-            #expect(try await !admin.client.customer(try found.token).bound)
-            let shown = try await admin.get(try found.path()).json["customer"] as? [String: Any]
-            #expect(shown?["bound"] as? Bool == false)
-            let exported = try await admin.get(try found.path("/export")).json["customer"] as? [String: Any]
-            #expect(exported?["bound"] as? Bool == false)
-        }
-    }
-
-    @Test func `a receipt alone doesn't bind, whatever device it was made on`() async throws {
-        try await withService { client in
-            let receipt = try Calculator.receipts().text()
-            let owner = try await client.sync(
-                SyncRequest(
-                    appTransaction: try Calculator.minter().text(.appTransaction), receipt: receipt,
-                    deviceIdentifier: Calculator.device.uuidString))
-            #expect(owner.bound && owner.problems.isEmpty)
-            let alone = try await client.sync(
-                SyncRequest(receipt: receipt, deviceIdentifier: Calculator.device.uuidString))
-            #expect(!alone.bound)
-            #expect(alone.id != owner.id)
-            #expect(alone.entitlementToken == nil)
-            #expect(alone.accessToken?.expiresAt == Calculator.now.addingTimeInterval(600))
-            #expect(try await !client.customer(try alone.token).bound)
-            // Nor beside transactions that were not made for the device.
-            let beside = try await client.sync(
-                SyncRequest(
-                    transactions: [try Calculator.minter().looseTransaction("410000000000001")], receipt: receipt,
-                    deviceIdentifier: Calculator.device.uuidString))
-            #expect(!beside.bound)
-        }
-    }
-
-    @Test func `a device ID binds only what was signed for it`() async throws {
-        try await withService { client in
-            let appTransaction = try Calculator.minter().text(.appTransaction)
-            #expect(try await client.sync(SyncRequest(appTransaction: appTransaction)).bound)
-            #expect(try await !client.sync(SyncRequest(appTransaction: appTransaction), from: UUID()).bound)
-            // A customer's own transaction doesn't bind another customer's app transaction.
-            let device = UUID()
-            let theirs = Calculator.minter(device: device)
-            let mixed = try await client.sync(
-                SyncRequest(
-                    appTransaction: appTransaction,
-                    transactions: [
-                        try theirs.text(.transaction, ["appTransactionId": .string("9")]),
-                        try theirs.text(
-                            .transaction,
-                            [
-                                "appTransactionId": .null, "transactionId": .string("8"),
-                                "originalTransactionId": .string("8"),
-                            ]),
-                    ]), from: device)
-            #expect(!mixed.bound)
-            #expect(mixed.problems.map(\.code) == ["unrelated", "unrelated"])
-        }
-    }
-
-    // MARK: Who is one
-
-    @Test func `two customers who each have an app transaction never merge`() async throws {
-        try await withService { client in
-            let minter = Calculator.minter()
-            let receipts = Calculator.receipts()
-            let bought = ["410000000000001", "2"]
-            func receipt(_ ids: [String]) throws -> String {
-                try receipts.text { draft in
-                    guard let first = draft.purchases.first else { return }
-                    draft.purchases = ids.map { id in
-                        var purchase = first
-                        purchase[.transactionID] = .text(id)
-                        purchase[.originalTransactionID] = .text(id)
-                        return purchase
-                    }
-                }
-            }
-            let one = SyncRequest(
-                appTransaction: try minter.text(.appTransaction),
-                transactions: [try minter.transaction(bought[0], of: Self.owner)], receipt: try receipt([bought[0]]))
-            let other = SyncRequest(
-                appTransaction: try minter.newcomer(Self.newcomer),
-                transactions: [try minter.transaction(bought[1], of: Self.newcomer)])
-            let first = try await client.sync(one)
-            #expect(first.problems.isEmpty)
-            let second = try await client.sync(other)
-            #expect(first.id != second.id)
-            // Names both by their purchases, and the first by the ID of its download.
-            for device in [nil, Calculator.device] {
-                _ = try await client.sync(SyncRequest(receipt: try receipt(bought)), from: device)
-            }
-            #expect(try await client.sync(one).id == first.id)
-            #expect(try await client.sync(other).id == second.id)
-            #expect(try await client.customer(try second.token).purchases.map(\.transactionID) == [bought[1]])
-            // The same device ties artifacts, and never customers.
-            let tied = try await client.sync(
-                SyncRequest(
-                    appTransaction: try minter.text(.appTransaction),
-                    transactions: [
-                        try minter.text(
-                            .transaction,
-                            [
-                                "appTransactionId": .null, "transactionId": .string(bought[1]),
-                                "originalTransactionId": .string(bought[1]),
-                            ])
-                    ]))
-            #expect(tied.id == first.id)
-            #expect(try await client.sync(other).id == second.id)
-            #expect(try await client.customer(try second.token).id == second.id)
         }
     }
 }

@@ -6,8 +6,8 @@ import Testing
 @Suite struct `the tables of the database` {
     @Test func `the tables of the database are those of a new database, each after all it refers to`() throws {
         try withFolder { folder in
-            _ = try SQLiteDatabase(path: folder + "/record.sqlite")
-            let database = try SQLiteConnection(path: folder + "/record.sqlite", for: .writing)
+            _ = try SQLiteDatabase(path: folder + "/tenure.sqlite")
+            let database = try SQLiteConnection(path: folder + "/tenure.sqlite", for: .writing)
             let there = try database.tables().subtracting([SQLiteConnection.migrations, DatabaseTable.state])
             let tables = try DatabaseTable.all()
             #expect(Set(tables.map(\.name)) == there)

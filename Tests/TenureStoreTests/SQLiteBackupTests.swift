@@ -20,10 +20,10 @@ import Testing
 
     @Test func `a backup made during writes has everything that was acknowledged before`() async throws {
         try await withFolder { folder in
-            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             try await fill(store, 0..<50)
             async let more: Void = fill(store, 50..<300)
-            let receipt = try SQLiteBackup(of: folder + "/record.sqlite", to: folder + "/copy").run(replacing: false)
+            let receipt = try SQLiteBackup(of: folder + "/tenure.sqlite", to: folder + "/copy").run(replacing: false)
             try await more
             #expect(receipt.customers >= 50 && receipt.artifacts == receipt.customers)
             let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasPrefix("copy") }
@@ -43,9 +43,9 @@ import Testing
 
     @Test func `a backup replaces a file only with the option`() async throws {
         try await withFolder { folder in
-            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             try await fill(store, 0..<3)
-            let backup = SQLiteBackup(of: folder + "/record.sqlite", to: folder + "/copy")
+            let backup = SQLiteBackup(of: folder + "/tenure.sqlite", to: folder + "/copy")
             try Data("a letter".utf8).write(to: URL(fileURLWithPath: folder + "/copy"))
             #expect(throws: SQLiteBackup.Failure.exists(path: folder + "/copy")) { try backup.run(replacing: false) }
             #expect(try String(contentsOfFile: folder + "/copy", encoding: .utf8) == "a letter")
@@ -56,7 +56,7 @@ import Testing
 
     @Test func `a backup without a database or a target is refused, and leaves nothing`() throws {
         try withFolder { folder in
-            let record = folder + "/record.sqlite"
+            let record = folder + "/tenure.sqlite"
             #expect(throws: SQLiteBackup.Failure.noSource(path: record)) {
                 try SQLiteBackup(of: record, to: folder + "/copy").run(replacing: false)
             }
@@ -68,7 +68,7 @@ import Testing
             #expect(throws: SQLiteBackup.Failure.self) {
                 try SQLiteBackup(of: record, to: folder + "/none/copy").run(replacing: false)
             }
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["record.sqlite"])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["tenure.sqlite"])
         }
     }
 }

@@ -55,7 +55,7 @@ import Testing
     @Test func `the file at the path of a database is the same database under any link`() throws {
         try withFolder { folder in
             let (path, link) = (folder + "/tenure.sqlite", folder + "/link.sqlite")
-            // All rows may still be in the write-ahead log, which is beside the file and not beside the link.
+            // All rows may still be in the write-ahead log. The log lies beside the file, not beside the link.
             let store = try Store(SQLiteDatabase(path: path))
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
             #expect(try SQLiteFile.contents(at: link) == .database)
@@ -69,7 +69,7 @@ import Testing
             let path = folder + "/a %41 “record”?.sqlite"
             #expect(SQLiteDatabase.objection(to: path) == nil, "it can be made")
             try Data().write(to: URL(fileURLWithPath: path))
-            // What copies by hand may take while a service makes its database.
+            // A copy by hand gets such an empty file if the service is just creating its database.
             #expect(Self.refusal(path, making: false)?.description.contains("database backup") == true)
             let store = try Store(SQLiteDatabase(path: path))
             #expect(SQLiteDatabase.objection(to: path) == nil)
@@ -81,7 +81,7 @@ import Testing
 
     @Test func `the database file of a newer release is recognized before a service starts`() async throws {
         try await withFolder { folder in
-            let path = folder + "/record.sqlite"
+            let path = folder + "/tenure.sqlite"
             try await Store(SQLiteDatabase(path: path)).close()
             try SQLiteConnection(path: path, for: .writing).execute(
                 "INSERT INTO migrations VALUES ('999 later', 0)")
@@ -92,10 +92,10 @@ import Testing
 
     @Test func `a database isn't copied to its own file, or to one that is open`() async throws {
         try await withFolder { folder in
-            let (path, other) = (folder + "/record.sqlite", folder + "/other.sqlite")
+            let (path, other) = (folder + "/tenure.sqlite", folder + "/other.sqlite")
             let store = try Store(SQLiteDatabase(path: path))
             try FileManager.default.createSymbolicLink(atPath: folder + "/link", withDestinationPath: path)
-            for target in [path, folder + "/./record.sqlite", folder + "/link"] {
+            for target in [path, folder + "/./tenure.sqlite", folder + "/link"] {
                 #expect(throws: SQLiteBackup.Failure.itself(path: target)) {
                     try SQLiteBackup(of: path, to: target).run(replacing: true)
                 }

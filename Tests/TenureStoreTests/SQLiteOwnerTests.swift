@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `an SQLite database of one app is not replaced by a backup of another app`() async throws {
+    @Test func `an SQLite database of one app isn't replaced by a backup of another app`() async throws {
         try await withFolder { folder in
             let (path, other) = (folder + "/tenure.sqlite", folder + "/other.sqlite")
             try await Self.open(path, for: Self.first).close()
@@ -57,7 +57,7 @@ import Testing
                 ) { try SQLiteRestore(of: other, to: path, for: expected).run() }
             }
             #expect(FileManager.default.contents(atPath: path) == bytes)
-            // Nothing to lose, but the app is known.
+            // Without a file there is nothing to overwrite, but the backup belongs to another app.
             let new = folder + "/new.sqlite"
             #expect(throws: SQLiteRestore.Failure.self) {
                 try SQLiteRestore(of: other, to: new, for: Self.first).run()
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// What a newer release says about the older one.
+    /// What a newer release's migration still allows older releases.
     enum Permission: String, CaseIterable, Sendable {
         case writing, reading, none
     }
@@ -124,7 +124,7 @@ import Testing
             let (path, target) = (folder + "/tenure.sqlite", folder + "/target.sqlite")
             let running = try Self.open(path, for: Self.first)
             try await Self.add("before", to: running)
-            // As `tenure database migrate` does, beside the service.
+            // `tenure database migrate` opens the database like this, beside the service.
             let source = try Store(SQLiteDatabase(path: path, .existing(of: nil)))
             let new = try Store(SQLiteDatabase(path: target, .new(of: Self.first)))
             let summarize: DatabaseCopy.Summary = { _ throws(StoreError) in [:] }

@@ -9,23 +9,23 @@ import Testing
     @Test(arguments: StoreClause.all)
     func `the SQLite database keeps the contract of every store`(clause: StoreClause) async throws {
         try await withFolder { folder in
-            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             try await clause.check(store)
             try await store.close()
         }
     }
 
-    // With NORMAL, an acknowledged sync could be lost with the power.
+    // With `synchronous = NORMAL`, a power failure could lose an acknowledged sync.
     @Test func `the SQLite database flushes every transaction`() throws {
         try withFolder { folder in
-            let database = try SQLiteDatabase(path: folder + "/record.sqlite")
+            let database = try SQLiteDatabase(path: folder + "/tenure.sqlite")
             #expect(try database.synchronousLevel == 2)
         }
     }
 
     @Test func `the SQLite database finds its data again`() async throws {
         try await withFolder { folder in
-            let path = folder + "/record.sqlite"
+            let path = folder + "/tenure.sqlite"
             let first = try Store(SQLiteDatabase(path: path))
             let (customer, _) = try await first.update(
                 [Identity(.appTransactionID, "704")], in: Realm(.production), at: .now
@@ -52,7 +52,7 @@ import Testing
 
     @Test func `the SQLite database refuses a database of a newer release`() async throws {
         try await withFolder { folder in
-            let path = folder + "/record.sqlite"
+            let path = folder + "/tenure.sqlite"
             try await Store(SQLiteDatabase(path: path)).close()
             try SQLiteConnection(path: path, for: .writing).execute(
                 "INSERT INTO migrations VALUES ('999 later', 0)")
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func `an SQLite database can't be opened in a folder that doesn't exist`() throws {
-        let path = "/no/such/folder/record.sqlite"
+        let path = "/no/such/folder/tenure.sqlite"
         let error = #expect(throws: StoreError.self) { try Store(SQLiteDatabase(path: path)) }
         guard case .unavailable(path, _)? = error else {
             Issue.record("\(String(describing: error))")
@@ -73,7 +73,7 @@ import Testing
 
     @Test func `a file that is no database is refused`() throws {
         try withFolder { folder in
-            let path = folder + "/record.sqlite"
+            let path = folder + "/tenure.sqlite"
             try Data("this is a letter to my grandmother, and longer than a header of SQLite".utf8)
                 .write(to: URL(fileURLWithPath: path))
             let error = #expect(throws: StoreError.self) { try Store(SQLiteDatabase(path: path)) }
@@ -86,7 +86,7 @@ import Testing
 
     @Test func `only its owner can read an SQLite database`() throws {
         try withFolder { folder in
-            _ = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            _ = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
                 let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + name)
                 #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600, "\(name)")
@@ -96,7 +96,7 @@ import Testing
 
     @Test func `damaged facts in SQLite are an error`() async throws {
         try await withFolder { folder in
-            let path = folder + "/record.sqlite"
+            let path = folder + "/tenure.sqlite"
             let store = try Store(SQLiteDatabase(path: path))
             let (customer, _) = try await store.update(
                 [Identity(.appTransactionID, "704")], in: Realm(.production), at: .now
@@ -110,7 +110,7 @@ import Testing
     @Test(arguments: ["realm = 77", "realm = 300", "realm = -1", "created_at = -9223372036854775808"])
     func `a damaged row is an error, never a crash`(damage: String) async throws {
         try await withFolder { folder in
-            let path = folder + "/record.sqlite"
+            let path = folder + "/tenure.sqlite"
             let store = try Store(SQLiteDatabase(path: path))
             let change = { @Sendable (known: Customer?) in (CustomerUpdate(of: known), ()) }
             let identities = [Identity(.appTransactionID, "704")]
@@ -136,7 +136,7 @@ import Testing
 
     @Test func `a damaged artifact is an error, never a crash`() async throws {
         try await withFolder { folder in
-            let path = folder + "/record.sqlite"
+            let path = folder + "/tenure.sqlite"
             let store = try Store(SQLiteDatabase(path: path))
             let (customer, _) = try await store.update(
                 [Identity(.appTransactionID, "704")], in: Realm(.production), at: .now
@@ -154,10 +154,10 @@ import Testing
         }
     }
 
-    // With a memory-mapped reader this ended the process.
+    // A reader of a memory-mapped file would be killed by a signal here.
     @Test func `a file that was cut off is an error, never a crash`() async throws {
         try await withFolder { folder in
-            let path = folder + "/record.sqlite"
+            let path = folder + "/tenure.sqlite"
             let store = try Store(SQLiteDatabase(path: path))
             let big = CustomerUpdate.long
             var last: Int64 = 0
@@ -177,7 +177,7 @@ import Testing
 
     @Test func `an SQLite database that others could read is closed to them`() async throws {
         try await withFolder { folder in
-            let path = folder + "/record.sqlite"
+            let path = folder + "/tenure.sqlite"
             try await Store(SQLiteDatabase(path: path)).close()
             let files = FileManager.default
             for name in [path, path + "-wal", path + "-shm"] {
@@ -193,9 +193,9 @@ import Testing
         }
     }
 
-    @Test func `a customer's artifacts end at a bound, and what they prove does not`() async throws {
+    @Test func `a customer's artifacts end at a bound, and what they prove doesn't`() async throws {
         try await withFolder { folder in
-            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             let bound = DatabaseTransaction.artifactsPerCustomer
             var id: Int64 = 0
             for start in [0, bound - 10] {
@@ -221,7 +221,7 @@ import Testing
 
     @Test func `customers who are split keep what came when the transaction was full`() async throws {
         try await withFolder { folder in
-            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             let purchases = (0...DatabaseTransaction.artifactsPerCustomer).map { String($0) }
             func bring(_ id: String, _ purchases: [String]) async throws -> Customer {
                 let identities = [Identity(.appTransactionID, id)]
@@ -257,7 +257,7 @@ import Testing
 
     @Test func `a header is stored once`() async throws {
         try await withFolder { folder in
-            let path = folder + "/record.sqlite"
+            let path = folder + "/tenure.sqlite"
             let store = try Store(SQLiteDatabase(path: path))
             for number in 0..<5 {
                 let bytes = Array("header.payload\(number).signature".utf8)
@@ -293,7 +293,7 @@ func withFolder<Result>(_ body: (String) throws -> Result) throws -> Result {
 }
 
 extension CustomerUpdate {
-    /// Of many pages.
+    /// An update that fills many pages.
     fileprivate static var long: CustomerUpdate {
         var update = CustomerUpdate(of: nil)
         update.add(

@@ -7,7 +7,7 @@ import Testing
 @Suite struct `transactions that share one flush to disk` {
     @Test func `a transaction that fails doesn't affect the others`() async throws {
         try await withFolder { folder in
-            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<200 {
                     group.addTask {
@@ -37,7 +37,7 @@ import Testing
 
     @Test func `transactions that arrive during a flush share the next flush`() async throws {
         try await withFolder { folder in
-            let database = try SQLiteDatabase(path: folder + "/record.sqlite")
+            let database = try SQLiteDatabase(path: folder + "/tenure.sqlite")
             let store = Store(database)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<500 {
@@ -59,7 +59,7 @@ import Testing
 
     @Test func `a group's writer writes every member's change, also if its task is canceled`() async throws {
         try await withFolder { folder in
-            let database = try SQLiteDatabase(path: folder + "/record.sqlite")
+            let database = try SQLiteDatabase(path: folder + "/tenure.sqlite")
             let store = Store(database)
             let tasks = (0..<100).map { number in
                 Task {
@@ -76,7 +76,7 @@ import Testing
                 try session.row("SELECT count(*) FROM progress")?.integer(0)
             }
             #expect(count == 100)
-            // Writes one after the other have nothing to wait for.
+            // Writes that come one after the other aren't grouped.
             let groups = database.groupsWritten
             for number in 100..<110 {
                 try await store.database.write(locking: []) { session throws(StoreError) in
@@ -91,7 +91,7 @@ import Testing
 
     @Test func `a write to a closed database is an error`() async throws {
         try await withFolder { folder in
-            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             try await store.close()
             await #expect(throws: StoreError.self) {
                 try await store.database.write(locking: []) { session throws(StoreError) in

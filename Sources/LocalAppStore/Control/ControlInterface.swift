@@ -44,7 +44,7 @@ struct ControlInterface: Sendable {
         ]
     }
 
-    /// A page in a browser can send a form here, but not JSON without permission.
+    /// Performs operations. Accepts only JSON, because a web page could send a form here without permission.
     private func operation(_ request: Request) async throws -> Response {
         guard request.headers[.contentType]?.lowercased().hasPrefix("application/json") == true else {
             return Self.refusal("send `application/json`", .unsupportedMediaType)
@@ -70,8 +70,8 @@ struct ControlInterface: Sendable {
                 object["subtype"] = (notification.subtype?.rawValue).map(JSONValue.string)
                 object["date"] = .string(notification.date.rfc3339)
                 object["transactionId"] = notification.transaction.map { .string(state.id(of: $0)) }
-                // What a look-up by order ID finds. Purchases shared by the family have no order, and neither has the
-                // sandbox.
+                // A look-up by order ID finds this transaction. Shares of the family have no order ID, and the sandbox
+                // has none.
                 if state.environment.isProduction, let transaction = notification.transaction,
                     !transaction.isFamilyShared
                 {
@@ -152,7 +152,7 @@ struct ControlInterface: Sendable {
         } catch let error as AppStoreStateError {
             return Self.refusal(error.description, .notFound)
         } catch {
-            return Self.refusal("the customer's artifacts cannot be signed", .internalServerError)
+            return Self.refusal("the customer's artifacts can't be signed", .internalServerError)
         }
     }
 

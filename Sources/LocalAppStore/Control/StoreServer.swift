@@ -6,13 +6,12 @@ import ServiceLifecycle
 import TenureCore
 import TenureJSON
 
-/// The local App Store on a port of this machine: the App Store Server API, the control interface, and a clock that may
-/// run.
+/// The local App Store on a port of this machine: the App Store Server API, the control interface, and the local clock.
 package struct StoreServer: Sendable {
     private let store: LocalAppStore
     private let key: ServerAPIKey
     private let port: Int
-    /// Seconds of the local clock for each real second; 0: it changes only by operations.
+    /// How many seconds the local clock advances for each real second. If 0, only operations advance it.
     private let speed: Double
     private let rateLimitShare: Double
 
@@ -41,11 +40,11 @@ package struct StoreServer: Sendable {
         let port: Int
 
         var description: String {
-            "the port \(port) of this machine is in use; stop what listens there, or choose another port"
+            "the port \(port) of this machine is in use; stop the process that listens there, or choose another port"
         }
     }
 
-    /// Runs for as long as `body` runs, which gets the port.
+    /// Runs the server while `body` runs. `body` gets the port.
     ///
     /// Throws `PortInUse`, or what `body` throws.
     package func serve<Result: Sendable>(
@@ -60,7 +59,7 @@ package struct StoreServer: Sendable {
 
     private static var logger: Logger {
         var logger = Logger(label: "local-store")
-        // Throws errors of the server. A connection that ends with the server is logged as an error, but isn't one.
+        // Logs almost nothing: errors of the server are thrown, and a connection that ends with the server isn't an error.
         logger.logLevel = .critical
         return logger
     }

@@ -5,7 +5,7 @@
 package enum DeviceRequestKind: String, CaseIterable, Sendable, Hashable {
     /// Everything that the App Store knows about the customer in this app: transactions, subscriptions, storefront.
     case contents
-    /// Whether anything has happened since the change number `after`. Over HTTP, the response waits for it, at most
+    /// Whether anything has changed since the change number `after`. Over HTTP, the response waits for a change, at most
     /// `seconds`.
     case changes
     case appTransaction
@@ -38,9 +38,9 @@ package struct DeviceRefusal: Error, Sendable, CustomStringConvertible {
         case noOffer
         /// The payment fails.
         case notPayable
-        /// The store's state doesn't allow it.
+        /// The store's state doesn't allow the request.
         case impossible
-        /// The store can't sign or save it.
+        /// The store can't sign the answer or save the change.
         case broken
     }
 
@@ -58,7 +58,7 @@ package struct DeviceRefusal: Error, Sendable, CustomStringConvertible {
         case let error as AppStoreStateError: self.init(error.code, error.description)
         case let error as OperationMistake: self.init(.badRequest, error.description)
         case let error as JournalError: self.init(.broken, error.description)
-        default: self.init(.broken, "the answer cannot be signed: \(error)")
+        default: self.init(.broken, "the answer can't be signed: \(error)")
         }
     }
 }

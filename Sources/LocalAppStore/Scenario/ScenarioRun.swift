@@ -61,7 +61,7 @@ package struct ScenarioRun: Sendable {
         func outcome(_ difference: String?) -> Outcome {
             Outcome(expectation: expectation, date: now, difference: difference)
         }
-        guard let answers else { return outcome("the service does not know `\(expectation.customer)`") }
+        guard let answers else { return outcome("the service doesn't know `\(expectation.customer)`") }
         guard let answer = answers[expectation.entitlement] else {
             return outcome("there is no entitlement `\(expectation.entitlement)`")
         }

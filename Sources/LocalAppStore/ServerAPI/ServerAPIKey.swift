@@ -3,14 +3,15 @@ import Foundation
 import TenureCore
 import TenureMint
 
-/// An In-App Purchase key, like those of App Store Connect. A developer's server signs its tokens with it.
+/// An In-App Purchase key, as from App Store Connect. A developer's server signs its requests to the App Store Server API
+/// with it.
 package struct ServerAPIKey: Sendable {
     package let issuerID: String
-    /// Ten letters and digits.
+    /// The key ID: ten letters and digits.
     package let keyID: String
     package let privateKey: P256.Signing.PrivateKey
 
-    /// The store's key; the same for the same seed.
+    /// Creates the key of the local App Store with this seed. The same seed always gives the same key.
     package init(seed: String) throws {
         let ids = StoreIDs(seed: seed, environment: .production)
         issuerID = ids.uuid("issuer").uuidString.lowercased()
@@ -22,9 +23,9 @@ package struct ServerAPIKey: Sendable {
                 return
             }
         }
-        throw MintingError("no key can be made from this seed; use another one")
+        throw MintingError("no key can be derived from the seed `\(seed)`; use another seed")
     }
 
-    /// PKCS#8 in PEM, as App Store Connect's `.p8` files.
+    /// The private key in PKCS#8 and PEM, as in a `.p8` file from App Store Connect.
     package var pem: String { privateKey.pemRepresentation }
 }

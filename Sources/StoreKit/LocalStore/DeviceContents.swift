@@ -70,7 +70,7 @@ struct HeldSubscription: Sendable {
         self.renewalInfo = renewalInfo
     }
 
-    /// Its state at an instant, which may be later than the last contact with the App Store.
+    /// The state at an instant, which may be later than the last contact with the App Store.
     func state(at now: Date) -> Product.SubscriptionInfo.RenewalState {
         switch state {
         case .subscribed where (transaction.expirationDate ?? now) <= now: .expired
@@ -79,13 +79,13 @@ struct HeldSubscription: Sendable {
         }
     }
 
-    /// Its content, without when and for whom it was signed.
-    var essence: [JSONObject] { [transaction.signed.essence, renewalInfo.signed.essence] }
+    /// The payloads without the fields that differ each time the same content is signed.
+    var contents: [JSONObject] { [transaction.signed.contents, renewalInfo.signed.contents] }
 }
 
 extension SignedText {
-    /// Its content, without when and for whom it was signed.
-    var essence: JSONObject {
+    /// The payload without the fields that differ each time the same content is signed.
+    var contents: JSONObject {
         var payload = payload
         for name in ["signedDate", "deviceVerification", "deviceVerificationNonce"] { payload[name] = nil }
         return payload
@@ -93,13 +93,13 @@ extension SignedText {
 }
 
 extension DeviceContents {
-    /// As on a device, unchanged artifacts stay as they were first signed.
+    /// Keeps the old copies of artifacts with unchanged contents, as a device does.
     mutating func keepCopies(of old: DeviceContents?) {
         guard let old, old.customer == customer else { return }
         let transactionCopies = Dictionary(old.transactions.map { ($0.value.id, $0.value) }) { first, _ in first }
         for place in transactions.indices {
             let value = transactions[place].value
-            if let copy = transactionCopies[value.id], copy.signed.essence == value.signed.essence {
+            if let copy = transactionCopies[value.id], copy.signed.contents == value.signed.contents {
                 transactions[place].value = copy
             }
         }
@@ -109,7 +109,7 @@ extension DeviceContents {
         for place in subscriptions.indices {
             let it = subscriptions[place]
             if let copy = subscriptionCopies[it.transaction.originalID], copy.state == it.state,
-                copy.essence == it.essence
+                copy.contents == it.contents
             {
                 subscriptions[place] = copy
             }

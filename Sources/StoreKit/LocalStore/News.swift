@@ -20,7 +20,7 @@ struct News: Sendable {
     private var knownStorefront: Storefront?
     private var hadAnother = false
 
-    /// Another customer: what they have isn't a change, but unfinished transactions are.
+    /// Prepares for another customer. Their existing purchases aren't changes, but unfinished transactions are.
     mutating func forgetCustomer() {
         hadAnother = true
         knownTransactions = nil
@@ -42,22 +42,22 @@ struct News: Sendable {
         // The oldest first.
         for held in contents.transactions.reversed()
         where !isReturnedByPurchase(held.value) || !isFirst && isKnown(held.value) {
-            let essence = held.value.signed.essence
+            let contents = held.value.signed.contents
             let known = knownTransactions?[held.value.id]
             let isNews =
-                isFirst ? hadAnother && !held.isFinished : known != essence && !(known == nil && isOwn(held.value))
+                isFirst ? hadAnother && !held.isFinished : known != contents && !(known == nil && isOwn(held.value))
             if isNews { transactions.changes.append(held.value) }
             knownTransactions = knownTransactions ?? [:]
-            knownTransactions?[held.value.id] = essence
+            knownTransactions?[held.value.id] = contents
         }
         knownTransactions = knownTransactions ?? [:]
         transactions.backlog = contents.transactions.reversed()
             .filter { !$0.isFinished && !isOwn($0.value) && !isReturnedByPurchase($0.value) }.map(\.value)
         for subscription in contents.subscriptions {
-            let essence = subscription.essence
+            let contents = subscription.contents
             let id = subscription.transaction.originalID
-            if !isFirst, knownSubscriptions[id] != essence { statuses.changes.append(subscription) }
-            knownSubscriptions[id] = essence
+            if !isFirst, knownSubscriptions[id] != contents { statuses.changes.append(subscription) }
+            knownSubscriptions[id] = contents
         }
         if let storefront = contents.storefront {
             if let knownStorefront, knownStorefront != storefront { storefronts.changes.append(storefront) }

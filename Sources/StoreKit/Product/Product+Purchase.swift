@@ -35,12 +35,12 @@ extension Product.PurchaseError: LocalizedError {
     public var errorDescription: String? {
         switch self {
         case .invalidQuantity: "this quantity can't be bought; use 1 to 10"
-        case .productUnavailable: "the product is not for sale"
-        case .purchaseNotAllowed: "purchases are not allowed on this device"
-        case .ineligibleForOffer: "the offer is not for this customer"
+        case .productUnavailable: "the product isn't for sale"
+        case .purchaseNotAllowed: "purchases aren't allowed on this device"
+        case .ineligibleForOffer: "the offer isn't for this customer"
         case .invalidOfferIdentifier: "there is no such offer"
-        case .invalidOfferPrice: "the price of the offer is not valid"
-        case .invalidOfferSignature: "the signature of the offer is not valid"
+        case .invalidOfferPrice: "the price of the offer isn't valid"
+        case .invalidOfferSignature: "the signature of the offer isn't valid"
         case .missingOfferParameters: "a parameter of the offer is missing"
         }
     }

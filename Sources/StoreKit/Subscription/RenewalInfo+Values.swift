@@ -1,5 +1,5 @@
 extension Product.SubscriptionInfo.RenewalInfo {
-    /// Why a subscription ended, or did not renew.
+    /// Why a subscription ended, or didn't renew.
     public struct ExpirationReason: RawRepresentable, Equatable, Hashable, Sendable {
         public let rawValue: Int
 
@@ -14,8 +14,8 @@ extension Product.SubscriptionInfo.RenewalInfo {
         public var localizedDescription: String {
             switch self {
             case .autoRenewDisabled: "automatic renewal was switched off"
-            case .billingError: "the renewal could not be charged"
-            case .didNotConsentToPriceIncrease: "the higher price was not accepted"
+            case .billingError: "the renewal couldn't be charged"
+            case .didNotConsentToPriceIncrease: "the higher price wasn't accepted"
             case .productUnavailable: "the product is no longer sold"
             default: "unknown"
             }
@@ -25,7 +25,7 @@ extension Product.SubscriptionInfo.RenewalInfo {
     /// Whether the customer has agreed to a higher price.
     @frozen public enum PriceIncreaseStatus: Equatable, Hashable, Sendable {
         case noIncreasePending
-        /// The customer has not answered yet.
+        /// The customer hasn't answered yet.
         case pending
         case agreed
 

@@ -141,8 +141,8 @@ struct PersonaReadyMadeCommand: AsyncParsableCommand {
             if let what = persona.what { Terminal.standardOutput.write("  \(Terminal.clean(what))") }
             if let token = persona.token { Terminal.standardOutput.write("  \(token)") }
         }
-        for left in answer.left ?? [] {
-            Terminal.standardOutput.write("\(left.name): left out, because \(Terminal.clean(left.why))")
+        for omitted in answer.omitted ?? [] {
+            Terminal.standardOutput.write("\(omitted.name): left out, because \(Terminal.clean(omitted.why))")
         }
     }
 }

@@ -87,7 +87,7 @@ actor OwnService: EntitlementService {
 
     private func configuration(_ folder: RehearsalFolder, storePort: Int) throws -> ServiceConfiguration {
         let settings = try ServiceSettings(
-            arguments: ["--policy", policy, "--port", "0", "--database", folder.path + "/record.sqlite"]
+            arguments: ["--policy", policy, "--port", "0", "--database", folder.path + "/tenure.sqlite"]
                 + folder.settings(storePort: storePort).flatMap { [$0.option, $0.value] },
             environment: [:])
         guard settings.mistakes.isEmpty, var configuration = settings.configuration else {

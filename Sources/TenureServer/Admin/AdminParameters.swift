@@ -43,7 +43,7 @@ extension ServiceContext {
     /// Returns a decoded part of the path. Throws `malformedRequest` if it can't be an ID.
     func pathID(_ name: String = "id") throws(Problem) -> String {
         guard let text = parameters.get(name)?.removingPercentEncoding else {
-            throw Problem(.malformedRequest, "`\(name)` in the path is not valid percent-encoded text")
+            throw Problem(.malformedRequest, "`\(name)` in the path isn't valid percent-encoded text")
         }
         return try AdminParameter.id(text, name)
     }

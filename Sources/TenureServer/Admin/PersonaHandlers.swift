@@ -64,7 +64,7 @@ struct PersonaHandlers: Sendable {
             by: holder)
         return respond(
             PersonasAnswer(
-                personas: made, left: readyMade.left.map { PersonasAnswer.Left(name: $0.name, why: $0.why) }))
+                personas: made, omitted: readyMade.omitted.map { PersonasAnswer.Omitted(name: $0.name, why: $0.why) }))
     }
 
     /// `DELETE /v1/admin/personas/{name}`: the next request with its token is rejected.
@@ -116,7 +116,7 @@ struct PersonaHandlers: Sendable {
         for recorded: StoredPersona, what: String? = nil, token: String? = nil
     ) -> PersonaAnswer {
         let proof = recorded.persona.proof
-        // A sync of a sandbox build would contain this app transaction and no purchases.
+        // Decides as for a sync of a sandbox build without purchases.
         let evidence = Evidence(
             environment: .sandbox, app: [proof], purchasesAreComplete: true, persona: recorded.persona)
         let now = now()

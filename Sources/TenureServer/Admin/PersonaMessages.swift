@@ -83,25 +83,25 @@ package struct PersonaAnswer: Sendable, Hashable, Decodable {
 
 /// Personas in responses of the admin API.
 package struct PersonasAnswer: Sendable, Hashable, Decodable {
-    package struct Left: Sendable, Hashable, Decodable {
+    package struct Omitted: Sendable, Hashable, Decodable {
         package let name: String
         package let why: String
     }
 
     package let personas: [PersonaAnswer]
-    /// The ready-made personas that don't fit the policy.
-    package var left: [Left]?
+    /// The ready-made personas that can't be derived from the policy, with the reasons.
+    package var omitted: [Omitted]?
 }
 
 extension JSONWriter {
     package mutating func value(_ answer: PersonasAnswer) {
         object { json in
             json.field("personas", answer.personas) { $0.value($1) }
-            if let left = answer.left {
-                json.field("left", left) { json, left in
+            if let omitted = answer.omitted {
+                json.field("omitted", omitted) { json, omitted in
                     json.object { json in
-                        json.field("name", left.name)
-                        json.field("why", left.why)
+                        json.field("name", omitted.name)
+                        json.field("why", omitted.why)
                     }
                 }
             }

@@ -2,7 +2,7 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// Reads the configuration of several apps again on SIGHUP, until the service ends.
+/// Reloads the configuration of several apps on SIGHUP, until the service ends.
 struct AppsReloading: Service {
     let apps: RunningApps
     let logger: Logger
@@ -16,7 +16,7 @@ struct AppsReloading: Service {
                 for warning in reload.warnings { logger.warning("\(warning)") }
             } catch let refusal as RunningApps.ReloadRefusal {
                 for mistake in refusal.mistakes { logger.error("the configuration is invalid: \(mistake)") }
-                logger.error("the configuration was read again and has mistakes; nothing changed")
+                logger.error("the reloaded configuration has mistakes; nothing changed")
             } catch {
                 // The service is ending.
                 return

@@ -16,12 +16,12 @@ struct ContentWatch: Service {
             let (found, problem) = (folder.catalog, folder.failure)
             if problem != failure {
                 failure = problem
-                let rest = found == nil ? "nothing can be downloaded" : "the earlier catalog stays in use"
+                let rest = found == nil ? "nothing can be downloaded" : "the previous catalog stays in use"
                 if let problem { logger.error("\(problem); \(rest)") }
             }
             if let found, found.counter != counter {
                 counter = found.counter
-                logger.info("content catalog read", metadata: ["counter": "\(found.counter)"])
+                logger.info("loaded the content catalog", metadata: ["counter": "\(found.counter)"])
             }
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.interval) }
         }

@@ -18,14 +18,14 @@ final class S3Links: Sendable {
 
     var presigner: S3Presigner { current.withLock { $0 } }
 
-    /// Reads the secrets again. If they are invalid, the earlier ones stay in use.
+    /// Reloads the secrets. If they are invalid, the previous ones stay in use.
     func reload() throws(ServiceError) {
         let fresh = try S3Presigner(settings)
         current.withLock { $0 = fresh }
     }
 }
 
-/// Reads the secrets of a bucket again on SIGHUP, until the service ends.
+/// Reloads the secrets of a bucket on SIGHUP, until the service ends.
 struct S3SecretReloading: Service {
     let links: S3Links
     let logger: Logger
@@ -34,10 +34,10 @@ struct S3SecretReloading: Service {
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
             do throws(ServiceError) {
                 try links.reload()
-                logger.info("the secrets of the bucket were read again")
+                logger.info("reloaded the secrets of the bucket")
             } catch {
                 logger.error(
-                    "the secrets of the bucket are invalid; the earlier ones stay in use",
+                    "the new secrets of the bucket are invalid; the previous ones stay in use",
                     metadata: ["detail": "\(error.description)"])
             }
         }

@@ -23,7 +23,7 @@ package struct DatabaseCheck: Sendable {
         package var findings = 0
     }
 
-    /// Reads one state of the database while the service goes on writing.
+    /// Reads one snapshot of the database while the service continues to write.
     ///
     /// `progress` gets the number of customers checked so far and of all. Throws if the database fails.
     package func run(
@@ -78,7 +78,7 @@ package struct DatabaseCheck: Sendable {
             if Array(SHA256.hash(data: policy.compiled)) != policy.sha256 {
                 report(DatabaseFinding("policy \(policy.version) was changed after it was stored", .restore))
             } else if (try? PolicyFile.read(policy.compiled, named: "policy")) == nil {
-                report(DatabaseFinding("policy \(policy.version) cannot be read", .restore))
+                report(DatabaseFinding("policy \(policy.version) can't be read", .restore))
             }
         }
 

@@ -26,11 +26,11 @@ package struct DatabaseRebuild: Sendable {
         case stopped(DatabaseFinding)
     }
 
-    /// Rebuilds while the service runs. Artifacts are verified outside of transactions, and each customer who
-    /// changes takes a short one.
+    /// Rebuilds while the service runs. Artifacts are verified outside of transactions. Each customer with other facts
+    /// is written in a short transaction.
     ///
-    /// With `isTrial`, nothing is written. `report` gets every customer who changes, or who stays unchanged because an
-    /// artifact can't be verified.
+    /// With `isTrial`, nothing is written. `report` is called for every customer who changes, or who can't be rebuilt
+    /// because an artifact can't be verified.
     package func run(
         isTrial: Bool, progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
         report: @escaping @Sendable (DatabaseFinding) -> Void
@@ -94,7 +94,7 @@ package struct DatabaseRebuild: Sendable {
             return result?.hasChanged == true ? .changed : .same
         } catch {
             guard case .damaged(let detail) = error else { throw error }
-            return .stopped(DatabaseFinding("\(detail); it stays as it is", of: publicID, .trust))
+            return .stopped(DatabaseFinding("\(detail); the customer's facts stay unchanged", of: publicID, .trust))
         }
     }
 }

@@ -3,8 +3,11 @@ import Logging
 import ServiceLifecycle
 import TenureStore
 
-/// Finishes interrupted erasures and publications, and removes the rows of interrupted large updates, old notes about
-/// erased customers, and the marks of publications that didn't take effect: at the start, and every ten minutes.
+/// Cleans up at the start and every ten minutes:
+/// - finishes interrupted erasures and publications
+/// - removes the rows of interrupted large updates
+/// - removes old rows about erased customers
+/// - removes the marks of publications that didn't take effect
 struct LeftoverRemoval: Service {
     let store: Store
     let now: @Sendable () -> Date
@@ -19,10 +22,12 @@ struct LeftoverRemoval: Service {
                 try await store.removeOldDepartures(at: now())
                 try await store.removeOldMarks(at: now())
             } catch {
-                logger.error("can't remove rows that aren't needed; trying again", metadata: ["detail": "\(error)"])
+                logger.error(
+                    "can't remove the rows of interrupted erasures and updates; trying again",
+                    metadata: ["detail": "\(error)"])
             }
             do {
-                // It takes minutes for hundreds of thousands of promises. The next process continues it.
+                // This takes minutes for hundreds of thousands of promises. If the process stops, the next one continues.
                 try await cancelWhenGracefulShutdown { try await store.finishPublication(at: now()) }
             } catch {
                 guard !Task.isShuttingDownGracefully else { return }

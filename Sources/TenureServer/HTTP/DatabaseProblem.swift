@@ -2,14 +2,14 @@ import TenureAPI
 import TenureStore
 
 extension Problem {
-    /// The problem of a database that the service must not use. It stays until an operator has acted. Nil for other errors.
+    /// Creates the problem of a database that the service must not use until an operator fixes it. Nil for other errors.
     ///
-    /// Clients don't learn which other app a database belongs to. The log names it.
+    /// The response doesn't tell which other app a database belongs to. The log does.
     init?(unusable error: StoreError) {
         switch error {
         case .replaced:
             self.init(
-                .busy, "the database's file was replaced, and the service must be restarted",
+                .busy, "the database's file was replaced; restart the service as its log says",
                 reason: "databaseReplaced", retryAfter: 60)
         case .otherApp, .otherDatabase:
             self.init(
@@ -17,15 +17,15 @@ extension Problem {
                 reason: "wrongDatabase", retryAfter: 30)
         case .moved(_, let place):
             self.init(
-                .busy, "the database was moved to `\(place)`, and the service must be restarted there",
+                .busy, "the database was moved to `\(place)`; restart the service with that database",
                 reason: "databaseMoved", retryAfter: 60)
         case .newerDatabase:
             self.init(
-                .busy, "a newer release has migrated the database, and this process must be updated",
+                .busy, "a newer release of Tenure migrated the database; update this service",
                 reason: "databaseNewer", retryAfter: 30)
         case .olderDatabase:
             self.init(
-                .busy, "an earlier release wrote the database; restart the service, which updates it",
+                .busy, "an earlier release of Tenure wrote the database; restart the service, which migrates it",
                 reason: "databaseOlder", retryAfter: 30)
         default: return nil
         }

@@ -4,7 +4,8 @@ import ServiceLifecycle
 import TenureCore
 import TenureJSON
 
-/// Compares the signing key with that of the other processes, and logs changes: rotations, a file that can't be read, and the end of the signing period.
+/// Compares the signing key with that of the other processes. Logs rotations, a key file that can't be read, and the end of
+/// the signing period.
 struct SigningKeyWatch: Service {
     let keys: SigningKeys
     let agreement: KeyAgreement
@@ -54,7 +55,7 @@ struct SigningKeyLog {
         if failure != self.failure {
             self.failure = failure
             if let failure {
-                lines.append(Line(level: .error, message: "\(failure); the keys that were read before stay in use"))
+                lines.append(Line(level: .error, message: "\(failure); the previous keys stay in use"))
             }
         }
         if let warning = Self.warning(about: keys, at: now),

@@ -1,4 +1,4 @@
-/// Every metric of the service, in the order of the response, with what `GET /metrics` says about it.
+/// Every metric of the service, in the order of the response, with its help text in `GET /metrics`.
 enum MetricName: String, CaseIterable {
     case start = "process_start_time_seconds"
     case residentMemory = "process_resident_memory_bytes"
@@ -36,7 +36,7 @@ enum MetricName: String, CaseIterable {
         case .requests: "Answered requests."
         case .requestDuration: "From the head of a request to its response."
         case .artifactsCounted: "Artifacts of syncs that were verified and counted."
-        case .artifactsRejected: "Artifacts of syncs that did not count, by the code of their problem."
+        case .artifactsRejected: "Artifacts of syncs that didn't count, by the code of their problem."
         case .decisions: "Decisions in responses to clients, by outcome and deciding reason."
         case .notifications: "App Store Server Notifications that were stored for the first time, by type."
         case .webhookAttempts: "Attempts to deliver a webhook, by result."

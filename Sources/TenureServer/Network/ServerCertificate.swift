@@ -8,7 +8,7 @@ import ServiceLifecycle
 import TenureCore
 import UnixSignals
 
-/// The server certificate for new connections. After SIGHUP, its files are read again.
+/// The server certificate for new connections. SIGHUP reloads its files.
 final class ServerCertificate: Sendable {
     private let current: Locked<CertificateFiles.Contents>
     private let files: CertificateFiles
@@ -26,7 +26,7 @@ final class ServerCertificate: Sendable {
     /// When the certificate in use expires.
     var expiry: Date? { contents.chain.first?.expiry }
 
-    /// Reads the files again for new connections. If they are invalid, the earlier certificate stays in use.
+    /// Reloads the files for new connections. If they are invalid, the previous certificate stays in use.
     func reload() throws(ServiceError) {
         let fresh = try files.contents(now: now())
         current.withLock { $0 = fresh }
@@ -45,15 +45,15 @@ final class ServerCertificate: Sendable {
     }
 }
 
-/// Reads the certificate again on SIGHUP, until the service ends. Without a certificate, the signal has no effect, and
-/// doesn't stop the service.
+/// Reloads the certificate on SIGHUP, until the service ends. Without a certificate, the signal has no effect, and doesn't
+/// stop the service.
 struct CertificateReloading: Service {
     let certificate: ServerCertificate?
     let metrics: ServiceMetrics
     let logger: Logger
 
-    /// Ignores the signal until this service runs, because by default it ends the process. At a terminal it isn't
-    /// ignored: there it means that the terminal was closed.
+    /// Ignores the signal until this service runs, because by default the signal ends the process. At a terminal it isn't
+    /// ignored, because it means that the terminal was closed.
     static func beginIgnoring() {
         if !hasTerminal { signal(SIGHUP, SIG_IGN) }
     }
@@ -65,16 +65,16 @@ struct CertificateReloading: Service {
         if certificate == nil, Self.hasTerminal { return try await gracefulShutdown() }
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
             guard let certificate else {
-                logger.info("SIGHUP has no effect, because no certificate is configured")
+                logger.info("SIGHUP has no effect, because no TLS certificate is configured")
                 continue
             }
             do throws(ServiceError) {
                 try certificate.reload()
                 report()
-                logger.info("the certificate was read again")
+                logger.info("reloaded the TLS certificate")
             } catch {
                 logger.error(
-                    "the certificate is invalid; the earlier one stays in use",
+                    "the new TLS certificate is invalid; the previous one stays in use",
                     metadata: ["detail": "\(error.description)"])
             }
         }

@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// The personas to test every change of model with, as far as the policy allows to derive them.
+/// The personas that test a change of business model, as far as they can be derived from the policy.
 struct ReadyMadePersonas {
     struct Persona {
         let name: String
@@ -12,7 +12,7 @@ struct ReadyMadePersonas {
 
     private(set) var made: [Persona] = []
     /// The personas that can't be derived from this policy, and why.
-    private(set) var left: [(name: String, why: String)] = []
+    private(set) var omitted: [(name: String, why: String)] = []
     private let signed: Date
 
     /// Derives the personas. `signed` is the signing date of their artifacts.
@@ -20,7 +20,7 @@ struct ReadyMadePersonas {
         self.signed = signed
         guard let change = PolicyChange(of: policy, on: platform) else {
             let why = "the policy has no change on \(platform.rawValue); name a platform on which an era ended"
-            left = Name.allCases.map { ($0.rawValue, why) }
+            omitted = Name.allCases.map { ($0.rawValue, why) }
             return
         }
         addThoseBefore(change)
@@ -28,7 +28,7 @@ struct ReadyMadePersonas {
         addThoseAfter(change)
         addMacBuyer(policy, on: platform)
         made.sort { Name.place(of: $0.name) < Name.place(of: $1.name) }
-        left.sort { Name.place(of: $0.name) < Name.place(of: $1.name) }
+        omitted.sort { Name.place(of: $0.name) < Name.place(of: $1.name) }
     }
 
     /// The first platform that the policy names, in the order of `Platform.allCases`; iOS if it names none.
@@ -58,7 +58,7 @@ struct ReadyMadePersonas {
         let (platform, first) = (change.platform, change.first)
         add(.firstBuyer, "got the very first version", platform, version: first.version, date: first.date)
         guard change.dateBefore != nil || change.versionBefore != nil else {
-            leave([.lastPaidBuild, .refunded, .noOriginalVersion], change)
+            omit([.lastPaidBuild, .refunded, .noOriginalVersion], change)
             return
         }
         let (version, date) = (change.versionBefore, change.dateBefore)
@@ -69,7 +69,7 @@ struct ReadyMadePersonas {
         add(
             .refunded, "got the app in “\(change.era.name)”, and their money back", platform, version: version,
             date: date, refund: refund)
-        guard let date else { return leave([.noOriginalVersion], change) }
+        guard let date else { return omit([.noOriginalVersion], change) }
         add(
             .noOriginalVersion, "got the app in “\(change.era.name)”; the App Store names no version and no platform",
             nil, version: nil, date: date)
@@ -78,7 +78,7 @@ struct ReadyMadePersonas {
     private mutating func addThoseAround(_ change: PolicyChange) {
         guard let date = change.date, change.window != nil else {
             let why = "the policy has no changeover window on \(change.platform.rawValue)"
-            left.append((Name.changeover.rawValue, why))
+            omitted.append((Name.changeover.rawValue, why))
             return
         }
         add(
@@ -89,14 +89,14 @@ struct ReadyMadePersonas {
     private mutating func addThoseAfter(_ change: PolicyChange) {
         let (platform, version, date) = (change.platform, change.version?.description, change.dateAfter)
         guard version != nil || date != nil else {
-            return leave([.afterTheChange, .familyMember, .preorder], change)
+            return omit([.afterTheChange, .familyMember, .preorder], change)
         }
         add(.afterTheChange, "got the app after the change", platform, version: version, date: date)
         add(
             .familyMember,
             "a family member bought the app before the change; this customer first downloaded it after the change",
             platform, version: version, date: date?.addingTimeInterval(3600))
-        guard let ordered = change.dateBefore else { return leave([.preorder], change) }
+        guard let ordered = change.dateBefore else { return omit([.preorder], change) }
         add(
             .preorder, "ordered the app before the change and got it after", platform, version: version, date: date,
             preorder: ordered)
@@ -109,7 +109,7 @@ struct ReadyMadePersonas {
             change.versionBefore != nil || change.dateBefore != nil
         else {
             let why = "the policy has no change on the Mac in addition to another platform"
-            left.append((Name.macBuyerOnIPhone.rawValue, why))
+            omitted.append((Name.macBuyerOnIPhone.rawValue, why))
             return
         }
         add(
@@ -129,8 +129,8 @@ struct ReadyMadePersonas {
                     originalPurchaseDate: date, preorderDate: preorder, revocationDate: refund)))
     }
 
-    private mutating func leave(_ names: [Name], _ change: PolicyChange) {
-        left += names.map {
+    private mutating func omit(_ names: [Name], _ change: PolicyChange) {
+        omitted += names.map {
             (
                 $0.rawValue,
                 """

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A row of an answer, read by position.
+/// A row of a result, read by the positions of its columns.
 ///
-/// What a column holds may be anything: a damaged database is an error, never a crash.
+/// A column with an unexpected type throws `StoreError.damaged`, never a crash.
 package struct SQLRow: Sendable, Hashable {
     package let values: [SQLValue]
 
@@ -33,7 +33,7 @@ package struct SQLRow: Sendable, Hashable {
         }
     }
 
-    /// Stored as whole milliseconds since 1970.
+    /// The value of a column that stores a time as whole milliseconds since 1970.
     func instant(_ column: Int) throws(StoreError) -> Date {
         Date(millisecondsSince1970: try integer(column))
     }
@@ -73,6 +73,6 @@ package struct SQLRow: Sendable, Hashable {
     }
 
     private func damaged(_ column: Int) -> StoreError {
-        .damaged("column \(column + 1) of a row does not hold what was written")
+        .damaged("column \(column + 1) of a row has an unexpected type or value")
     }
 }

@@ -2,8 +2,8 @@ import CSQLite
 import Foundation
 import TenureFileAttributes
 
-/// Copies what a connection reads into one new file: complete, flushed, readable only by its owner, read back, and with a
-/// new number.
+/// Copies the database that a connection reads into one new file: complete, flushed, readable only by its owner, read
+/// back, and with a new `SQLiteCopyNumber`.
 package struct SQLiteCopy {
     let target: String
 
@@ -21,7 +21,7 @@ package struct SQLiteCopy {
         case store(StoreError)
     }
 
-    /// Throws `exists` if there is a file and it isn't `replacing` it.
+    /// Writes the copy. Throws `exists` if the target exists and `replacing` is false.
     ///
     /// - Parameter owner: who owns the copy; nil for the user of this process.
     func write(
@@ -31,7 +31,7 @@ package struct SQLiteCopy {
         defer {
             for name in [aside, aside + "-journal", aside + "-wal", aside + "-shm"] { unlink(name) }
         }
-        // Before SQLite creates it, with a mode that lets others read what customers bought.
+        // SQLite would create the file with a mode that lets other users read what customers bought.
         let descriptor = open(aside, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.cannotWrite() }
         defer { close(descriptor) }
@@ -47,7 +47,7 @@ package struct SQLiteCopy {
         if let owner, owner.user != geteuid() || owner.group != getegid() {
             guard fchown(descriptor, owner.user, owner.group) == 0 else { throw Self.cannotWrite() }
         }
-        // SQLite flushed it while it wrote. A crash could still take its name.
+        // SQLite flushed the contents. The file's mode, owner and name still need a flush.
         guard fsync(descriptor) == 0 else { throw Self.cannotWrite() }
         if replacing {
             guard rename(aside, target) == 0 else { throw Self.cannotWrite() }
@@ -63,7 +63,7 @@ package struct SQLiteCopy {
         guard let backup = sqlite3_backup_init(connection.handle, "main", source.handle, "main") else {
             throw connection.error(sqlite3_errcode(connection.handle))
         }
-        // One step, which reads one state.
+        // One step copies everything from the same snapshot.
         var code = sqlite3_backup_step(backup, -1)
         for _ in 0..<50 where code == SQLITE_BUSY || code == SQLITE_LOCKED {
             usleep(100_000)
@@ -71,9 +71,9 @@ package struct SQLiteCopy {
         }
         sqlite3_backup_finish(backup)
         guard code == SQLITE_DONE else { throw connection.error(code) }
-        // One file, without a log beside it.
+        // Leaves one file, without a log beside it.
         try connection.execute("PRAGMA journal_mode = DELETE")
-        try connection.execute("PRAGMA user_version = \(SQLiteNumber.new())")
+        try connection.execute("PRAGMA user_version = \(SQLiteCopyNumber.new())")
     }
 
     private func read(_ path: String) throws(StoreError) -> Contents {

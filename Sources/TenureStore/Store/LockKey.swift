@@ -29,7 +29,7 @@ package enum LockKey: Sendable, Hashable {
         case .policies: "policies"
         case .endpoints: "endpoints"
         case .deliveries(let endpoint): "deliveries to \(endpoint)"
-        case .progress(let name): "mark \(name)"
+        case .progress(let name): "progress \(name)"
         }
     }
 }

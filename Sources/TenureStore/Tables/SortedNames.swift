@@ -2,8 +2,8 @@ import Foundation
 
 /// Sorts customers by their public IDs, byte by byte, in bounded memory.
 ///
-/// Databases can't do it, because their orders of letters depend on the locale of the machine. Entries beyond one run
-/// are sorted into temporary files, which are merged when they are read.
+/// A database can't sort them, because its order of letters depends on the locale of the machine. Long lists are sorted
+/// in runs of `runLength` entries, each in a temporary file. Reading merges the runs.
 final class SortedNames {
     struct Entry: Hashable {
         let name: String
@@ -59,7 +59,7 @@ final class SortedNames {
     }
 }
 
-/// A sorted run in a temporary file that ends with the process.
+/// A sorted run in a temporary file, which is removed when the process ends.
 private final class SortedRun {
     private(set) var head: SortedNames.Entry?
     private let file: UnsafeMutablePointer<FILE>
@@ -93,6 +93,6 @@ private final class SortedRun {
     }
 
     private static var failure: StoreError {
-        errno == ENOSPC ? .full : .failed("names cannot be sorted in a temporary file; make room in /tmp")
+        errno == ENOSPC ? .full : .failed("customers can't be sorted in a temporary file; make room in /tmp")
     }
 }

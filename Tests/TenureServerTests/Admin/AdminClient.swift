@@ -13,12 +13,12 @@ import Testing
 
 @testable import TenureServer
 
-/// Somebody with a key.
+/// A client that sends an admin key.
 struct AdminClient {
     let client: Client
     let key: String?
 
-    /// Of the configuration of `withAdminClient`.
+    /// The admin key in the configuration of `withAdminClient`.
     static let adminKey = KeySecret().text
 
     struct Answer {
@@ -39,7 +39,8 @@ struct AdminClient {
 
         var found: [String] { (json["customers"] as? [[String: Any]] ?? []).compactMap { $0["id"] as? String } }
 
-        /// Of a customer, or of one with what support sees beside it.
+        /// Returns the outcome on an entitlement, from a response with a customer, or with a customer and what support
+        /// sees.
         func outcome(_ entitlement: String) -> String? {
             let customer = json["customer"] as? [String: Any] ?? json
             let entitlements = customer["entitlements"] as? [String: Any]
@@ -74,7 +75,7 @@ struct AdminClient {
     /// The same client with another key.
     func with(_ key: String?) -> AdminClient { AdminClient(client: client, key: key) }
 
-    /// A customer who bought the app when it cost something.
+    /// Syncs a customer who got the app while it was sold.
     func owner(_ id: String = "704000000000000001", transactions: [String]? = []) async throws -> CustomerResponse {
         try await client.sync(
             SyncRequest(
@@ -94,13 +95,13 @@ extension CustomerResponse {
     func path(_ more: String = "") throws -> String { "/v1/admin/customers/\(try publicID)\(more)" }
 }
 
-/// Runs a service with an admin key, and with one key of each scope by its name.
+/// Runs a service with an admin key, and with one key of each scope, named like the scope.
 func withAdminClient(
     transfer: Transfer = .never,
     _ body: @escaping @Sendable (AdminClient, [StoredAdminKey.Scope: String]) async throws -> Void
 ) async throws {
     try await withFolder { folder in
-        let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+        let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
         var keys: [StoredAdminKey.Scope: String] = [:]
         for scope in StoredAdminKey.Scope.allCases {
             let secret = KeySecret()

@@ -55,7 +55,7 @@ import Testing
             #expect(try await admin.get(try customer.path()).status == .notFound)
             #expect(try await admin.get("/v1/admin/customers?id=ada@example.com").found.isEmpty)
             #expect(try await admin.delete(try customer.path()).status == .notFound)
-            // The audit trail stays, and names no user.
+            // The audit trail stays, and contains no user ID.
             let audit = try await admin.get("/v1/admin/audit?customer=\(try customer.publicID)")
             #expect(
                 audit.entries.compactMap { $0["action"] as? String } == ["erase", "erase", "revoke", "link"],
@@ -78,7 +78,7 @@ import Testing
                 _ = try await admin.post(try customer.path("/links"), ["userID": "ada@example.com"])
                 #expect(try await admin.delete(try customer.path()).status == .ok)
             }
-            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             let tables = try await store.database.read { session throws(StoreError) in
                 try session.rows("SELECT name FROM sqlite_master WHERE type = 'table'").map { row throws(StoreError) in
                     try row.text(0)
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    /// As a process leaves it that is killed after the first piece.
+    /// The test leaves the database as a process does that is killed after the first piece.
     @Test func `the next start completes an interrupted erasure`() async throws {
         try await withFolder { folder in
             let (customer, token) = try await withService(in: folder) { client in
@@ -103,7 +103,7 @@ import Testing
                 let customer = try await admin.owner()
                 return (try customer.publicID, try #require(customer.accessToken?.value))
             }
-            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             let counted = Store(CountedDatabase(store.database))
             counted.counts.reset { if $0 == 2 { throw Broken() } }
             let erasure = RequestedChange(.erase, actor: "ada", at: Calculator.now)
@@ -151,7 +151,7 @@ import Testing
                 #expect(try await admin.post(try second.path("/grants"), grant, request: "one").status == .ok)
                 return try first.publicID
             }
-            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             let rows = try await store.database.read { session throws(StoreError) in
                 try session.rows("SELECT * FROM requests")
             }

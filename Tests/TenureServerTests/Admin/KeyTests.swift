@@ -12,7 +12,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `keys of the admin API` {
-    /// Every route and the scopes that open it, written out: the service's own table must agree.
+    /// Every route with the scopes that allow it. The service's own table must agree.
     private static let routes: [(HTTPRequest.Method, String, Set<StoredAdminKey.Scope>)] = [
         (.get, "/v1/admin/customers?id=1", [.admin, .support, .read]),
         (.post, "/v1/admin/customers/find", [.admin, .support, .read]),
@@ -54,7 +54,7 @@ import Testing
                     }
                 }
             }
-            // The audit trail has what a valid key was not allowed to do.
+            // The audit trail has the refused requests of valid keys.
             let lines = try await admin.get("/v1/admin/audit?limit=500").entries
             let refused = lines.filter { ($0["detail"] as? [String: Any])?["refused"] as? String == "forbidden" }
             let expected = Self.routes.map { StoredAdminKey.Scope.allCases.count - $0.2.count }.reduce(0, +)
@@ -65,7 +65,7 @@ import Testing
     @Test func `every route of the admin API requires a key, and the table above lists each`() async throws {
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))
-            // The routes about several apps are the owner's; no key of an app opens them.
+            // The routes about several apps need the admin key of the configuration, not a key of one app.
             let guarded = try service.router().routes.filter { $0.method != .head }.map(\.path.description).filter {
                 $0.hasPrefix("/v1/admin") && !$0.hasPrefix("/v1/admin/apps") || $0 == "/v1/link"
             }
@@ -122,7 +122,7 @@ import Testing
     @Test func `a revoked key is refused from the next request on`() async throws {
         try await withFolder { folder in
             let secret = KeySecret()
-            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             _ = try await store.write(locking: [.adminKeys]) {
                 try $0.create(
                     StoredAdminKey(name: "ada", scope: .read, createdAt: .now), secret: secret.hash, actor: "tests")
@@ -130,7 +130,7 @@ import Testing
             try await withService(in: folder) { (client: Client) async throws in
                 let admin = AdminClient(client: client, key: secret.text)
                 #expect(try await admin.get("/v1/admin/customers?id=1").status == .ok)
-                // By another process, as the command does.
+                // another process revokes the key, as the command does
                 #expect(
                     try await store.write(at: .now, locking: [.adminKeys]) {
                         try $0.revokeKey(named: "ada", actor: "tests")
@@ -144,7 +144,7 @@ import Testing
     @Test func `the database doesn't contain a key's secret`() async throws {
         try await withFolder { folder in
             let secret = KeySecret()
-            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             _ = try await store.write(locking: [.adminKeys]) {
                 try $0.create(
                     StoredAdminKey(name: "ada", scope: .read, createdAt: .now), secret: secret.hash, actor: "tests")

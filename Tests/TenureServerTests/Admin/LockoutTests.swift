@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenureServer
 
-/// Over a real socket, behind a declared proxy, so that each request has the address that the test gives it.
+/// The service listens on a socket behind a declared proxy, so each test chooses the client's address.
 @Suite struct `the lockout after wrong keys` {
     private func withProxiedService(_ body: @Sendable (Int) async throws -> Void) async throws {
         try await withLiveService({
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `the lockout after wrong keys counts an IPv6 client by its /64, and others not`() async throws {
+    @Test func `the lockout after wrong keys covers the /64 of an IPv6 client, and no other clients`() async throws {
         try await withProxiedService { port async throws in
             for number in 0..<WrongKeyLimit.limit {
                 #expect(try await status(key: "wrong", from: "2001:db8:1:1:\(number)::7", port: port) == 401)

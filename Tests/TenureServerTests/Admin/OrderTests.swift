@@ -35,7 +35,8 @@ import Testing
                     #expect(try await admin.get("/v1/admin/orders/\(order)").found == [synced.id])
                     let spaced = try await admin.get("/v1/admin/orders/%20\(order)%20")
                     #expect(spaced.found.isEmpty, "a route has one spelling")
-                    // The app calls another customer's user by the same number, and no signature covers it.
+                    // Another customer's user ID equals this transaction ID. User IDs aren't signed, so they don't find
+                    // an order's customer.
                     let namesake = try await admin.newcomer()
                     #expect(try await admin.post(try namesake.path("/links"), ["userID": id]).status == .ok)
                     #expect(try await admin.get("/v1/admin/orders/\(order)").found == [synced.id])
@@ -68,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `a search by order ID ignores what is not signed for this app`() async throws {
+    @Test func `a search by order ID ignores what isn't signed for this app`() async throws {
         let stranger = JWSMinter(
             authority: try TestAuthority(), app: MintedApp(), signedAt: Calculator.now)
         let forged = try stranger.text(.transaction, [:])

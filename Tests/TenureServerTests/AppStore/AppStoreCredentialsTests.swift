@@ -131,7 +131,7 @@ import Testing
         #expect(!detail.contains(secret.dropFirst(3)))
     }
 
-    @Test func `the key for the App Store is asked for by settings that are checked first`() {
+    @Test func `the settings of the App Store key are checked before its file is read`() {
         var settings = AppStoreSettings(issuerID: "i", keyID: "k", privateKeyFile: "/no/such/key.p8")
         #expect(settings.mistake == nil)
         settings.keyID = ""
@@ -144,7 +144,7 @@ import Testing
         "https://api.storekit.apple.com", "https://api.storekit.apple.com/", "http://127.0.0.1:8081/production",
         "http://localhost:8081", "http://[::1]:8081", "https://store.example.com:8443/sandbox",
     ])
-    func `the key for the App Store goes to hosts with TLS, and to loopback`(host: String) {
+    func `tokens for the App Store are sent to hosts with TLS, and to loopback`(host: String) {
         var hosts = AppStoreHosts()
         hosts.production = host
         #expect(hosts.mistake == nil)
@@ -157,7 +157,7 @@ import Testing
         "", "api.storekit.apple.com", "http://store.example.com", "ftp://127.0.0.1", "https://name:word@example.com",
         "https://example.com?x=1", "https://example.com#x", "http://127.0.0.1.example.com", "https://",
     ])
-    func `the key for the App Store goes to no other host`(host: String) {
+    func `tokens for the App Store are sent to no host without TLS`(host: String) {
         var hosts = AppStoreHosts()
         hosts.sandbox = host
         #expect(hosts.mistake?.description.contains("sandbox") == true)

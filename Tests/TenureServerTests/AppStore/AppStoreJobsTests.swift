@@ -31,7 +31,7 @@ import Testing
                     #expect(after.purchases.map(\.productID) == [Calculator.everything])
                     #expect(after.entitlements["everything"]?.outcome == .granted)
 
-                    // Once: neither is it left, nor does the next sync ask again.
+                    // The job is removed when it is done, and the next sync adds none.
                     #expect(await !histories.step())
                     _ = try await client.sync(local.sync)
                     #expect(await !histories.step())
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `the jobs that use the App Store Server API fetch again what a wrong setting refused`() async throws {
+    @Test func `App Store jobs fetch a notification again that was refused because of a wrong setting`() async throws {
         try await LocalStoreTestBed.run { local in
             try await local.operation(.buy)
             try await withFolder { folder in
@@ -96,7 +96,7 @@ import Testing
                 try await local.pass(2 * 86_400)
                 try await local.operation(.refund)
                 try await local.pass(3600)
-                // The app's Apple ID in the policy is another one's.
+                // This policy has another app's Apple ID.
                 let wrong = try Calculator.policy(appleID: 1)
                 try await local.service(in: folder, key: local.key, policy: wrong) { _, jobs in
                     await jobs?.notifications.fetch(in: .production)
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `the jobs that use the App Store Server API send nothing without a key`() async throws {
+    @Test func `App Store jobs send nothing without a key`() async throws {
         try await LocalStoreTestBed.run { local in
             try await local.operation(.buy)
             try await withFolder { folder in
@@ -120,7 +120,7 @@ import Testing
                     let answer = try await client.sync(local.sync)
                     #expect(!answer.purchasesAreComplete)
                 }
-                // Nor was anything put off until there is one.
+                // A service without a key stores no jobs for later.
                 try await local.service(in: folder, key: local.key) { client, jobs in
                     #expect(await jobs?.histories.step() == false)
                     let answer = try await client.sync(local.sync)
@@ -144,10 +144,10 @@ import Testing
                     #expect(await jobs.histories.step())
                     await jobs.notifications.fetch(in: .production)
                     await jobs.notifications.fetch(in: .production)
-                    #expect(log.texts.filter { $0.contains("does not accept the key") }.count == 2, "\(log.texts)")
+                    #expect(log.texts.filter { $0.contains("doesn't accept the key") }.count == 2, "\(log.texts)")
                     let meanwhile = try await client.customer(token)
                     #expect(!meanwhile.purchasesAreComplete)
-                    // Put off, and still there after a weekend of it.
+                    // The job is postponed, and still exists after many failures.
                     for _ in 0..<20 {
                         #expect(await !jobs.histories.step())
                         local.clock.advance(by: 6 * 3600)
@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    @Test func `the jobs that use the App Store Server API of a test authority never contact Apple`() async throws {
+    @Test func `App Store jobs about customers of a test authority never contact Apple`() async throws {
         try await withFolder { folder in
             let file = folder + "/key.p8"
             try writeSecret(AskingCalculator.key.pemRepresentation, to: file)
@@ -229,7 +229,7 @@ import Testing
             let asked = LogLines()
             let transport = AppStoreTransport { request throws(AppStoreFailure) in
                 asked.logger(.info).info("\(request.url)")
-                // A refused key is tried once more with a new token.
+                // After a 401, each request is repeated once with a new token.
                 return asked.texts.count <= 4
                     ? .init(status: 401, body: [])
                     : .init(status: 200, body: Array(#"{"hasMore":false,"notificationHistory":[]}"#.utf8))
@@ -276,7 +276,7 @@ import Testing
                 await group.triggerGracefulShutdown()
                 try await tasks.waitForAll()
             }
-            // Wired, and never started.
+            // This service has jobs, but never runs.
             let idle = try await TenureService(configuration)
             _ = try idle.application(logger: Calculator.logger) { _ in }
             try await idle.store.close()

@@ -12,7 +12,7 @@ import Testing
 @Suite struct `a backfill` {
     private let id = AppStoreCustomerID.transaction("1001")
 
-    /// A customer with one purchase and a subscription.
+    /// Returns a change that adds a customer with one purchase and a subscription to the imitated App Store.
     private func subscriber(
         _ extra: [String] = [], renewal: String? = nil
     ) throws -> @Sendable (inout ImitatedAppStore.Contents) -> Void {
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill brings all by which people find a customer`() async throws {
+    @Test func `a backfill stores every ID by which support finds a customer`() async throws {
         let token = "9b2f0e52-6c0c-4a53-9a0f-5d1f4a0f7b11"
         let fill = try subscriber([
             try Answered.transaction(
@@ -74,7 +74,7 @@ import Testing
             await asking.appStore.put(.production, fill)
             let history = try await CustomerHistoryReader(client: asking.connection).history(of: id)
             try await withFolder { folder in
-                let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+                let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
                 for _ in 0..<2 {
                     let (customer, _) = try await store.update(
                         history.identities, in: try #require(history.realm), at: Calculator.now,
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill with a forged transaction leaves it out, and purchases not known completely`() async throws {
+    @Test func `a backfill leaves out a forged transaction, and the purchases count as incomplete`() async throws {
         let fill = try subscriber([try Answered.forged()])
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill of a history without an end brings what was taken back`() async throws {
+    @Test func `a backfill of a history that is too long also brings the refunds`() async throws {
         let fill = try subscriber()
         let first = try Answered.transaction("1001")
         let refunded = try Answered.transaction(
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill with pages in a circle leaves purchases not known completely`() async throws {
+    @Test func `a backfill with pages in a circle leaves the purchases incomplete`() async throws {
         let page = try Answered.transaction("1001")
         try await withAppStore { asking in
             for _ in 0..<2 {
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill takes nothing that is signed for another account`() async throws {
+    @Test func `a backfill stores nothing that is signed for another account`() async throws {
         let fill = try subscriber([
             try Answered.transaction("3001", .production, ["appTransactionId": .string("704000000000000009")])
         ])
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill takes old transactions that name no account`() async throws {
+    @Test func `a backfill stores old transactions that name no account`() async throws {
         let fill = try subscriber([try Answered.transaction("4001", .production, ["appTransactionId": .null])])
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -195,7 +195,7 @@ import Testing
                 await asking.appStore.put(.production) { $0.histories = [(["1001", Answered.customer], transactions)] }
                 let backfill = CustomerHistoryReader(client: try asking.connection)
                 #expect(try await backfill.history(of: id).isComplete == false)
-                // Who bought nothing in the app has a whole history with nothing in it.
+                // The history of a customer without purchases is complete and empty.
                 #expect(try await backfill.history(of: .appTransaction(Answered.customer)).isComplete)
             }
         }
@@ -206,15 +206,14 @@ import Testing
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.histories = [(["1001"], [transaction])] }
             let history = try await CustomerHistoryReader(client: asking.connection).history(of: id)
-            // The App Store has no app transaction.
+            // The App Store knows no app transaction of this customer.
             #expect(history.isComplete)
             #expect(history.proofs.isEmpty)
             #expect(await !asking.appStore.asked.contains { $0.path.contains("subscriptions") })
         }
     }
 
-    @Test func `a backfill without the state of its subscriptions leaves purchases not known completely`() async throws
-    {
+    @Test func `a backfill without the state of the subscriptions leaves the purchases incomplete`() async throws {
         let fill = try subscriber()
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -225,7 +224,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill with a forged app transaction leaves it out`() async throws {
+    @Test func `a backfill leaves out a forged app transaction`() async throws {
         let fill = try subscriber()
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -237,7 +236,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill is only the app transaction if the customer bought nothing in the app`() async throws {
+    @Test func `a backfill is the app transaction alone if the customer bought nothing in the app`() async throws {
         let appTransaction = try Answered.appTransaction()
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.appTransactions = [Answered.customer: appTransaction] }
@@ -254,7 +253,7 @@ import Testing
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
             let backfill = CustomerHistoryReader(client: try asking.connection(retryPolicy: RetryPolicy(attempts: 1)))
-            // The second call is for the app transaction.
+            // The second request is the one for the app transaction.
             await asking.appStore.answerFirst(
                 with: .init(status: 200, body: #"{"hasMore":false,"signedTransactions":[]}"#), .error(503))
             let failure = await #expect(throws: AppStoreFailure.self) { try await backfill.history(of: id) }
@@ -266,7 +265,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill brings nothing while signers are only turned away for their number`() async throws {
+    @Test func `a backfill brings nothing while too many unknown signers have to be verified`() async throws {
         let fill = try subscriber()
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)

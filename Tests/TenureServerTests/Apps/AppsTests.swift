@@ -26,7 +26,7 @@ import Testing
         return AppConfiguration(name: name, configuration: try Calculator.configuration(own, policy: policy))
     }
 
-    /// A live one knows who asks.
+    /// Runs a service with two apps. With `.live`, it knows the client's address.
     private func withApps(
         _ setup: TestingSetup = .router,
         _ body: @escaping @Sendable (_ calculator: Client, _ notes: Client, _ bare: Client) async throws -> Void
@@ -85,7 +85,7 @@ import Testing
     @Test func `a token opens the app that gave it, and no other`() async throws {
         try await withApps { calculator, notes, bare in
             let answer = try await calculator.sync(try owner())
-            // So that both records have a customer with this number.
+            // In both databases, a customer gets the number 1.
             _ = try await notes.sync(try owner(of: Self.notes))
             let token = try #require(answer.accessToken?.value)
             #expect(try await calculator.customer(token).id == answer.id)
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `a single app has routes with and without its name`() async throws {
+    @Test func `a single app has its routes with and without its name in the path`() async throws {
         try await withFolder { folder in
             let app = try configured("calculator", bundleID: "com.example.calculator", in: folder)
             let application = try await buildApplication(apps: [app], logger: Calculator.logger)
@@ -229,7 +229,7 @@ import Testing
             two.configuration.keysFolder = folder + "/two/../one"
             #expect(mistake().contains("have their keys in"))
             two.configuration.keysFolder = nil
-            two.configuration.databasePath = folder + "/two/../one/record.sqlite"
+            two.configuration.databasePath = folder + "/two/../one/tenure.sqlite"
             #expect(mistake().contains("have the database"))
             two = try configured("two", bundleID: Self.notes, in: folder)
             two.configuration.anchors = [:]

@@ -34,14 +34,14 @@ import Testing
         return line?.split(separator: " ").last.flatMap { Int($0) } ?? -1
     }
 
-    /// Larger than all buffers between the service and a client that doesn't read.
+    /// Publishes a file that is larger than all buffers between the service and a client.
     private func publishLarge(_ testBed: ContentTestBed) throws {
         try testBed.published.publish([
             testBed.published.pack("grand-piano", .entitlement("everything"), size: 16_000_000)
         ])
     }
 
-    @Test func `downloads in progress of one customer are 16 at most`() async throws {
+    @Test func `a customer has at most 16 downloads in progress`() async throws {
         try await withContent(.live) { testBed in
             try publishLarge(testBed)
             let port = try #require(testBed.port)
@@ -50,7 +50,7 @@ import Testing
             while try await inProgress(testBed) < 16 { try await Task.sleep(for: .milliseconds(20)) }
             let rejected = try await head(of: link, port: port)
             #expect(rejected.hasPrefix("HTTP/1.1 429 ") && rejected.lowercased().contains("\r\nretry-after: "))
-            // `HEAD` and requests that need no body go on, and so do other customers.
+            // `HEAD`, requests without a body, and other customers aren't limited.
             #expect(try await testBed.get(link, method: .head).status == .ok)
             let other = try await testBed.links("grand-piano", try await testBed.owner("704000000000000005")).archive
             #expect(try await head(of: other, port: port).hasPrefix("HTTP/1.1 200 "))
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `downloads in progress have half of the connections, and syncs go on`() async throws {
+    @Test func `downloads in progress use at most half of the connections, and syncs continue`() async throws {
         try await withContent(.live, changing: { $0.limits.connections = 16 }) { testBed in
             try publishLarge(testBed)
             let port = try #require(testBed.port)
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `downloads in progress of a customer of one app leave those of another app's customers alone`()
+    @Test func `downloads in progress of one app's customer don't limit those of another app's customer`()
         async throws
     {
         try await withFolder { folder in
@@ -106,7 +106,7 @@ import Testing
             try await buildApplication(apps: apps, logger: Calculator.logger).test(.live) { [apps] http in
                 let port = try #require(http.port)
                 var open: [RawConnection] = []
-                // Both customers have the number one in their app's database.
+                // In each app's database, the customer has the number 1.
                 for app in apps {
                     let client = Client(http: http, prefix: "/apps/\(app.name)")
                     let owner = SyncRequest(
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `downloads in progress don't delay syncs, with 200 of them that hang`() async throws {
+    @Test func `200 hanging downloads don't delay syncs`() async throws {
         try await withContent(.live, changing: { $0.limits.connections = 2048 }) { testBed in
             try publishLarge(testBed)
             let port = try #require(testBed.port)
@@ -149,7 +149,7 @@ import Testing
                 return try await group.reduce(.zero) { max($0, $1) }
             }
             #expect(slowest < .seconds(20), "also on a busy machine")
-            // A download that is read goes on, beside all that hang.
+            // A client that reads gets its download while all others hang.
             let reader = try await testBed.links("grand-piano", try await testBed.owner("704000000000002000")).archive
             #expect(try await testBed.get(reader).body.readableBytes > 16_000_000)
             #expect(try await inProgress(testBed) >= 200)
@@ -163,7 +163,7 @@ import Testing
             let port = try #require(testBed.port)
             let link = try await testBed.links("grand-piano", try await testBed.owner()).archive
             let slow = try (0..<64).map { _ in try begin(link, port: port) }
-            // Until each has sent what the system's buffers hold, and waits.
+            // Waits until each response has filled the system's buffers.
             var (before, now) = (-1, 0)
             while before != now || now == 0 {
                 try await Task.sleep(for: .milliseconds(500))
@@ -172,7 +172,7 @@ import Testing
                 let line = metrics.split(separator: "\n").first { $0.hasPrefix("tenure_download_bytes_total ") }
                 now = line?.split(separator: " ").last.flatMap { Int($0) } ?? 0
             }
-            // The largest send buffer of the system is 4 MB, of a file with 16.
+            // The system buffers up to 4 MB of each response; the file has 16 MB.
             #expect(now < 64 * 12_000_000)
             for connection in slow { #expect(await connection.receivedPart(1000) != nil) }
         }

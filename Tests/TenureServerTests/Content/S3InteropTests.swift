@@ -13,7 +13,8 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Presigned URLs beside AWS's own client, and at a server that verifies signatures; both are Python packages.
+/// Compares presigned URLs with those of AWS's client (botocore), and uses them with a server that verifies signatures
+/// (hadro). Both are Python packages.
 @Suite(
     .enabled(if: S3Interop.python != nil, "TENURE_INTEROP_PYTHON names no Python with botocore"),
     .timeLimit(.minutes(5))) struct `presigned URLs`
@@ -49,7 +50,7 @@ import Testing
         for (mine, other) in zip(ours, theirs) where mine != other { Issue.record("\(mine)\n\(other)") }
     }
 
-    @Test func `open files of a server that verifies signatures`() async throws {
+    @Test func `presigned URLs open the files of a server that verifies signatures`() async throws {
         let folder = try Folder()
         let published = folder.path + "/buckets/packs/calculator"
         try FileManager.default.createDirectory(atPath: folder.path + "/files", withIntermediateDirectories: true)
@@ -101,7 +102,7 @@ import Testing
         ] { #expect(try await get(url).1 == 403, "\(name)") }
     }
 
-    @Test func `are signed with new secrets once these were read again`() throws {
+    @Test func `presigned URLs are signed with new secrets after a reload`() throws {
         let folder = try Folder()
         var settings = S3Settings(
             region: "eu-central-1", bucket: "packs", accessKeyID: "AKIDEXAMPLE",
@@ -117,7 +118,7 @@ import Testing
         let new = url()
         #expect(new != old && new.contains("X-Amz-Security-Token=new%20token"))
         #expect(new == (try S3Presigner(settings).url(ofObject: "a", lifetime: 60, at: Date(timeIntervalSince1970: 0))))
-        // What can't be used replaces nothing.
+        // Invalid secrets don't replace the previous ones.
         try folder.writeSecret("", to: "token")
         #expect(throws: ServiceError.self) { try links.reload() }
         #expect(url() == new)
@@ -132,7 +133,7 @@ enum S3Interop {
 
     static func text(_ file: String) throws -> String { try String(contentsOfFile: file, encoding: .utf8) }
 
-    /// Buckets of every kind.
+    /// Makes random settings for all kinds of buckets.
     static func settings(_ count: Int, _ random: inout SeededRandom) throws -> ([S3Settings], Folder) {
         let folder = try Folder()
         let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/+=")
@@ -161,7 +162,7 @@ enum S3Interop {
         return (settings, folder)
     }
 
-    /// Every other one is named as a published file.
+    /// Returns an object name. Every second one looks like a published file.
     static func name(_ number: Int, _ random: inout SeededRandom) -> String {
         let bytes = (0..<8).flatMap { _ in withUnsafeBytes(of: random.next()) { Array($0) } }
         if number.isMultiple(of: 2) { return ContentDigest(of: bytes).description }

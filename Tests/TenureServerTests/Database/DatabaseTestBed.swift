@@ -23,7 +23,7 @@ enum DatabaseTestBed {
             try await sync(8, through: client)
             _ = try await client.sync(SyncRequest(receipt: try Calculator.receipts().text()))
             try await merge(through: client)
-            // One about a known customer, one about an unknown one.
+            // one notification about a known customer, one about an unknown one
             for (uuid, id) in [("1", "704000000000000102"), ("2", "704000000000000900")] {
                 let notification = try minter.text(
                     .notification,
@@ -59,7 +59,8 @@ enum DatabaseTestBed {
 
     static let realm = Realm(.production, isTest: true)
 
-    /// Syncs app transactions and purchases of new customers: some bound, some unbound, one without its purchases.
+    /// Syncs app transactions and purchases of new customers. Some are bound, some unbound, and one has incomplete
+    /// purchases.
     static func sync(_ count: Int, through client: Client) async throws {
         let minter = Calculator.minter()
         for number in 0..<count {
@@ -78,7 +79,7 @@ enum DatabaseTestBed {
         }
     }
 
-    /// Merges two customers. The one with an acquisition remains, though it has the later number.
+    /// Merges two customers. The one with an acquisition remains, although it was created later.
     private static func merge(through client: Client) async throws {
         let minter = Calculator.minter()
         let bought: [String: JSONValue] = [
@@ -116,7 +117,7 @@ enum DatabaseTestBed {
     static func withStore<Result>(
         in folder: String, _ body: (Store) async throws -> Result
     ) async throws -> Result {
-        let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+        let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
         let result = try await body(store)
         try await store.close()
         return result
@@ -136,7 +137,7 @@ enum DatabaseTestBed {
 }
 
 extension JWSMinter {
-    /// The data of a notification about a subscription of this account.
+    /// Returns the data of a notification about a subscription of this account.
     fileprivate func notificationData(of id: String) throws -> JSONObject {
         var data = JSONObject()
         data["appAppleId"] = .integer(app.appAppleID)
@@ -153,7 +154,7 @@ extension JWSMinter {
     }
 }
 
-/// What closures report.
+/// Values that closures report.
 final class Collected<Element: Sendable>: Sendable {
     private let elements = Locked<[Element]>([])
 

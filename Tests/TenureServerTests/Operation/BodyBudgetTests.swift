@@ -7,7 +7,7 @@ import Testing
     private static let second: UInt64 = 1_000_000_000
     private let clients = (1...99).compactMap { NetworkAddress("192.0.2.\($0)") }
 
-    /// A body that sends at this rate for ten seconds, and is there at second 10.
+    /// Adds a body that has arrived at this rate for ten seconds, from second 0 to second 10.
     private func body(
         of client: Int, rate: Int, in budget: BodyBudget, dropped: @escaping @Sendable () -> Void = {}
     ) -> BodyBudget.Body {
@@ -36,7 +36,7 @@ import Testing
             #expect(!budget.take(1, for: slow, at: 10 * Self.second))
             for body in quick { #expect(budget.take(1, for: body, at: 10 * Self.second)) }
             #expect(budget.droppedBodies == 1)
-            // What was dropped gives nothing back twice.
+            // Closing a dropped body doesn't release its memory a second time.
             budget.close(slow)
             for body in quick + [new] { budget.close(body) }
             let whole = budget.open(for: nil, at: 10 * Self.second)
@@ -53,7 +53,7 @@ import Testing
         #expect(budget.droppedBodies == 0 && quick.allSatisfy { budget.take(1, for: $0, at: 10 * Self.second + 1) })
     }
 
-    @Test func `memory for bodies has a part for small bodies and notifications only`() {
+    @Test func `a part of the memory for bodies is reserved for small bodies and notifications`() {
         let budget = BodyBudget(bytes: 16 * Self.megabyte)
         let large = (0..<6).map { _ in budget.open(for: nil, at: 0) }
         for body in large { #expect(budget.take(2 * Self.megabyte, for: body, at: 0)) }
@@ -63,7 +63,7 @@ import Testing
         #expect(!budget.take(1, for: small, at: 0), "it is large now")
         let notification = budget.open(for: clients[1], isNotification: true, at: 0)
         #expect(budget.take(Self.megabyte, for: notification, at: 0))
-        // A large one displaces no small one, however slow that is.
+        // A large body doesn't displace a small one, even if the small one is slow.
         #expect(budget.take(4 * Self.megabyte, for: budget.open(for: nil, at: 0), at: 60 * Self.second))
         #expect(budget.take(1, for: notification, at: 60 * Self.second))
     }
@@ -96,10 +96,10 @@ import Testing
     }
 }
 
-@Suite struct `memory for request bodies that arrive` {
+@Suite struct `counting the bytes that arrived recently` {
     private static let second: UInt64 = 1_000_000_000
 
-    @Test func `memory for request bodies that arrive are those of the window, not all since the start`() {
+    @Test func `the recent bytes are those of the window, not all since the start`() {
         var recent = RecentBytes(window: 10, at: 0)
         recent.add(1000, at: 0)
         #expect(recent.total(at: 9 * Self.second) == 1000)
@@ -109,7 +109,7 @@ import Testing
         #expect((4.9...5.6).contains(recent.rate(at: 59 * Self.second)))
     }
 
-    @Test func `memory for request bodies that arrive of a start count as if it had taken a second`() {
+    @Test func `the recent bytes of the first second count as if they took a whole second`() {
         var recent = RecentBytes(window: 10, at: 7)
         recent.add(1000, at: 7)
         #expect(recent.rate(at: 8) == 1000)

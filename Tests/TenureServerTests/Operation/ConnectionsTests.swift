@@ -6,7 +6,7 @@ import Testing
 @Suite struct `limits of open connections` {
     private static let second: UInt64 = 1_000_000_000
 
-    /// Opens connections and notes which were closed.
+    /// Opens connections, and stores which ones were closed.
     private final class Server: Sendable {
         let connections: Connections
         private let names = Mutex<[String]>([])
@@ -30,11 +30,11 @@ import Testing
         }
     }
 
-    @Test func `limits of open connections close the one that is idle for longest`() {
+    @Test func `at the limit of connections, the one that is idle for longest is closed`() {
         let server = Server(limit: 3)
         let first = server.open("first", at: 0)
         for name in ["second", "third"] { server.open(name, at: 1) }
-        // It has been used since.
+        // The first connection was used after the others.
         server.connections.enter(.request, first, at: 2)
         server.connections.enter(.idle, first, at: 3)
         server.open("fourth", at: 4)
@@ -45,7 +45,7 @@ import Testing
         #expect(server.connections.isAcceptingNewConnections())
     }
 
-    @Test func `limits of open connections close the slowest request where none is idle, and no young one`() {
+    @Test func `at the limit of connections without an idle one, the slowest request is closed, but no young one`() {
         let server = Server(limit: 3)
         for (name, bytes) in [("quick", 9000), ("slow", 10), ("middle", 500)] {
             let connection = server.open(name, at: 0, in: .request)
@@ -57,7 +57,7 @@ import Testing
         #expect(server.closed == ["slow", "middle"])
     }
 
-    @Test func `limits of open connections close an unread response, and never one in progress`() {
+    @Test func `at the limit of connections, an unread response is closed, but none that is being read`() {
         let server = Server(limit: 3)
         server.open("working", at: 0, in: .working)
         let taken = server.open("taken", at: 0, in: .response)
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test
-    func `limits of open connections close the response that is read slowest where responses hold three quarters`() {
+    func `if responses take three quarters of the connections, the one that is read slowest is closed`() {
         let server = Server(limit: 4)
         for (name, bytes) in [("quick", 9000), ("slow", 10), ("middle", 500), ("quickest", 10_000)] {
             let connection = server.open(name, at: 0, in: .response)
@@ -80,13 +80,13 @@ import Testing
         }
         server.open("a", at: 3 * Self.second, in: .working)
         #expect(server.closed == ["slow"])
-        // Three responses are no more than three quarters.
+        // Three responses are no more than three quarters of the connections.
         server.open("b", at: 3 * Self.second, in: .working)
         #expect(server.closed == ["slow"])
         #expect(!server.connections.isAcceptingNewConnections())
     }
 
-    @Test func `connection limits close no response of the last second, and count pipelined ones as one`() {
+    @Test func `at the limit of connections, no recent response is closed, and pipelined ones count as one`() {
         let server = Server(limit: 3)
         let pipelined = server.open("pipelined", at: 0, in: .response)
         server.connections.enter(.working, pipelined, at: 9 * Self.second)
@@ -101,7 +101,7 @@ import Testing
         #expect(server.closed == ["pipelined"])
     }
 
-    @Test func `limits of open connections close a response of the network with most connections first`() {
+    @Test func `at the limit of connections, a response of the network with most connections is closed first`() {
         let server = Server(limit: 16)
         for (index, address) in (["192.0.2.1"] + Array(repeating: "192.0.2.2", count: 3)).enumerated() {
             let connection = server.open("\(address) \(index)", from: address, at: 0, in: .response)
@@ -112,7 +112,7 @@ import Testing
         #expect(server.closed == ["192.0.2.2 1"])
     }
 
-    @Test func `limits of open connections of one address that only read slowly leave room for its next`() {
+    @Test func `an address at its limit gets a further connection if some of its clients only read slowly`() {
         let server = Server(limit: 100, perAddress: 4)
         for index in 1...4 {
             let connection = server.open("\(index)", from: "192.0.2.1", at: 0, in: .response)
@@ -124,13 +124,13 @@ import Testing
         #expect(server.closed == ["4", "newer"])
     }
 
-    @Test func `limits of open connections of one address are never more than a quarter of all`() {
+    @Test func `connections of one address are at most a quarter of all connections`() {
         let server = Server(limit: 20)
         for index in 1...6 { server.open("\(index)", from: "192.0.2.1", at: UInt64(index)) }
         #expect(server.closed == ["1"])
     }
 
-    @Test func `limits of open connections wait where none can be closed, until one can`() {
+    @Test func `new connections wait while no open one can be closed`() {
         let server = Server(limit: 2)
         let first = server.open("first", at: 0, in: .working)
         server.open("second", at: 0, in: .working)
@@ -146,7 +146,7 @@ import Testing
         #expect(!server.connections.retry(at: 4 * Self.second))
     }
 
-    @Test func `limits of open connections give a new one a second for its request`() {
+    @Test func `a new connection isn't closed for a second, so that it can send its request`() {
         let server = Server(limit: 4)
         for name in ["a", "b", "c", "d"] { server.open(name, at: 0, in: .request) }
         server.open("new", at: 10 * Self.second)
@@ -159,7 +159,7 @@ import Testing
     @Test(arguments: [
         ("192.0.2.1", "192.0.2.2", 2), ("2001:db8:0:1::1", "2001:db8:0:2::1", 2), ("192.0.2.1", "198.51.100.1", 2),
     ])
-    func `connections of one address are limited, and others are not affected`(
+    func `connections of one address are limited, and others aren't affected`(
         address: String, other: String, limit: Int
     ) {
         let server = Server(limit: 100, perAddress: limit)
@@ -170,7 +170,7 @@ import Testing
         #expect(server.closed == ["a", "b"])
     }
 
-    @Test func `limits of open connections of one address that are all busy leave no room for its next`() {
+    @Test func `an address at its limit gets no further connection while all of its connections are busy`() {
         let server = Server(limit: 100, perAddress: 2)
         let busy = ["a", "b"].map { server.open($0, from: "192.0.2.1", at: 0, in: .working) }
         server.open("c", from: "192.0.2.1", at: 1)
@@ -180,7 +180,7 @@ import Testing
         #expect(server.closed == ["c"])
     }
 
-    @Test func `limits of open connections of a /64 count together, and those of a /48 have four times as many`() {
+    @Test func `connections of a /64 count together, and a /48 may have four times as many`() {
         let server = Server(limit: 100, perAddress: 2)
         for host in 1...3 { server.open("\(host)", from: "2001:db8::\(host)", at: UInt64(host)) }
         #expect(server.closed == ["1"])
@@ -188,7 +188,7 @@ import Testing
         #expect(server.closed.count == 1 + 20 - 6)
     }
 
-    @Test func `limits of open connections of a /48 are at most half of all, however many one address may have`() {
+    @Test func `connections of a /48 are at most half of all connections`() {
         let server = Server(limit: 20, perAddress: 256)
         for network in 1...20 { server.open("network", from: "2001:db8:0:\(network)::1", at: UInt64(network)) }
         #expect(server.closed.count == 10)
@@ -207,9 +207,9 @@ import Testing
         #expect(requests.begin(for: client))
     }
 
-    @Test func `limits of open connections of a network behind a proxy that have ended leave room for others`() throws {
+    @Test func `requests through a proxy that have ended leave room for others of the same network`() throws {
         let requests = RequestsInProgress(limit: 2, total: 400)
-        // Of one /48, which may have eight at once.
+        // All of these addresses are in one /48, which may have eight requests at once.
         for number in 0..<100 {
             let client = try #require(NetworkAddress("2001:db8:1:\(number)::1"))
             #expect(requests.begin(for: client), "\(number)")
@@ -217,7 +217,7 @@ import Testing
         }
     }
 
-    @Test func `limits of open connections of loopback and proxies have no limit per address`() {
+    @Test func `connections from loopback and from proxies have no limit per address`() {
         let server = Server(limit: 100, perAddress: 2, proxies: ["192.0.2.0/24"])
         for address in ["127.0.0.1", "::1", "192.0.2.7"] {
             for _ in 0..<5 { server.open(address, from: address, at: 0) }

@@ -3,11 +3,11 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// The part of JSON Schema (2020-12) that the interface's document uses. A word that it does not know is a mistake too.
+/// The keywords of JSON Schema (2020-12) that the OpenAPI document uses. Any other keyword is a mistake.
 struct JSONSchema {
     let document: JSONValue
 
-    /// The mistakes of a value under a schema, with their places; empty for a valid value.
+    /// Returns the mistakes of a value under a schema, with their places; empty for a valid value.
     func mistakes(of value: JSONValue, under schema: JSONValue, at place: String = "$") -> [String] {
         guard case .object(let schema) = schema else { return ["\(place): its schema is no object"] }
         if case .string(let reference)? = schema["$ref"] {
@@ -19,7 +19,7 @@ struct JSONSchema {
         }
     }
 
-    /// `#/components/schemas/Customer`
+    /// Returns the schema for a reference such as `#/components/schemas/Customer`.
     func resolve(_ reference: String) -> JSONValue? {
         reference.split(separator: "/").dropFirst().reduce(document) { value, name -> JSONValue? in
             guard case .object(let object)? = value else { return nil }
@@ -36,7 +36,7 @@ struct JSONSchema {
         case ("type", .array(let names), _):
             names.contains { if case .string(let name) = $0 { is_(value, name) } else { false } }
                 ? [] : ["\(place): it has another type"]
-        case ("const", _, _): value == argument ? [] : ["\(place): it is not what it always is"]
+        case ("const", _, _): value == argument ? [] : ["\(place): it isn't what it always is"]
         case ("enum", .array(let values), _):
             values.contains(value) ? [] : ["\(place): it isn't one of the known values"]
         case ("format", .string("date-time"), .string(let text)):
@@ -73,13 +73,13 @@ struct JSONSchema {
                 guard case .object(let properties)? = schema["properties"] else { return true }
                 return properties[member.name] == nil
             }.flatMap { member -> [String] in
-                if argument == .boolean(false) { return ["\(place): `\(member.name)` is not in the document"] }
+                if argument == .boolean(false) { return ["\(place): `\(member.name)` isn't in the document"] }
                 if argument == .boolean(true) { return [] }
                 return mistakes(of: member.value, under: argument, at: "\(place).\(member.name)")
             }
         case ("oneOf", .array(let schemas), _):
             schemas.count { mistakes(of: value, under: $0, at: place).isEmpty } == 1
-                ? [] : ["\(place): it is not exactly one of what it may be"]
+                ? [] : ["\(place): it isn't exactly one of what it may be"]
         case ("anyOf", .array(let schemas), _):
             schemas.contains { mistakes(of: value, under: $0, at: place).isEmpty }
                 ? [] : ["\(place): it is nothing of what it may be"]
@@ -87,7 +87,7 @@ struct JSONSchema {
         case ("minLength", _, _), ("maxLength", _, _), ("minimum", _, _), ("maximum", _, _), ("minItems", _, _),
             ("maxItems", _, _), ("items", _, _), ("required", _, _), ("properties", _, _),
             ("additionalProperties", _, _):
-            // About values of another type.
+            // These keywords don't apply to the type of this value.
             []
         default: ["\(place): its schema has `\(word)`, which this test doesn't check"]
         }

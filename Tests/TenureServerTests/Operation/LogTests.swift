@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `logs may go nowhere, and each request still has its name`() async throws {
+    @Test func `a service without logs still gives each request an ID`() async throws {
         let field = try #require(HTTPField.Name("X-Request-Id"))
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))

@@ -80,7 +80,7 @@ import Testing
             }
             for name in captured {
                 guard case .array(let parameters)? = operation.fields["parameters"] else {
-                    Issue.record("\(operation.name) does not describe `\(name)`")
+                    Issue.record("\(operation.name) doesn't describe `\(name)`")
                     continue
                 }
                 let described = parameters.map { parameter in

@@ -14,10 +14,10 @@ import Testing
         let buckets = try #require(TokenBuckets(.init(perSecond: 2, burst: 3)))
         for _ in 0..<3 { #expect(buckets.take(1, at: 0) == nil) }
         #expect(buckets.take(1, at: 0) == 0.5)
-        #expect(buckets.take(2, at: 0) == nil, "others are not concerned")
+        #expect(buckets.take(2, at: 0) == nil, "others aren't concerned")
         #expect(buckets.take(1, at: Self.second / 2) == nil)
         #expect(buckets.take(1, at: Self.second / 2) != nil)
-        // After a long silence a burst again, and no more.
+        // A full burst is allowed again after a long silence, and no more than that.
         for _ in 0..<3 { #expect(buckets.take(1, at: 100 * Self.second) == nil) }
         #expect(buckets.take(1, at: 100 * Self.second) != nil)
     }
@@ -46,9 +46,11 @@ import Testing
             #expect(try client.problem(refused).code == .tooManyRequests)
             let wait = try #require(refused.headers[.retryAfter].flatMap { Int($0) })
             #expect((1...1000).contains(wait))
-            // Every route, and what is no route.
+            // The limit applies to every route, and to unknown ones.
             #expect(try await client.get("/nowhere").status == .tooManyRequests)
-            // The App Store delivers the notification again, and a supervisor doesn't restart a service that responds.
+            // The App Store sends a notification again after a 503. Health checks aren't limited, so no supervisor
+            // restarts the service.
+            // check answers.
             let notification = try await client.http.execute(
                 uri: "/v1/notifications/apple", method: .post, headers: [.contentType: "application/json"],
                 body: ByteBuffer(string: "{}")
@@ -94,7 +96,7 @@ import Testing
     }
 }
 
-/// Over a socket, with its port.
+/// Runs a service on a socket, and passes its port.
 func withLiveService(
     _ change: (inout ServiceConfiguration) throws -> Void = { _ in },
     _ body: @Sendable (Client, Int) async throws -> Void

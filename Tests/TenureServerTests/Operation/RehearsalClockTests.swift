@@ -25,7 +25,7 @@ import Testing
                     deviceVerificationID: Calculator.device.uuidString)
                 let token = try #require(try await client.sync(request).accessToken)
                 _ = try await client.customer(token.value)
-                // An hour is over as soon as the file says so.
+                // The token has expired as soon as the clock file has a later instant.
                 try RehearsalClock.set(clock.path, to: token.expiresAt.addingTimeInterval(1))
                 #expect(try await client.get("/v1/customer", token: token.value).status == .unauthorized)
                 try RehearsalClock.set(clock.path, to: Calculator.now)
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `the clock of a rehearsal is refused if the file holds no instant`() async throws {
+    @Test func `the clock of a rehearsal is refused if its file has no instant`() async throws {
         try await withFolder { folder in
             for text in ["", "soon", String(repeating: "2026-11-20T12:00:00Z", count: 9)] {
                 try Data(text.utf8).write(to: URL(fileURLWithPath: folder + "/clock"))

@@ -11,7 +11,7 @@ import Testing
     @Test(arguments: [
         (0o600, false, false), (0o400, false, false), (0o700, false, false), (0o640, false, true), (0o604, false, true),
         (0o601, false, true), (0o602, false, true), (0o620, false, true), (0o644, false, true),
-        // Owned by root, as Kubernetes hands it over with `fsGroup`.
+        // Root owns these files, as Kubernetes mounts secrets with `fsGroup`.
         (0o640, true, false), (0o440, true, false), (0o600, true, false), (0o660, true, true), (0o620, true, true),
         (0o650, true, true), (0o644, true, true), (0o641, true, true),
     ])
@@ -35,7 +35,7 @@ import Testing
             environment: environment)
     }
 
-    /// Every file with a secret that `serve` reads: what to write into it, and how it is named.
+    /// Returns every file with a secret that `serve` reads: its name, its contents, and the arguments that name it.
     private func cases(_ folder: Folder) throws -> [(file: String, contents: String, arguments: [String])] {
         let chain = Calculator.authority.jws
         let certificate = Data(chain.leaf.der).base64EncodedString(options: [.lineLength64Characters])
@@ -63,7 +63,7 @@ import Testing
     {
         let folder = try Folder()
         for (name, contents, arguments) in try cases(folder) {
-            // The file of the case before belongs to another user.
+            // The file of the previous case belongs to another user.
             for name in ["secret", "real"] { try? FileManager.default.removeItem(at: folder.url(name)) }
             let file = try folder.writeSecret(contents, to: "real")
             try FileManager.default.createSymbolicLink(atPath: folder.url("secret").path, withDestinationPath: file)
@@ -74,7 +74,7 @@ import Testing
                 #expect(!result.errors.contains("canary"), "\(result.errors)")
             }
             guard geteuid() == 0 else { continue }
-            // Root's file may be read by its group; another's may not.
+            // Its group may read a file of root, but not a file of another user.
             try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file)
             #expect(try await !start(folder, arguments).errors.contains("chmod 600"), "\(name)")
             #expect(chown(file, 65_534, 65_534) == 0)
@@ -108,7 +108,7 @@ import Testing
         #expect(input.errors.contains("no service responds"), "\(input.errors)")
     }
 
-    @Test func `a file with a secret is no mistake in a configuration without a password`() async throws {
+    @Test func `a configuration without a password may be readable by others`() async throws {
         let folder = try Folder()
         let file = try folder.write("database: postgres://ada@host/name\nkeys: .\n", to: "secret")
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)

@@ -69,7 +69,7 @@ import Testing
         #expect(values.mistakes.count == 5, "\(values.mistakes)")
         #expect(values.mistakes.contains { $0.hasPrefix("$TENURE_PORT: `port` ") && $0.contains("`70000`") })
         #expect(values.mistakes.contains { $0.contains("moon") })
-        // What is wrong leaves what was there.
+        // An invalid value leaves the previous one.
         #expect(values.number(.port) == 8080)
     }
 
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: [["--prot", "1"], ["port"], ["--port"], ["--port", "--host"], ["-p", "1"], ["--"]])
-    func `settings that the command line does not know are wrong usage`(arguments: [String]) {
+    func `settings that the command line doesn't know are wrong usage`(arguments: [String]) {
         #expect(throws: SettingValues.UsageError.self) {
             var values = SettingValues()
             try values.read(arguments: arguments)
@@ -106,7 +106,7 @@ import Testing
 }
 
 extension Setting {
-    /// A row of the table in `Docs/configuration.md`.
+    /// The setting's row of the table in `Docs/configuration.md`.
     fileprivate var row: String {
         let name = isForCommandOnly ? "" : "`\(name)`"
         let isText = kind != .structure

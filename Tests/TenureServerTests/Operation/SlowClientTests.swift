@@ -7,7 +7,7 @@ import Testing
 @Suite struct `slow clients` {
     private static let head = "POST /v1/sync HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
-    /// The response to a quick client on a separate connection.
+    /// Returns the response to a quick client on a separate connection.
     private func get(_ path: String, port: Int) async throws -> String {
         let connection = try RawConnection(port: port)
         connection.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
@@ -26,7 +26,7 @@ import Testing
             for connection in slow { connection.send("GET /health/live HTTP/1.1\r\nX-Slow: ") }
             #expect(try await get("/health/live", port: port).contains("200 OK"))
             for connection in slow { #expect(await connection.received() == "") }
-            // The test's own client, which waits for nothing, may be one too.
+            // The test's own client may count as slow too.
             #expect(try #require(try await slowClients(at: "head", port: port)) >= 100)
         }
     }
@@ -43,7 +43,7 @@ import Testing
             let slow = try (0..<50).map { _ in try RawConnection(port: port) }
             for connection in slow { connection.send(Self.head + "Content-Length: 1000\r\n\r\n{\"receipt\": ") }
             #expect(try await get("/health/live", port: port).contains("200 OK"))
-            // Whether anything is said beforehand does not matter; that it ends does.
+            // The service may send a response before it closes the connection, but never 200.
             for connection in slow { #expect(await connection.received()?.contains("200 OK") == false) }
             #expect(try await slowClients(at: "body", port: port) == 50)
         }
@@ -61,7 +61,8 @@ import Testing
         try await withLiveService({ $0.timeouts.response = 1 }) { _, port in
             let deaf = try RawConnection(port: port, receiveBuffer: 4096)
             let request = "GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
-            // More answers than all buffers between hold. It may be closed before all is sent.
+            // These responses exceed all buffers between the service and the client. The service may close the
+            // connection before all requests are sent.
             for _ in 0..<40 { _ = await deaf.sent(String(repeating: request, count: 25)) }
             while try await slowClients(at: "response", port: port) == 0 { await Task.yield() }
         }
@@ -79,7 +80,7 @@ import Testing
             let chunked = try RawConnection(port: port)
             chunked.send(Self.head + "Transfer-Encoding: chunked\r\n\r\n")
             let chunk = "10000\r\n" + String(repeating: "A", count: 65_536) + "\r\n"
-            // The service's limit is 4 MB. A client that sends 64 MB is cut off earlier.
+            // The service accepts 4 MB, and must close the connection before the client has sent 64 MB.
             var sent = 0
             while sent < 1024, await chunked.sent(chunk) { sent += 1 }
             #expect(await chunked.received() != nil)
@@ -88,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `clients that slow to a trickle after a quick start are closed, and steady ones are not`() async throws {
+    @Test func `clients that slow to a trickle after a quick start are closed, and steady ones aren't`() async throws {
         try await withLiveService({ $0.timeouts.body = 3 }) { _, port in
             let head = Self.head + "Content-Length: 2000000\r\n\r\n{\"receipt\": \""
             let (steady, trickle) = (try RawConnection(port: port), try RawConnection(port: port))
@@ -97,7 +98,7 @@ import Testing
             async let steadyAnswer = steady.received(until: "HTTP/1.1 422 ")
             async let trickleAnswer = trickle.received()
             var rest = 2_000_000 - 13
-            // Longer than the rate is measured over.
+            // This takes longer than the interval over which the rate is measured.
             for _ in 0..<80 where rest > 20_000 {
                 steady.send(String(repeating: "A", count: 20_000))
                 trickle.send("A")
@@ -118,7 +119,7 @@ import Testing
             _ = await slow.sent(String(repeating: request, count: count - 1))
             _ = await slow.sent(request.replacing("\r\n\r\n", with: "\r\nConnection: close\r\n\r\n"))
             var received: [UInt8] = []
-            // Longer than an answer may wait for a client that takes nothing.
+            // This takes longer than the timeout for a client that reads nothing.
             for _ in 0..<60 {
                 received += try #require(await slow.receivedPart(4096))
                 try await Task.sleep(for: .milliseconds(100))
@@ -129,14 +130,14 @@ import Testing
         }
     }
 
-    @Test func `slow clients are no reason to close what is merely kept open`() async throws {
+    @Test func `a connection that is merely kept open isn't closed as slow`() async throws {
         try await withLiveService({ $0.timeouts.head = 1 }) { _, port in
             let connection = try RawConnection(port: port)
             for _ in 0..<3 {
                 connection.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 #expect(await connection.received(until: "{\"status\":\"ok\"}")?.contains("200 OK") == true)
             }
-            // Longer than the first request may take.
+            // This waits longer than the timeout for the first request.
             let silent = try RawConnection(port: port)
             #expect(await silent.received() == "")
             connection.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -10,7 +10,7 @@ import Testing
 
 @testable import TenureServer
 
-/// Byte by byte over a real socket: no HTTP library sends these.
+/// Sends raw bytes over a socket, because no HTTP library sends such requests.
 @Suite struct `a request that two readers could read in two ways` {
     private func answer(_ request: String, port: Int) async throws -> String {
         try await answer(Array(request.utf8), port: port)
@@ -104,14 +104,15 @@ import Testing
         "/v1/products;x", "/v1%2Fproducts",
     ]
 
-    @Test func `another spelling of a path is not found, below an app's name too`() async throws {
+    @Test func `another spelling of a path isn't found, below an app's name too`() async throws {
         try await withLiveService { _, port in
             func status(_ path: String) async throws -> String {
                 try await answer("GET \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", port: port)
             }
             #expect(try await status("/v1/products").hasPrefix("HTTP/1.1 200 "))
             #expect(try await status("/v1/products?x=%41").hasPrefix("HTTP/1.1 200 "))
-            // RFC 9112, section 3.2.2: a server must accept an absolute URL. Its path has one spelling too.
+            // RFC 9112, section 3.2.2: a server must accept an absolute URL. Its path must have its canonical spelling,
+            // too.
             #expect(try await status("http://localhost/v1/products").hasPrefix("HTTP/1.1 200 "))
             for spelling in Self.spellings + Self.spellings.map({ "http://localhost" + $0 }) {
                 let answer = try await status(spelling)
@@ -145,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `another spelling of a number or an escape in a path is not found`() async throws {
+    @Test func `another spelling of a number or an escape in a path isn't found`() async throws {
         try await withAdminClient { admin, _ in
             #expect(try await admin.get("/v1/admin/policies/1").status == .ok)
             for version in ["01", "+1", "%2B1", "1%20", "0x1"] {

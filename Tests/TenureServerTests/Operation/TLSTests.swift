@@ -12,19 +12,19 @@ import Testing
 @testable import TenureServer
 
 @Suite struct TLS {
-    /// A certificate and its key, as files.
+    /// Writes a certificate and its key to files.
     private func files(_ folder: String, named name: String = "one") throws -> CertificateFiles {
         let chain = try TestAuthority(receiptsOf: Calculator.authority).jws
         let files = CertificateFiles(certificate: folder + "/\(name).pem", key: folder + "/\(name).key")
         let both = [chain.leaf, chain.intermediate].map { pem($0.der) }.joined()
-        // The same file is also the key.
+        // The certificate's file also contains the key.
         try writeSecret(both, to: files.certificate)
         try writeSecret(chain.leaf.key.pem, to: files.key)
         try Data(pem(chain.root.der).utf8).write(to: URL(fileURLWithPath: Self.root(of: files)))
         return files
     }
 
-    /// Where the root of a certificate lies, for clients.
+    /// The path of the root certificate, for clients.
     private static func root(of files: CertificateFiles) -> String { files.certificate + ".root" }
 
     private func pem(_ der: [UInt8]) -> String {
@@ -32,7 +32,7 @@ import Testing
         return "-----BEGIN CERTIFICATE-----\n\(base64)\n-----END CERTIFICATE-----\n"
     }
 
-    /// A client that trusts one root and no other.
+    /// Returns the status of a request by a client that trusts only one root.
     private func status(
         port: Int, trusting root: String, to newest: TLSVersion? = nil, suite: NIOTLSCipher? = nil
     ) async throws -> String {
@@ -55,7 +55,7 @@ import Testing
         return try result.get()
     }
 
-    @Test func `by certificate files serves, from 1.2 on, and nothing plain`() async throws {
+    @Test func `a service with TLS files accepts TLS 1.2 and later, and no plain HTTP`() async throws {
         try await withFolder { folder in
             let files = try files(folder)
             try await withServer(folder, files) { port in
@@ -76,7 +76,7 @@ import Testing
         try await withFolder { folder in
             let files = try files(folder)
             try await withServer(folder, files) { port in
-                // The test's certificate has a key for ECDSA.
+                // These are the suites for a certificate with an ECDSA key.
                 for suite in [
                     NIOTLSCipher.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
                     .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
@@ -95,7 +95,8 @@ import Testing
         }
     }
 
-    @Test func `loads new files on SIGHUP, and keeps the old ones if the new are invalid`() async throws {
+    @Test func `a service reloads its TLS files on SIGHUP, and keeps the old ones if the new are invalid`() async throws
+    {
         let folder = try Folder()
         let (files, other) = (try files(folder.path), try files(folder.path, named: "two"))
         func put(_ source: String, at target: String) throws {
@@ -116,10 +117,10 @@ import Testing
 
         try put(other.certificate, at: files.certificate)
         service.signal(SIGHUP)
-        #expect(try await service.says("the certificate is invalid"))
+        #expect(try await service.says("the new TLS certificate is invalid"))
         #expect(try await status(port: port, trusting: Self.root(of: files)).hasPrefix("200"))
 
-        // A key that others can read isn't taken, at a reload either.
+        // At a reload, too, a key that others can read is rejected.
         try put(other.key, at: files.key)
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: files.key)
         service.signal(SIGHUP)
@@ -128,7 +129,7 @@ import Testing
 
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: files.key)
         service.signal(SIGHUP)
-        #expect(try await service.says("the certificate was read again"))
+        #expect(try await service.says("reloaded the TLS certificate"))
         #expect(try await status(port: port, trusting: Self.root(of: other)).hasPrefix("200"))
         await #expect(throws: (any Error).self) { try await status(port: port, trusting: Self.root(of: files)) }
         service.signal(SIGTERM)
@@ -159,7 +160,7 @@ import Testing
             try Data(contentsOf: URL(fileURLWithPath: source)).write(to: URL(fileURLWithPath: target))
         }
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: files.key)
-        // A change that needs a restart.
+        // This change requires a restart.
         try folder.write(configuration("other.sqlite"), to: "tenure.yaml")
         service.signal(SIGHUP)
         #expect(try await service.says("nothing changed"), "\(service.errors)")

@@ -28,7 +28,7 @@ import Testing
                 answer.entitlements["everything"]?.sentence.hasPrefix("As the test customer “early-buyer”: ") == true)
             #expect(answer.persona == "early-buyer" && answer.environment == environment)
             #expect(answer.problems.isEmpty)
-            // The next read is of the same persona, and another sync without one is of the tester again.
+            // The access token still names the persona. A sync without the persona is answered for the tester.
             let read = try await admin.client.customer(try answer.token)
             #expect(read.everything.outcome == "granted" && read.persona == "early-buyer")
             #expect(try await admin.sandboxed(as: nil, environment).everything.outcome == "denied")
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `a persona does not count beside production evidence`() async throws {
+    @Test func `a persona doesn't count beside production evidence`() async throws {
         try await withAdminClient { admin, _ in
             let token = try await admin.persona()
             let newcomer = SyncRequest(
@@ -166,7 +166,7 @@ import Testing
                 #expect(answer.everything.outcome == "denied")
             }
             try await withAdminClient { other, _ in
-                // Of another service: another key, another record.
+                // Another service has another signing key and another database.
                 let answer = try await other.sandboxed(as: token)
                 #expect(answer.problems.map(\.code) == ["personaUnknown"])
             }
@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    /// With a trial of three sessions.
+    /// Runs a service with a trial of three sessions.
     private func withTriedCalculator(_ body: @escaping @Sendable (AdminClient) async throws -> Void) async throws {
         let usual = try Calculator.policy()
         let policy = try Policy(

@@ -32,7 +32,7 @@ import Testing
             transactions: [try minter.transaction("1", of: Self.id, fields)])
     }
 
-    @Test func `messages to webhook endpoints send a new right once, however often its owner syncs`() async throws {
+    @Test func `webhooks send a new right once, however often its owner syncs`() async throws {
         try await withHooks([Self.closedPort]) { client, hooks in
             let request = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
             let answer = try await client.sync(request)
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `webhooks send nothing for a customer without entitlements but the end of a refunded purchase`()
+    @Test func `webhooks send nothing about a customer without entitlements, except the end of a refunded purchase`()
         async throws
     {
         try await withHooks([Self.closedPort]) { client, hooks in
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `webhooks send the end of a right a week before and at its end, once each`() async throws {
+    @Test func `webhooks announce the end of a right a week before, and report it, once each`() async throws {
         try await withHooks([Self.closedPort]) { client, hooks in
             let end = Calculator.now.addingTimeInterval(30 * 86_400)
             _ = try await client.sync(try subscription(until: end))
@@ -109,7 +109,7 @@ import Testing
             #expect(try await types() == [])
             hooks.clock.advance(by: 1)
             #expect(try await types() == ["entitlement.expiring"])
-            // A sync in the last week says nothing new.
+            // A sync in the last week sends no message.
             _ = try await client.sync(try subscription(until: end))
             #expect(try await types() == ["entitlement.expiring"])
             hooks.clock.advance(by: 7 * 86_400)
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `messages to webhook endpoints send a changed end, and its warning again`() async throws {
+    @Test func `webhooks send a changed end of a right, and announce the new end again`() async throws {
         try await withHooks([Self.closedPort]) { client, hooks in
             let end = Calculator.now.addingTimeInterval(10 * 86_400)
             _ = try await client.sync(try subscription(until: end))
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `webhooks send an end that passed while the service was down with the next sync`() async throws {
+    @Test func `webhooks send an end that passed during an outage with the next sync`() async throws {
         try await withHooks([Self.closedPort]) { client, hooks in
             let end = Calculator.now.addingTimeInterval(10 * 86_400)
             _ = try await client.sync(try subscription(until: end))
@@ -191,7 +191,7 @@ import Testing
             try await withHooks(in: folder, [Self.closedPort]) { _, hooks in
                 while try await hooks.entitlementChanges.pass() {}
                 #expect(try await hooks.types() == [])
-                // From now on their ends are.
+                // After 30 days, messages about their ends are sent.
                 hooks.clock.advance(by: 30 * 86_400)
                 while try await hooks.entitlementChanges.pass() {}
                 #expect(try await hooks.types() == ["entitlement.revoked"])
@@ -199,18 +199,18 @@ import Testing
         }
     }
 
-    @Test func `messages to webhook endpoints send nothing for an unbound customer`() async throws {
+    @Test func `webhooks send nothing about an unbound customer`() async throws {
         try await withHooks([Self.closedPort]) { client, hooks in
             let request = SyncRequest(
                 appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
             _ = try await client.sync(request, from: nil)
             while try await hooks.entitlementChanges.pass() {}
-            // About the customer that it names, and not about the unbound one.
+            // The messages are about the customer that the publication affects, not about the unbound one.
             #expect(try await hooks.types() == ["policy.published", "entitlement.granted"])
         }
     }
 
-    @Test func `messages to webhook endpoints send a right that is granted in its last week once`() async throws {
+    @Test func `webhooks send a right that is granted in its last week once`() async throws {
         try await withHooks([Self.closedPort]) { client, hooks in
             _ = try await client.sync(try subscription(until: Calculator.now.addingTimeInterval(3 * 86_400)))
             while try await hooks.entitlementChanges.pass() {}
@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    @Test func `messages to webhook endpoints have the app's user IDs of the customer`() async throws {
+    @Test func `webhook messages contain the customer's user IDs in the app`() async throws {
         try await withHooks([Self.closedPort], { $0.adminKey = AdminClient.adminKey }) { client, hooks in
             let admin = AdminClient(client: client, key: AdminClient.adminKey)
             let owner = try await admin.owner()

@@ -28,14 +28,14 @@ import Testing
         let testBed = try ContentTestBed(ServedContent.files)
         let folder = try Folder()
         var configuration = ServiceConfiguration(
-            databasePath: folder.path + "/record.sqlite", policy: InventedApp.policy())
+            databasePath: folder.path + "/tenure.sqlite", policy: InventedApp.policy())
         configuration.anchors = [.production: try RealService.authority.anchors]
         configuration.now = { InventedApp.now }
         configuration.content = ContentSettings(folder: testBed.published)
         try FileManager.default.createDirectory(
             atPath: folder.path + "/notes", withIntermediateDirectories: true)
         var other = ServiceConfiguration(
-            databasePath: folder.path + "/notes/record.sqlite",
+            databasePath: folder.path + "/notes/tenure.sqlite",
             policy: try Policy(
                 app: Policy.App(bundleID: "com.example.notes", appleID: 828_838_135),
                 eras: [Era(name: "always", model: .free)],

@@ -36,7 +36,7 @@ struct RealService: Sendable {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tenure-" + UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        var configuration = ServiceConfiguration(databasePath: folder.path + "/record.sqlite", policy: policy)
+        var configuration = ServiceConfiguration(databasePath: folder.path + "/tenure.sqlite", policy: policy)
         configuration.anchors = [.production: try authority.anchors, .sandbox: try authority.anchors]
         configuration.port = 0
         configuration.now = now
