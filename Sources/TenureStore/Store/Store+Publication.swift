@@ -19,8 +19,9 @@ extension Store {
             case .ready(let ready): draft = ready
             }
             for id in draft.changed {
-                guard let surveyed = try transaction.changedCustomer(id, in: draft) else { continue }
-                draft.update(surveyed, try largeFacts.verdict(on: surveyed, evaluate))
+                let found = try transaction.surveyed(id, restoringAfter: request.restoringAfter)
+                guard let surveyed = found else { continue }
+                draft.survey.update(surveyed, try largeFacts.verdict(on: surveyed, evaluate))
             }
             return try transaction.publish(draft)
         }
