@@ -19,12 +19,7 @@ extension RunningApps {
     /// Reads the configuration and the files that it names again, as a start does. If there is a mistake, nothing
     /// changes but the certificate. Apps that run go on with the new settings; their databases stay open.
     func reload() async throws -> Reload {
-        while !isReloading.withLock({ isReloading in
-            defer { isReloading = true }
-            return !isReloading
-        }) {
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        while isReloading.exchange(true) { try await Task.sleep(for: .milliseconds(20)) }
         defer { isReloading.withLock { $0 = false } }
         reloadCertificate()
         let old = configuration
