@@ -87,7 +87,9 @@ struct CustomerBenchmark: Sendable {
         let evidence = update.facts.evidence(in: .production)
         let policies = service.policies
         update.promise(
-            try policies.decide(update.facts, evidence, at: now).flatMap { policies.promises(of: $0, at: now) })
+            try policies.decide(update.facts, evidence, at: now).flatMap {
+                policies.promises(of: $0, under: policies.present, at: now)
+            })
         return update
     }
 

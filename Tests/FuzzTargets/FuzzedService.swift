@@ -85,7 +85,7 @@ import TenureJSON
             await decode(PublishRequest.self, input)
             _ = try? JSONDecoder().decode(TrialRequest.self, from: Data(input))
             await decode(ReadyMadePersonasRequest.self, input)
-            if let persona = await decode(PersonaRequest.self, input) { try? trySettings(persona.set) }
+            if let persona = await decode(PersonaRequest.self, input) { try? trySettings(persona.set ?? [:]) }
             if let find = await decode(FindRequest.self, input),
                 let pasted = try? PastedArtifact(find.artifact, by: verifier, now: now)
             {

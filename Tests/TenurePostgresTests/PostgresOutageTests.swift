@@ -1,5 +1,6 @@
 import Foundation
 import PostgresServer
+import StoreContract
 import TenureCore
 import TenureStore
 import Testing

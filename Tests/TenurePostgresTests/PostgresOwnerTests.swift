@@ -2,10 +2,10 @@ import Foundation
 import PostgresServer
 import StoreContract
 import TenureCore
-import TenureStore
 import Testing
 
 @testable import TenurePostgres
+@testable import TenureStore
 
 /// The app that a database belongs to.
 @Suite struct `a PostgreSQL database of one app` {

@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import HummingbirdTesting
+import StoreContract
 import TenureAPI
 import TenureAppStore
 import TenureCore

@@ -1,4 +1,5 @@
 import Foundation
+import StoreContract
 import Testing
 
 @testable import TenureStore
@@ -51,7 +52,7 @@ import Testing
             try await store.write { try $0.check() }
             #expect(await store.replacementReport() == nil)
             try FileHandle(forWritingTo: URL(fileURLWithPath: path)).truncate(atOffset: 4096)
-            await #expect(throws: StoreError.replaced(FileReplacement.overwritten(path: path).description)) {
+            await #expect(throws: StoreError.replaced("`\(path)` was overwritten")) {
                 try await store.write { try $0.check() }
             }
             #expect(await store.replacementReport()?.contains("was overwritten while it was open") == true)
@@ -89,7 +90,7 @@ import Testing
             let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
             try file.truncate(atOffset: 0)
             try file.write(contentsOf: old)
-            await #expect(throws: StoreError.replaced(FileReplacement.overwritten(path: path).description)) {
+            await #expect(throws: StoreError.replaced("`\(path)` was overwritten")) {
                 try await store.write { try $0.check() }
             }
             #expect(await store.replacementReport()?.contains("was overwritten while it was open") == true)

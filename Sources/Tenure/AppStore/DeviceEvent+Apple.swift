@@ -79,11 +79,9 @@ extension DeviceEvent {
         }
 
         func stop() {
-            let stopped = state.withLock { state in
-                defer { state = State(isStopped: true) }
-                return state
+            for token in state.exchange(State(isStopped: true)).tokens {
+                NotificationCenter.default.removeObserver(token)
             }
-            for token in stopped.tokens { NotificationCenter.default.removeObserver(token) }
         }
     }
 
@@ -96,11 +94,8 @@ extension DeviceEvent {
         init(_ returned: @escaping @Sendable () -> Void) {
             let wasGone = Locked(false)
             monitor.pathUpdateHandler = { path in
-                let hasReturned = wasGone.withLock { wasGone in
-                    defer { wasGone = path.status != .satisfied }
-                    return wasGone && path.status == .satisfied
-                }
-                if hasReturned { returned() }
+                let isThere = path.status == .satisfied
+                if wasGone.exchange(!isThere), isThere { returned() }
             }
             monitor.start(queue: DispatchQueue(label: "tenure.network"))
         }

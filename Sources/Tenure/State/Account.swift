@@ -198,16 +198,6 @@ extension AcquisitionKey {
     fileprivate init(ofAppTransaction id: String) {
         self.init(appTransactionID: id, downloadID: nil, originalPurchaseDate: nil)
     }
-
-    init(of proof: AppProof) {
-        var appTransactionID: String?
-        if case .appTransaction(let id)? = proof.id { appTransactionID = id }
-        var downloadID: String?
-        if case .download(let id)? = proof.id { downloadID = id }
-        self.init(
-            appTransactionID: appTransactionID, downloadID: downloadID, originalPurchaseDate: proof.originalPurchaseDate
-        )
-    }
 }
 
 // An artifact that was only signed again has the same facts with another date: that is no news.

@@ -32,11 +32,7 @@ package struct FallbackStateStorage: StateStorage {
     static func once(_ log: @escaping @Sendable (String) -> Void) -> @Sendable (String) -> Void {
         let isWritten = Locked(false)
         return { line in
-            let isFirst = isWritten.withLock { isWritten in
-                defer { isWritten = true }
-                return !isWritten
-            }
-            if isFirst { log(line) }
+            if !isWritten.exchange(true) { log(line) }
         }
     }
 
@@ -46,11 +42,7 @@ package struct FallbackStateStorage: StateStorage {
             return try operation(keychain)
         } catch let error as StateStorageError {
             guard case .refused = error else { throw error }
-            let isFirst = isRefused.withLock { isRefused in
-                defer { isRefused = true }
-                return !isRefused
-            }
-            if isFirst { log("\(error); the state is kept in a file that only its user can read") }
+            if !isRefused.exchange(true) { log("\(error); the state is kept in a file that only its user can read") }
             return try operation(file)
         }
     }

@@ -41,4 +41,17 @@ public struct UnverifiedJWS: Sendable, Hashable {
         else { return nil }
         return Date(timeIntervalSince1970: milliseconds.rounded() / 1000)
     }
+
+    /// The payloads of the artifacts in a notification. Unreadable artifacts are left out.
+    package var nested: [(name: String, payload: JSONObject)] {
+        ["data", "appData"].flatMap { part -> [(name: String, payload: JSONObject)] in
+            guard case .object(let object)? = payload[part] else { return [] }
+            return ["signedTransactionInfo", "signedRenewalInfo", "signedAppTransactionInfo"].compactMap { name in
+                guard case .string(let text)? = object[name], let jws = try? UnverifiedJWS(Array(text.utf8)) else {
+                    return nil
+                }
+                return ("\(part).\(name)", jws.payload)
+            }
+        }
+    }
 }

@@ -43,13 +43,7 @@ private struct Cast {
     let app: Policy.App
     let authority: TestAuthority
     let now: Date
-    private var count: UInt8 = 0
-
-    init(app: Policy.App, authority: TestAuthority, now: Date) {
-        self.app = app
-        self.authority = authority
-        self.now = now
-    }
+    var count: UInt8 = 0
 
     mutating func customer(
         _ name: String, _ story: String, build: String, _ bought: String, platform: String = "iOS",

@@ -68,18 +68,3 @@ struct Inspection {
         }
     }
 }
-
-extension UnverifiedJWS {
-    /// The parsed JWS inside this one. JWS that can't be parsed are left out; the verdict gives the reason.
-    fileprivate var nested: [(name: String, payload: JSONObject)] {
-        ["data", "appData"].flatMap { part -> [(name: String, payload: JSONObject)] in
-            guard case .object(let object)? = payload[part] else { return [] }
-            return ["signedTransactionInfo", "signedRenewalInfo", "signedAppTransactionInfo"].compactMap { name in
-                guard case .string(let text)? = object[name], let jws = try? UnverifiedJWS(Array(text.utf8)) else {
-                    return nil
-                }
-                return ("\(part).\(name)", jws.payload)
-            }
-        }
-    }
-}

@@ -10,14 +10,6 @@ struct LocalStoreOptions: ParsableArguments {
             "The running store. Default: TENURE_STORE_URL, or http://127.0.0.1:8090", valueName: "url"))
     var store: String?
 
-    init() {}
-
-    /// The store at that address.
-    init(url: String) {
-        self.init()
-        store = url
-    }
-
     private var url: String {
         store ?? ProcessInfo.processInfo.environment["TENURE_STORE_URL"] ?? "http://127.0.0.1:8090"
     }

@@ -102,6 +102,8 @@ public struct AcquisitionKey: Sendable, Hashable {
         self.originalPurchaseDate = originalPurchaseDate
     }
 
+    package init(of proof: AppProof) { self.init(of: [proof]) }
+
     fileprivate init(of proofs: [AppProof]) {
         var appTransactionID: String?
         var downloadID: String?

@@ -41,7 +41,7 @@ struct OrderHandler: Sendable {
             json.field("isValid", order != nil)
             json.field("purchases", transactions.map(\.purchase)) { $0.value($1) }
             json.field("problems", order?.rejected.problems ?? []) { $0.value($1) }
-            json.field("customers", customers) { $0.value(CustomerSummary($1)) }
+            json.field("customers", customers) { $0.value(summaryOf: $1) }
         }
     }
 

@@ -31,14 +31,7 @@ struct PastedArtifact {
             switch artifact {
             case .jws(let jws, _):
                 ids = jws.payload.ids
-                for part in ["data", "appData"] {
-                    guard case .object(let object)? = jws.payload[part] else { continue }
-                    for name in ["signedTransactionInfo", "signedRenewalInfo", "signedAppTransactionInfo"] {
-                        guard case .string(let text)? = object[name], let jws = try? UnverifiedJWS(Array(text.utf8))
-                        else { continue }
-                        ids += jws.payload.ids
-                    }
-                }
+                ids += jws.nested.flatMap(\.payload.ids)
             case .receipt(let bytes): ids = try UnverifiedReceipt(bytes).payload.ids
             case .verifyReceiptResponse(let response):
                 ids = response.ids

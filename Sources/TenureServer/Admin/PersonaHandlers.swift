@@ -35,12 +35,12 @@ struct PersonaHandlers: Sendable {
         }
         let proof: AppProof
         do {
-            proof = try AppProof(settings: body.set, signed: now())
+            proof = try AppProof(settings: body.set ?? [:], signed: now())
         } catch {
             throw Problem(.malformedRequest, error.detail)
         }
         let made = try await create(
-            [(body.name, proof, nil)], expiring: body.expires, replacing: body.replace, by: holder)
+            [(body.name, proof, nil)], expiring: body.expires, replacing: body.replace ?? false, by: holder)
         return respond(PersonasAnswer(personas: made))
     }
 
@@ -60,7 +60,8 @@ struct PersonaHandlers: Sendable {
         let readyMade = ReadyMadePersonas(
             policy, on: platform ?? ReadyMadePersonas.platform(of: policy), signed: now())
         let made = try await create(
-            readyMade.made.map { ($0.name, $0.proof, $0.what) }, expiring: body.expires, replacing: body.replace,
+            readyMade.made.map { ($0.name, $0.proof, $0.what) }, expiring: body.expires,
+            replacing: body.replace ?? false,
             by: holder)
         return respond(
             PersonasAnswer(

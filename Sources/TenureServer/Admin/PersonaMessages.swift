@@ -7,22 +7,14 @@ package import TenureJSON
 struct PersonaRequest: AdminRequest {
     let name: String
     /// The fields of the persona's app transaction, with Apple's names: `originalPlatform`, `originalAppVersion` …
-    let set: [String: String]
+    let set: [String: String]?
     /// When the persona expires; nil for 30 days from now.
     let expires: Date?
     /// Whether to replace an active persona with this name.
-    let replace: Bool
+    let replace: Bool?
 
     enum CodingKeys: String, CodingKey, CaseIterable {
         case name, set, expires, replace
-    }
-
-    init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: CodingKeys.self)
-        name = try fields.decode(String.self, forKey: .name)
-        set = try fields.decodeIfPresent([String: String].self, forKey: .set) ?? [:]
-        expires = try fields.instantIfPresent(.expires)
-        replace = try fields.decodeIfPresent(Bool.self, forKey: .replace) ?? false
     }
 }
 
@@ -31,17 +23,10 @@ struct ReadyMadePersonasRequest: AdminRequest {
     /// The platform on which the personas got the app; nil for iOS, or the policy's platform.
     let platform: String?
     let expires: Date?
-    let replace: Bool
+    let replace: Bool?
 
     enum CodingKeys: String, CodingKey, CaseIterable {
         case platform, expires, replace
-    }
-
-    init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: CodingKeys.self)
-        platform = try fields.decodeIfPresent(String.self, forKey: .platform)
-        expires = try fields.instantIfPresent(.expires)
-        replace = try fields.decodeIfPresent(Bool.self, forKey: .replace) ?? false
     }
 }
 

@@ -21,7 +21,7 @@ struct SearchHandlers: Sendable {
         }
         let found = try await customers(withID: try AdminParameter.id(String(text), "id"))
         return .jsonObject { json in
-            json.field("customers", found) { $0.value(CustomerSummary($1)) }
+            json.field("customers", found) { $0.value(summaryOf: $1) }
         }
     }
 
@@ -40,7 +40,7 @@ struct SearchHandlers: Sendable {
         return .jsonObject { json in
             json.key("artifact")
             json.value(pasted)
-            json.field("customers", found) { $0.value(CustomerSummary($1)) }
+            json.field("customers", found) { $0.value(summaryOf: $1) }
         }
     }
 
@@ -59,27 +59,12 @@ struct FindRequest: AdminRequest {
     }
 }
 
-/// One customer in a list.
-struct CustomerSummary: Sendable, Hashable {
-    let id: String
-    let environment: String
-    let isTest: Bool
-    let createdAt: Date
-
-    init(_ customer: Customer) {
-        id = customer.publicID
-        environment = customer.realm.environment.rawValue
-        isTest = customer.realm.isTest
-        createdAt = customer.createdAt
-    }
-}
-
 extension JSONWriter {
-    mutating func value(_ customer: CustomerSummary) {
+    mutating func value(summaryOf customer: Customer) {
         object { json in
-            json.field("id", customer.id)
-            json.field("environment", customer.environment)
-            if customer.isTest { json.field("isTest", true) }
+            json.field("id", customer.publicID)
+            json.field("environment", customer.realm.environment.rawValue)
+            if customer.realm.isTest { json.field("isTest", true) }
             json.field("createdAt", customer.createdAt)
         }
     }

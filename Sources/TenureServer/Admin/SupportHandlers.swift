@@ -67,13 +67,6 @@ struct GrantRequest: AdminRequest {
     enum CodingKeys: String, CodingKey, CaseIterable {
         case entitlement, reason, until
     }
-
-    init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: CodingKeys.self)
-        entitlement = try fields.decode(String.self, forKey: .entitlement)
-        reason = try fields.decode(String.self, forKey: .reason)
-        until = try fields.instantIfPresent(.until)
-    }
 }
 
 /// The body of `POST /v1/admin/customers/{id}/revocations`.

@@ -66,9 +66,9 @@ struct AppStoreCall: Sendable, Hashable {
         var target = path
         if let id {
             guard !id.isEmpty, id.utf8.count <= Self.longestID, id != ".", id != ".." else { throw .invalidID }
-            target += Self.encoded(id)
+            target += id.percentEncoded()  // No ID can change the path.
         }
-        let present = query.compactMap { name, value in value.map { "\(name)=\(Self.encoded($0))" } }
+        let present = query.compactMap { name, value in value.map { "\(name)=\($0.percentEncoded())" } }
         if !present.isEmpty { target += "?" + present.joined(separator: "&") }
         self.endpoint = endpoint
         self.target = target
@@ -77,23 +77,6 @@ struct AppStoreCall: Sendable, Hashable {
 
     /// The limit in bytes. Transaction IDs have up to 18, tokens of test notifications about 60.
     private static let longestID = 256
-
-    /// Encodes everything but the unreserved characters of RFC 3986, section 2.3, so that no ID can change the path.
-    private static func encoded(_ text: String) -> String {
-        var result = ""
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                result.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                let digits = Array("0123456789ABCDEF")
-                result += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
-            }
-        }
-        return result
-    }
 }
 
 /// An endpoint of the App Store Server API. Its raw value is its name in logs.

@@ -14,8 +14,9 @@ extension AppStoreClient {
         let reply = try await answer(
             to: .notificationHistory(from: start, to: end, onlyFailures: onlyFailures, after: paginationToken),
             in: environment)
-        var notifications: [SentNotification] = []
-        for sent in try reply.objects("notificationHistory") { notifications.append(try SentNotification(sent)) }
+        let notifications = try reply.objects("notificationHistory").map { sent throws(AppStoreFailure) in
+            try SentNotification(sent)
+        }
         return NotificationPage(
             notifications: notifications, paginationToken: try reply.optionalText("paginationToken"),
             hasMore: try reply.flag("hasMore"))
@@ -61,14 +62,12 @@ struct SentNotification: Sendable {
 
     init(_ reply: AppStoreReply) throws(AppStoreFailure) {
         signedPayload = Array(try reply.text("signedPayload").utf8)
-        var attempts: [Attempt] = []
-        for attempt in try reply.objects("sendAttempts") {
-            let milliseconds = try attempt.optionalInteger("attemptDate")
-            attempts.append(
-                Attempt(
-                    date: milliseconds.map { Date(timeIntervalSince1970: Double($0) / 1000) },
-                    result: try attempt.optionalText("sendAttemptResult")))
+        attempts = try reply.objects("sendAttempts").map { attempt throws(AppStoreFailure) in
+            Attempt(
+                date: try attempt.optionalInteger("attemptDate").map {
+                    Date(timeIntervalSince1970: Double($0) / 1000)
+                },
+                result: try attempt.optionalText("sendAttemptResult"))
         }
-        self.attempts = attempts
     }
 }

@@ -112,22 +112,12 @@ struct AppStoreRefusal: Sendable, Hashable {
     /// Apple's error code; nil if the body has none, such as the response of a gateway.
     let code: AppStoreErrorCode?
     /// Apple's message, reduced to ASCII and 200 characters.
-    let message: String?
+    var message: String?
     /// The earliest time to repeat the request; nil if the response has none.
-    let retryAt: Date?
+    var retryAt: Date?
+}
 
-    init(
-        endpoint: AppStoreEndpoint, environment: AppStoreEnvironment, status: Int, code: AppStoreErrorCode?,
-        message: String? = nil, retryAt: Date? = nil
-    ) {
-        self.endpoint = endpoint
-        self.environment = environment
-        self.status = status
-        self.code = code
-        self.message = message
-        self.retryAt = retryAt
-    }
-
+extension AppStoreRefusal {
     init(
         _ answer: AppStoreTransport.Answer, to endpoint: AppStoreEndpoint, in environment: AppStoreEnvironment,
         now: Date

@@ -132,10 +132,6 @@ private final class LazyClient: Sendable {
     }
 
     func close() async throws {
-        let last = state.withLock { state in
-            defer { state = .closed }
-            return state
-        }
-        if case .open(let client) = last { try await client.shutdown() }
+        if case .open(let client) = state.exchange(.closed) { try await client.shutdown() }
     }
 }

@@ -19,12 +19,7 @@ extension RunningApps {
     /// Reloads the configuration and the files that it names. If there is a mistake, only the TLS certificate changes.
     /// Running apps continue with the new settings and open databases.
     func reload() async throws -> Reload {
-        while !isReloading.withLock({ isReloading in
-            defer { isReloading = true }
-            return !isReloading
-        }) {
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        while isReloading.exchange(true) { try await Task.sleep(for: .milliseconds(20)) }
         defer { isReloading.withLock { $0 = false } }
         reloadCertificate()
         let old = configuration

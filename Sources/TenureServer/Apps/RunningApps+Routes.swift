@@ -53,16 +53,12 @@ extension RunningApps {
     }
 
     private var sources: [MetricsSource] {
-        let shared = MetricsSource(
-            app: nil, metrics: sharedMetrics, store: nil, database: nil, signingKeys: nil, webhooks: [],
-            environments: nil)
+        let shared = MetricsSource(app: nil, metrics: sharedMetrics)
         return [shared]
             + configuration.apps.map { app in
                 self[app.name]?.service.metricsSource(of: app.name)
                     ?? MetricsSource(
-                        app: app.name, metrics: metrics(of: app.name),
-                        store: nil, database: app.configuration.databaseFile, signingKeys: nil, webhooks: [],
-                        environments: nil)
+                        app: app.name, metrics: metrics(of: app.name), database: app.configuration.databaseFile)
             }
     }
 }

@@ -70,12 +70,5 @@ public struct S3Settings: Sendable, Hashable {
         return mistakes
     }
 
-    private static func isNamePart(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "-._".utf8.contains(byte)
-        }
-    }
+    private static func isNamePart(_ byte: UInt8) -> Bool { byte.isUnreserved && byte != UInt8(ascii: "~") }
 }

@@ -15,21 +15,12 @@ struct ContentLinkKey: Sendable {
     }
 
     func token(of link: ContentLink) -> String {
-        var bytes = link.bytes
-        let digest = bytes.withUnsafeBytes { code.code(of: $0) }
-        digest.withUnsafeBytes { bytes += $0 }
-        return Base64.urlSafe.text(bytes)
+        code.text(of: link.bytes)
     }
 
     /// The link in a token that this service made; nil for any other. It may have expired.
     func link(in token: some Collection<UInt8>) -> ContentLink? {
-        guard token.count <= Self.longestToken, let bytes = Base64.urlSafe.decode(Array(token)[...]),
-            bytes.count > SHA256.byteCount
-        else { return nil }
-        let end = bytes.count - SHA256.byteCount
-        let isOurs = bytes.withUnsafeBytes { bytes in
-            code.isValid(.init(rebasing: bytes[end...]), of: .init(rebasing: bytes[..<end]))
-        }
-        return isOurs ? ContentLink(Array(bytes[..<end])) : nil
+        guard token.count <= Self.longestToken, let bytes = code.bytes(in: Array(token)) else { return nil }
+        return ContentLink(bytes.dropLast(SHA256.byteCount))
     }
 }

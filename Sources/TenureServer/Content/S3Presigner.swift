@@ -53,7 +53,7 @@ struct S3Presigner: Sendable {
             folder = "/\(settings.bucket)\(folder)"
         case .virtualHost: host = "\(settings.bucket).\(address)"
         }
-        path = Self.encoded(folder, keeping: "/")
+        path = folder.percentEncoded(keeping: "/")
     }
 
     func url(of digest: ContentDigest, lifetime: TimeInterval, at now: Date) -> String {
@@ -62,7 +62,7 @@ struct S3Presigner: Sendable {
 
     /// Returns a URL for the object with this name below the prefix. It works from `now` on, for `lifetime` seconds.
     func url(ofObject name: String, lifetime: Int, at now: Date) -> String {
-        let path = path + Self.encoded(name, keeping: "/")
+        let path = path + name.percentEncoded(keeping: "/")
         let time = now.basicISO8601
         let scope = "\(time.prefix(8))/\(region)/s3/aws4_request"
         var query = [
@@ -70,7 +70,7 @@ struct S3Presigner: Sendable {
             ("X-Amz-Date", time), ("X-Amz-Expires", "\(lifetime)"), ("X-Amz-SignedHeaders", "host"),
         ]
         if let sessionToken { query.append(("X-Amz-Security-Token", sessionToken.revealed)) }
-        let parameters = query.map { "\($0.0)=\(Self.encoded($0.1))" }
+        let parameters = query.map { "\($0.0)=\($0.1.percentEncoded())" }
         let request = [
             "GET", path, parameters.sorted().joined(separator: "&"), "host:\(host)", "", "host", "UNSIGNED-PAYLOAD",
         ].joined(separator: "\n")
@@ -84,22 +84,6 @@ struct S3Presigner: Sendable {
 
     private static func code(of text: some StringProtocol, key: [UInt8]) -> [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: SymmetricKey(data: key)))
-    }
-
-    /// Encodes all characters except the unreserved ones (RFC 3986, section 2) and those in `kept`.
-    private static func encoded(_ text: String, keeping kept: String = "") -> String {
-        var encoded = ""
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                encoded.unicodeScalars.append(Unicode.Scalar(byte))
-            case _ where kept.utf8.contains(byte): encoded.unicodeScalars.append(Unicode.Scalar(byte))
-            default: encoded += "%" + [byte].hexadecimal.uppercased()
-            }
-        }
-        return encoded
     }
 }
 

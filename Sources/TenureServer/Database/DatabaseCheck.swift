@@ -32,7 +32,7 @@ package struct DatabaseCheck: Sendable {
     ) async throws(StoreError) -> Outcome {
         let trust = trust
         return try await store.database.read { session throws(StoreError) in
-            var work = Work(DatabaseSnapshot(session), trust: trust, report: report)
+            var work = Work(snapshot: DatabaseSnapshot(session), trust: trust, send: report)
             try work.run(progress)
             return work.outcome
         }
@@ -43,12 +43,6 @@ package struct DatabaseCheck: Sendable {
         let trust: TrustConfiguration
         let send: (DatabaseFinding) -> Void
         var outcome = Outcome()
-
-        init(_ snapshot: DatabaseSnapshot, trust: TrustConfiguration, report: @escaping (DatabaseFinding) -> Void) {
-            self.snapshot = snapshot
-            self.trust = trust
-            send = report
-        }
 
         mutating func report(_ finding: DatabaseFinding) {
             outcome.findings += 1

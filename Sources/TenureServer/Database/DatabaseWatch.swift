@@ -9,11 +9,6 @@ struct DatabaseWatch: Service {
     let logger: Logger
     private let isReported = Locked(false)
 
-    init(store: Store, logger: Logger) {
-        self.store = store
-        self.logger = logger
-    }
-
     private static let interval = Swift.Duration.seconds(1)
 
     func run() async throws {
@@ -25,12 +20,7 @@ struct DatabaseWatch: Service {
 
     /// Checks once. The service also checks before it closes the database, because closing writes to its file.
     func check() async {
-        guard let report = await store.replacementReport(),
-            isReported.withLock({ isReported in
-                defer { isReported = true }
-                return !isReported
-            })
-        else { return }
+        guard let report = await store.replacementReport(), !isReported.exchange(true) else { return }
         logger.critical("\(report)")
     }
 }

@@ -4,6 +4,7 @@ import Hummingbird
 import NIOCore
 import TenureAPI
 import TenureAppStore
+import TenureCore
 import TenureJSON
 
 extension Request {
@@ -48,7 +49,15 @@ extension Request {
     ) async throws -> Body {
         let data = try await json(upTo: limit, in: context)
         do {
-            return try JSONDecoder().decode(Exact<Body>.self, from: data).body
+            let decoder = JSONDecoder()
+            decoder.dateDecodingStrategy = .custom { decoder in
+                let container = try decoder.singleValueContainer()
+                guard let date = Date(rfc3339: try container.decode(String.self)) else {
+                    throw DecodingError.dataCorruptedError(in: container, debugDescription: "not as in RFC 3339")
+                }
+                return date
+            }
+            return try decoder.decode(Exact<Body>.self, from: data).body
         } catch let problem as Problem {
             throw problem
         } catch DecodingError.keyNotFound(let key, let context) {

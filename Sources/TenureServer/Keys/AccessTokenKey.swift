@@ -54,24 +54,12 @@ struct AccessTokenKey: Sendable {
 
     static func file(in folder: String) -> SecretFile { SecretFile(path: "\(folder)/\(fileName)") }
 
-    func text(of token: AccessToken) -> String {
-        var bytes = token.body
-        let digest = bytes.withUnsafeBytes { code.code(of: $0) }
-        digest.withUnsafeBytes { bytes += $0 }
-        return Base64.urlSafe.text(bytes)
-    }
+    func text(of token: AccessToken) -> String { code.text(of: token.body) }
 
     /// Returns the token in a text that this service made, even after it expired; nil for any other text.
     func token(in text: some Collection<UInt8>) -> AccessToken? {
         // The length is checked before decoding, so that long texts cost nothing.
-        guard Self.textSizes.contains(text.count), let bytes = Base64.urlSafe.decode(Array(text)[...]),
-            AccessToken.sizes.contains(bytes.count)
-        else { return nil }
-        let end = bytes.count - SHA256.byteCount
-        let isOurs = bytes.withUnsafeBytes { bytes in
-            code.isValid(.init(rebasing: bytes[end...]), of: .init(rebasing: bytes[..<end]))
-        }
-        return isOurs ? AccessToken(bytes) : nil
+        Self.textSizes.contains(text.count) ? code.bytes(in: Array(text)).flatMap(AccessToken.init) : nil
     }
 
     private static let textSizes = AccessToken.sizes.map { ($0 * 4 + 2) / 3 }

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import TenureCore
+import TenureJSON
 
 /// HMAC-SHA256 (RFC 2104) with one key. The key's blocks are hashed once in advance, which makes each code faster.
 struct MessageCode: Sendable {
@@ -33,6 +34,24 @@ struct MessageCode: Sendable {
     }
 
     /// Whether `code` is the message's code. The time it takes doesn't reveal how many bytes are right.
+    /// The message and its code in Base64.
+    func text(of message: [UInt8]) -> String {
+        var bytes = message
+        let code = message.withUnsafeBytes { self.code(of: $0) }
+        code.withUnsafeBytes { bytes += $0 }
+        return Base64.urlSafe.text(bytes)
+    }
+
+    /// The message and its code, from Base64; nil if the code isn't this key's.
+    func bytes(in text: [UInt8]) -> [UInt8]? {
+        guard let bytes = Base64.urlSafe.decode(text[...]), bytes.count > SHA256.byteCount else { return nil }
+        let end = bytes.count - SHA256.byteCount
+        let isOurs = bytes.withUnsafeBytes { bytes in
+            isValid(.init(rebasing: bytes[end...]), of: .init(rebasing: bytes[..<end]))
+        }
+        return isOurs ? bytes : nil
+    }
+
     func isValid(_ code: UnsafeRawBufferPointer, of message: UnsafeRawBufferPointer) -> Bool {
         self.code(of: message).withUnsafeBytes { right in
             guard right.count == code.count else { return false }

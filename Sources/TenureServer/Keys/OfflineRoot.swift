@@ -62,7 +62,7 @@ package struct OfflineRoot: Sendable {
     private func read(_ bytes: [UInt8]) throws -> (contents: Contents, key: P256.Signing.PrivateKey) {
         guard let stored = try? JSONDecoder().decode(Stored.self, from: Data(bytes)),
             stored.counter >= 0, stored.counter < Int64.max,
-            let key = P256.Signing.PrivateKey(pem: stored.privateKey.utf8)
+            let key = try? P256.Signing.PrivateKey(pemRepresentation: stored.privateKey)
         else {
             throw ServiceError.keyFile(
                 path: file.path,

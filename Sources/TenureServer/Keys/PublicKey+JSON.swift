@@ -51,11 +51,4 @@ extension P256.Signing.PrivateKey {
             if !key.publicKey.id.hasPrefix("-") { return key }
         }
     }
-
-    /// Reads a key in PEM; nil for any other text.
-    init?(pem: some Sequence<UInt8>) {
-        guard let key = try? P256.Signing.PrivateKey(pemRepresentation: String(decoding: Array(pem), as: UTF8.self))
-        else { return nil }
-        self = key
-    }
 }

@@ -9,9 +9,9 @@ extension SigningKeyFile {
     mutating func rotate(
         to new: P256.Signing.PrivateKey = .newSigningKey(), at now: Date, droppingOldest: Bool = false
     ) throws {
-        guard let current = P256.Signing.PrivateKey(pem: privateKey.revealed.utf8), let last = keys.indices.last else {
-            throw SigningKeyError.cannotSign
-        }
+        guard let current = try? P256.Signing.PrivateKey(pemRepresentation: privateKey.revealed),
+            let last = keys.indices.last
+        else { throw SigningKeyError.cannotSign }
         // A chain has one statement fewer than keys.
         let excess = chain.count + 2 - SigningKeyBounds.longestChain
         if excess > 0 {
@@ -68,7 +68,7 @@ extension SigningKeyFile {
         }
         keys[index].retiredAt = now.seconds
         chain = []
-        use(next.flatMap { P256.Signing.PrivateKey(pem: $0.privateKey.revealed.utf8) } ?? .newSigningKey(), at: now)
+        use(next?.key ?? .newSigningKey(), at: now)
         return stranded
     }
 
@@ -78,9 +78,7 @@ extension SigningKeyFile {
             next
             ?? Next(
                 privateKey: Secret(P256.Signing.PrivateKey.newSigningKey().pemRepresentation), createdAt: now.seconds)
-        guard let key = P256.Signing.PrivateKey(pem: waiting.privateKey.revealed.utf8) else {
-            throw SigningKeyError.cannotSign
-        }
+        guard let key = waiting.key else { throw SigningKeyError.cannotSign }
         next = waiting
         return JSONWebKey(key.publicKey)
     }
@@ -107,9 +105,8 @@ extension SigningKeyFile {
         let id = statement.key.id
         let isRevoked = revocations.flatMap { RootRevocations($0, by: key) }?.revoked.contains(id) ?? false
         guard !isRevoked else { throw SigningKeyError.alreadyRevoked(id) }
-        let waiting = next.flatMap { P256.Signing.PrivateKey(pem: $0.privateKey.revealed.utf8) }
         var installation = SigningKeyAdministration.Installation.period(until: statement.signUntil)
-        if let waiting, JSONWebKey(waiting.publicKey) == statement.key {
+        if let waiting = next?.key, JSONWebKey(waiting.publicKey) == statement.key {
             try rotate(to: waiting, at: now, droppingOldest: droppingOldest)
             installation = .rotated(until: statement.signUntil)
         } else if statement.key != keys.last?.key {
@@ -129,8 +126,7 @@ extension SigningKeyFile {
         if let known = revocations.flatMap({ RootRevocations($0, by: root) }), list.counter <= known.counter {
             throw SigningKeyError.olderRevocations(counter: list.counter, known: known.counter)
         }
-        let waiting = next.flatMap { P256.Signing.PrivateKey(pem: $0.privateKey.revealed.utf8) }
-        if let waiting, list.revoked.contains(waiting.publicKey.id) { next = nil }
+        if let waiting = next?.key, list.revoked.contains(waiting.publicKey.id) { next = nil }
         let ids = keys.filter { $0.revokedAt == nil && list.revoked.contains($0.key.id) }.map(\.key.id)
         let stranded = try ids.flatMap { try revoke($0, at: now) }
         revocations = text

@@ -21,6 +21,8 @@ struct SigningKeyFile: Hashable, Sendable {
         /// The private key in PEM.
         let privateKey: Secret<String>
         let createdAt: Int64
+
+        var key: P256.Signing.PrivateKey? { try? P256.Signing.PrivateKey(pemRepresentation: privateKey.revealed) }
     }
 
     /// The private key of the last of `keys`, in PEM. Older private keys aren't kept.

@@ -48,7 +48,7 @@ struct SigningKeySet: Sendable {
 
     /// Checks everything in the file, so that the service never sends a token or a statement that an app would reject.
     init(_ file: SigningKeyFile) throws(Mistake) {
-        guard let key = P256.Signing.PrivateKey(pem: file.privateKey.revealed.utf8) else {
+        guard let key = try? P256.Signing.PrivateKey(pemRepresentation: file.privateKey.revealed) else {
             throw Mistake("its private key isn't a P-256 key in PEM")
         }
         self.key = key
@@ -58,13 +58,8 @@ struct SigningKeySet: Sendable {
         guard let last = file.keys.last, last.key == newest, last.revokedAt == nil else {
             throw Mistake("its private key doesn't match its last public key, or that key is revoked")
         }
-        var publicKeys: [P256.Signing.PublicKey] = []
-        for entry in file.keys {
-            guard let publicKey = entry.key.publicKey else {
-                throw Mistake("one of its public keys isn't a P-256 key")
-            }
-            publicKeys.append(publicKey)
-        }
+        let publicKeys = file.keys.compactMap(\.key.publicKey)
+        guard publicKeys.count == file.keys.count else { throw Mistake("one of its public keys isn't a P-256 key") }
         verifiers = Dictionary(
             zip(file.keys, publicKeys).filter { $0.0.revokedAt == nil }.map { ($0.0.key.id, $0.1) }
         ) { first, _ in first }

@@ -88,16 +88,10 @@ final class SigningKeys: Sendable {
             return state.bytes
         }
         guard let known else { return }
-        var found: (keys: SigningKeySet, bytes: [UInt8])?
-        var failure: ServiceError?
-        do throws(ServiceError) {
-            found = try store.read(unless: known)
-        } catch {
-            failure = error
-        }
-        state.withLock { [found, failure] state in
-            if let found { (state.keys, state.bytes) = found }
-            state.problem = failure
+        let result = Result { () throws(ServiceError) in try store.read(unless: known) }
+        state.withLock { state in
+            if case .success(let found?) = result { (state.keys, state.bytes) = found }
+            state.problem = if case .failure(let failure) = result { failure } else { nil }
             state.readAt = ContinuousClock.now
             state.isReading = false
         }

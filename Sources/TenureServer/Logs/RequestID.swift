@@ -16,17 +16,8 @@ enum RequestID {
     /// The ID from a declared proxy; nil without one, or if it can't be logged.
     static func given(_ request: Request, by peer: Peer) -> String? {
         guard peer.isBehindProxy, let field, let text = request.headers[field], (1...64).contains(text.utf8.count),
-            text.utf8.allSatisfy(isPlain)
+            text.utf8.allSatisfy({ $0.isUnreserved && $0 != UInt8(ascii: "~") })
         else { return nil }
         return text
-    }
-
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
-            true
-        default: false
-        }
     }
 }

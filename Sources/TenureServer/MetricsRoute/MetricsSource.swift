@@ -9,13 +9,13 @@ struct MetricsSource: Sendable {
     let app: String?
     let metrics: ServiceMetrics
     /// The app's database; nil while the app can't start.
-    let store: Store?
+    var store: Store?
     /// The path of the SQLite file; nil for a database server.
-    let database: String?
-    let signingKeys: SigningKeys?
-    let webhooks: [String]
+    var database: String?
+    var signingKeys: SigningKeys?
+    var webhooks: [String] = []
     /// The environments with notifications to fetch; nil without a key for the App Store.
-    let environments: [AppStoreEnvironment]?
+    var environments: [AppStoreEnvironment]?
 
     /// All metrics of these apps in Prometheus' text format. Each metric comes once, with the series of every app.
     ///

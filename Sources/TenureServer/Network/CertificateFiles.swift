@@ -30,13 +30,8 @@ public struct CertificateFiles: Sendable, Hashable {
 
     /// Reads both files and checks that they match. Throws `certificateFile` with the invalid file.
     func contents(now: Date) throws(ServiceError) -> Contents {
-        let chain: [NIOSSLCertificate]
         let certificateBytes = try Self.bytes(of: certificate)
-        do {
-            chain = try NIOSSLCertificate.fromPEMBytes(certificateBytes)
-        } catch {
-            throw .certificateFile(path: certificate, detail: "it has no certificate in PEM")
-        }
+        let chain = (try? NIOSSLCertificate.fromPEMBytes(certificateBytes)) ?? []
         guard let server = chain.first else {
             throw .certificateFile(path: certificate, detail: "it has no certificate in PEM")
         }
@@ -51,16 +46,11 @@ public struct CertificateFiles: Sendable, Hashable {
             guard case .keyFile(_, let detail) = error else { throw error }
             throw .certificateFile(path: self.key, detail: detail)
         }
-        let key: NIOSSLPrivateKey
-        do {
-            key = try NIOSSLPrivateKey(bytes: keyBytes, format: .pem)
-        } catch {
+        guard let key = try? NIOSSLPrivateKey(bytes: keyBytes, format: .pem) else {
             throw .certificateFile(path: self.key, detail: "it has no private key in PEM, or the key has a passphrase")
         }
         let contents = Contents(chain: chain, key: key)
-        do {
-            _ = try NIOSSLContext(configuration: contents.configuration)
-        } catch {
+        guard (try? NIOSSLContext(configuration: contents.configuration)) != nil else {
             throw .certificateFile(
                 path: self.key,
                 detail:

@@ -125,17 +125,12 @@ struct ActivePolicy: Sendable {
     /// Returns the promises with their policies. Throws a problem if one refers to a version that this process hasn't
     /// read yet; see `upToDate`.
     func promises(_ recorded: [StoredPromise]) throws(Problem) -> [Promise] {
-        var promises: [Promise] = []
-        for promise in recorded {
-            guard let policy = versions[promise.policyVersion] else {
-                throw Self.unknownVersion
-            }
-            promises.append(
-                Promise(
-                    entitlement: promise.entitlement, acquisition: promise.acquisition, policy: policy,
-                    until: promise.until))
+        try recorded.map { promise throws(Problem) in
+            guard let policy = versions[promise.policyVersion] else { throw Self.unknownVersion }
+            return Promise(
+                entitlement: promise.entitlement, acquisition: promise.acquisition, policy: policy,
+                until: promise.until)
         }
-        return promises
     }
 
     func decide(_ facts: CustomerFacts, _ evidence: Evidence, at now: Date) throws(Problem) -> [Decision] {
@@ -149,11 +144,7 @@ struct ActivePolicy: Sendable {
     }
 
     /// Returns the promises that follow from a decision under the policy in effect.
-    func promises(of decision: Decision, at now: Date) -> [StoredPromise] {
-        promises(of: decision, under: present, at: now)
-    }
-
-    private func promises(of decision: Decision, under present: Present, at now: Date) -> [StoredPromise] {
+    func promises(of decision: Decision, under present: Present, at now: Date) -> [StoredPromise] {
         decision.eraRights.map {
             StoredPromise(
                 entitlement: decision.entitlement, acquisition: $0.acquisition, policyVersion: present.version,

@@ -25,10 +25,10 @@ struct RateLimitMiddleware: RouterMiddleware {
         next: (Request, ServiceContext) async throws -> Response
     ) async throws -> Response {
         if context.endpointPath == HealthRoutes.livePath.description { return try await next(request, context) }
-        if let byAddress, let address = context.peer?.address {
-            if let wait = byAddress.take(Self.number(of: address.ofClient)) {
-                return try Self.refuse(context, after: wait)
-            }
+        if let byAddress, let address = context.peer?.address,
+            let wait = byAddress.take(Self.number(of: address.ofClient))
+        {
+            return try Self.refuse(context, after: wait)
         }
         // The token isn't checked yet, so invalid ones have buckets too. The limit by address covers clients that send
         // them.

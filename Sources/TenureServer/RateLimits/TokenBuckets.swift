@@ -39,13 +39,8 @@ final class TokenBuckets: Sendable {
             let passed = now > bucket.instant ? Double(now - bucket.instant) / 1e9 : 0
             bucket.tokens = min(rate.burst, bucket.tokens + passed * rate.perSecond)
             bucket.instant = max(now, bucket.instant)
-            let wait: Double?
-            if bucket.tokens >= 1 {
-                bucket.tokens -= 1
-                wait = nil
-            } else {
-                wait = (1 - bucket.tokens) / rate.perSecond
-            }
+            let wait = bucket.tokens >= 1 ? nil : (1 - bucket.tokens) / rate.perSecond
+            if wait == nil { bucket.tokens -= 1 }
             if generations.young.count >= capacity, generations.young[client] == nil {
                 generations.old = generations.young
                 generations.young = [:]

@@ -113,13 +113,9 @@ struct VerifiedArtifacts: Sendable {
             receipt = nil
             rejected.append(rejection)
         }
-        for (artifact, _) in transactions {
-            if let rejection = rejection(of: artifact.path, in: artifact.realm) { rejected.append(rejection) }
-        }
+        rejected += transactions.compactMap { rejection(of: $0.artifact.path, in: $0.artifact.realm) }
         transactions.removeAll { $0.artifact.realm != realm }
-        for (artifact, _) in renewals {
-            if let rejection = rejection(of: artifact.path, in: artifact.realm) { rejected.append(rejection) }
-        }
+        rejected += renewals.compactMap { rejection(of: $0.artifact.path, in: $0.artifact.realm) }
         renewals.removeAll { $0.artifact.realm != realm }
     }
 }

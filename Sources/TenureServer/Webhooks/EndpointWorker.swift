@@ -101,8 +101,7 @@ struct EndpointWorker: Sendable {
         }
         metrics.attempted(webhookTo: webhook.name, outcome.result)
         log(delivery, outcome)
-        if case .delivered = outcome { return true }
-        return false
+        return outcome.result == .delivered
     }
 
     private func outcome(of delivery: Delivery, _ answer: WebhookSender.Answer) -> Delivery.Outcome {

@@ -27,16 +27,14 @@ struct WebhookScheduler: Sendable {
     func entitlementChange(
         of known: Customer?, decisions: [Decision], at now: Date
     ) throws(Problem) -> EntitlementChange {
-        let before: SentEntitlements
-        if let known {
-            if let sent = known.sentEntitlements {
-                before = sent
+        let before: SentEntitlements =
+            if let sent = known?.sentEntitlements {
+                sent
+            } else if let known {
+                SentEntitlements(try policies.decide(known.facts, known.evidence, at: now))
             } else {
-                before = SentEntitlements(try policies.decide(known.facts, known.evidence, at: now))
+                SentEntitlements()
             }
-        } else {
-            before = SentEntitlements()
-        }
         return entitlementChange(before: before, after: decisions, at: now)
     }
 

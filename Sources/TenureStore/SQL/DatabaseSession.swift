@@ -35,6 +35,11 @@ extension DatabaseSession {
     package func row(_ sql: String, _ arguments: [SQLValue] = []) throws(StoreError) -> SQLRow? {
         try rows(sql, arguments).first
     }
+    /// The first column of each row.
+    func integers(_ sql: String, _ arguments: [SQLValue] = []) throws(StoreError) -> [Int64] {
+        try rows(sql, arguments).map { row throws(StoreError) in try row.integer(0) }
+    }
+
     @discardableResult package func execute(_ sql: String) throws(StoreError) -> Int { try execute(sql, []) }
 }
 
@@ -53,18 +58,8 @@ package enum SQLDialect: Sendable, Hashable {
     case postgres
 
     /// The clause that locks the selected rows against other writing transactions until this one ends.
-    var forUpdate: String {
-        switch self {
-        case .sqlite: ""  // A writing transaction is alone.
-        case .postgres: " FOR UPDATE"
-        }
-    }
+    var forUpdate: String { self == .sqlite ? "" : " FOR UPDATE" }  // In SQLite, a writing transaction is alone.
 
     /// The same clause, but it skips rows that another transaction has locked.
-    var forUpdateSkippingLocked: String {
-        switch self {
-        case .sqlite: ""
-        case .postgres: " FOR UPDATE SKIP LOCKED"
-        }
-    }
+    var forUpdateSkippingLocked: String { self == .sqlite ? "" : " FOR UPDATE SKIP LOCKED" }
 }

@@ -11,10 +11,8 @@ package final class HeaderNumbers {
     /// Enough for each signing certificate that the App Store uses, and for those of the local App Store.
     private static let most = 8
 
-    init() {}
-
     func number(of header: ArraySlice<UInt8>) -> Int64? {
-        guard let index = known.firstIndex(where: { $0.bytes.isSame(as: header) }) else { return nil }
+        guard let index = known.firstIndex(where: { $0.bytes.hasSameBytes(as: header) }) else { return nil }
         if index > 0 { known.swapAt(0, index) }
         return known[0].number
     }
@@ -28,13 +26,15 @@ package final class HeaderNumbers {
 }
 
 extension [UInt8] {
-    fileprivate func isSame(as other: ArraySlice<UInt8>) -> Bool {
-        count == other.count
-            && withUnsafeBytes { ours in
-                other.withUnsafeBytes { theirs in
-                    guard let ours = ours.baseAddress, let theirs = theirs.baseAddress else { return true }
-                    return memcmp(ours, theirs, count) == 0
-                }
-            }
+    func hasSameBytes(as other: ArraySlice<UInt8>) -> Bool {
+        withUnsafeBytes { ours in other.withUnsafeBytes { ours.hasSameBytes(as: $0) } }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
+        guard count == other.count else { return false }
+        guard let ours = baseAddress, let theirs = other.baseAddress else { return true }
+        return memcmp(ours, theirs, count) == 0
     }
 }

@@ -67,6 +67,34 @@ package struct SQLRow: Sendable, Hashable {
         try integerIfPresent(column).map { Date(millisecondsSince1970: $0) }
     }
 
+    /// The value that a number in the row means.
+    func coded<Value>(_ column: Int, _ what: String, _ value: (UInt8) -> Value?) throws(StoreError) -> Value {
+        let code = try integer(column)
+        if let value = UInt8(exactly: code).flatMap(value) { return value }
+        throw .damaged("no \(what) has the number \(code)")
+    }
+
+    /// The value that a name in the row means. `problem` comes before an unknown name.
+    func named<Value: RawRepresentable<String>>(_ column: Int, _ problem: String) throws(StoreError) -> Value {
+        let name = try text(column)
+        guard let value = Value(rawValue: name) else { throw .damaged("\(problem) `\(name)`") }
+        return value
+    }
+
+    func json<Value: Decodable>(_ column: Int, _ problem: String) throws(StoreError) -> Value? {
+        guard let text = try textIfPresent(column) else { return nil }
+        do {
+            return try JSONDecoder().decode(Value.self, from: Data(text.utf8))
+        } catch {
+            throw .damaged(problem)
+        }
+    }
+
+    /// The detail of an event, or of an entry of the audit trail.
+    func detail(_ column: Int) throws(StoreError) -> [String: String] {
+        try json(column, "the detail of an event isn't an object of strings") ?? [:]
+    }
+
     private func value(_ column: Int) throws(StoreError) -> SQLValue {
         guard values.indices.contains(column) else { throw damaged(column) }
         return values[column]

@@ -1,4 +1,5 @@
 import CSQLite
+import Foundation
 
 /// A connection to an SQLite file, and the statements that it has prepared, each once.
 ///
@@ -62,17 +63,10 @@ package final class SQLiteConnection: @unchecked Sendable {
 
     /// Escapes a path for a URI (https://www.sqlite.org/uri.html, section 3.1).
     private static func escaped(_ path: String) -> String {
-        let hexadecimal = Array("0123456789ABCDEF")
-        return path.utf8.reduce(into: "") { text, byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"),
-                UInt8(ascii: "_"):
-                text.unicodeScalars.append(Unicode.Scalar(byte))
-            default: text += "%\(hexadecimal[Int(byte >> 4)])\(hexadecimal[Int(byte & 15)])"
-            }
-        }
+        path.addingPercentEncoding(withAllowedCharacters: plain) ?? path
     }
+    private static let plain = CharacterSet(
+        charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/.-_")
 
     // MARK: Statements
 

@@ -101,11 +101,6 @@ package struct SQLiteDatabase: Database {
         }
     }
 
-    /// The value of `PRAGMA synchronous` on the connection that writes; 2 is FULL.
-    var synchronousLevel: Int64? {
-        get throws { try writer.synchronousLevel }
-    }
-
     /// The number of transactions for all writes.
     package var groupsWritten: Int { writer.groupsWritten }
 

@@ -3,29 +3,25 @@ import Foundation
 import TenureFileAttributes
 
 /// What happened to a file of an open database. Programs that write to the open file afterward lose what they write.
-enum FileReplacement: Sendable, Hashable {
-    /// Nothing is at the path.
-    case missing(path: String)
-    /// Another file is at the path.
-    case another(path: String)
-    /// The same file has other contents, which SQLite didn't write.
-    case overwritten(path: String)
-}
-
-extension FileReplacement: CustomStringConvertible {
-    var path: String {
-        switch self {
-        case .missing(let path), .another(let path), .overwritten(let path): path
-        }
+struct FileReplacement: Sendable, Hashable, CustomStringConvertible {
+    enum Change: String, Sendable, Hashable {
+        /// Nothing is at the path.
+        case missing = "was deleted or moved"
+        /// Another file is at the path.
+        case another = "was replaced by another file"
+        /// The same file has other contents, which SQLite didn't write.
+        case overwritten = "was overwritten"
     }
 
-    package var description: String {
-        switch self {
-        case .missing(let path): "`\(path)` was deleted or moved"
-        case .another(let path): "`\(path)` was replaced by another file"
-        case .overwritten(let path): "`\(path)` was overwritten"
-        }
+    let change: Change
+    let path: String
+
+    init(_ change: Change, _ path: String) {
+        self.change = change
+        self.path = path
     }
+
+    var description: String { "`\(path)` \(change.rawValue)" }
 }
 
 /// Compares the files of an open database with the files at their paths. One caller at a time uses it.
@@ -80,17 +76,17 @@ final class SQLiteOpenFiles {
         for (path, identity) in files {
             guard let present = FileIdentity(path: path) else {
                 // Another error, such as a folder without access, doesn't mean that the file was replaced.
-                if errno == ENOENT || errno == ENOTDIR { return .missing(path: path) }
+                if errno == ENOENT || errno == ENOTDIR { return FileReplacement(.missing, path) }
                 continue
             }
-            guard present == identity else { return .another(path: path) }
+            guard present == identity else { return FileReplacement(.another, path) }
         }
         // Checked twice, because another process may be writing at this moment.
-        guard isHeaderUnchanged() || isHeaderUnchanged() else { return .overwritten(path: path) }
+        guard isHeaderUnchanged() || isHeaderUnchanged() else { return FileReplacement(.overwritten, path) }
         guard let index = FileState(path: path + Self.index, followsLinks: true), index.size >= Self.indexSize else {
-            return .overwritten(path: path + Self.index)
+            return FileReplacement(.overwritten, path + Self.index)
         }
-        return isLogComplete() || isLogComplete() ? nil : .overwritten(path: path + Self.log)
+        return isLogComplete() || isLogComplete() ? nil : FileReplacement(.overwritten, path + Self.log)
     }
 
     /// Whether the file at a path is one of the open ones.

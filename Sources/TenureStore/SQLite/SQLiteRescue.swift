@@ -44,9 +44,7 @@ struct SQLiteRescue {
         return parts.joined(separator: " ")
     }
 
-    private var isOverwritten: Bool {
-        if case .overwritten = replacement { true } else { false }
-    }
+    private var isOverwritten: Bool { replacement.change == .overwritten }
 
     /// Waits until the program that overwrites the files is done: until nothing has changed for a second.
     private func waitForEnd() {

@@ -89,14 +89,6 @@ final class SQLiteWriter: @unchecked Sendable {
     /// Why nothing is written anymore; nil while the files are in place.
     var failure: StoreError? { state.withLock(\.failure) }
 
-    /// The value of `PRAGMA synchronous`; 2 is FULL.
-    var synchronousLevel: Int64? {
-        get throws(StoreError) {
-            let row = queue.sync { Result { () throws(StoreError) in try files?.connection.row("PRAGMA synchronous") } }
-            return try row.get()?.integer(0)
-        }
-    }
-
     /// Returns whether the caller gathers the next group. If so, it must soon submit a write with `endsGathering`.
     func gather() -> Bool {
         state.withLock { state in

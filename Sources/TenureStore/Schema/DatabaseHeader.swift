@@ -65,13 +65,6 @@ package struct DatabaseRequirements: Sendable, Hashable {
         case maintaining
     }
 
-    package init(name: String, id: [UInt8]? = nil, bundleID: String?, version: Int) {
-        self.name = name
-        self.id = id
-        self.bundleID = bundleID
-        self.version = version
-    }
-
     /// Returns why the database can't be used this way; nil if it can be.
     package func objection(to header: DatabaseHeader, for use: Use) -> StoreError? {
         if let objection = objectionToNewer(header, for: use) { return objection }

@@ -19,8 +19,9 @@ extension Store {
             case .ready(let ready): pending = ready
             }
             for id in pending.changed {
-                guard let surveyed = try transaction.changedCustomer(id, in: pending) else { continue }
-                pending.update(surveyed, try largeFacts.verdict(on: surveyed, evaluate))
+                let found = try transaction.surveyed(id, restoringAfter: request.restoringAfter)
+                guard let surveyed = found else { continue }
+                pending.survey.update(surveyed, try largeFacts.verdict(on: surveyed, evaluate))
             }
             return try transaction.publish(pending)
         }

@@ -5,8 +5,6 @@ final class Turns: Sendable {
     /// The tasks that wait for each name that is held.
     private let waiting = Locked<[String: [CheckedContinuation<Void, Never>]]>([:])
 
-    init() {}
-
     func take<Value>(
         _ name: String, _ body: () async throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {

@@ -19,8 +19,7 @@ extension DatabaseTransaction {
             WHERE customer IN \(DatabaseTable.batchPlaces) AND kind = '\(StoredEvent.Kind.merged.rawValue)'
             """, about: group)
         for row in merges {
-            guard let text = try row.textIfPresent(1) else { continue }
-            let detail = try [String: String](json: text)
+            let detail = try row.detail(1)
             guard detail["because"] == MergeReason.signedTogether.rawValue,
                 // `named` is the member that the signed data named. The merged customer may have had more members.
                 let other = (detail["named"] ?? detail["customer"]).flatMap({ members[$0] })

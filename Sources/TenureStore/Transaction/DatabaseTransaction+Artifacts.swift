@@ -81,8 +81,7 @@ extension DatabaseTransaction {
         _ artifact: Artifact, of customer: Customer, _ headers: HeaderNumbers, updateID: Int64?
     ) throws(StoreError) -> Bool {
         let (header, rest) = artifact.parts
-        var headerID = SQLValue.null
-        if let header { headerID = .integer(try self.headerID(header, headers)) }
+        let headerID = SQLValue(try header.map { header throws(StoreError) in try self.headerID(header, headers) })
         return try session.execute(
             """
             INSERT INTO artifacts (customer, kind, sha256, header, bytes, signed_at, received_at, update_id)
@@ -116,12 +115,6 @@ extension DatabaseTransaction {
         return number
     }
 
-    /// Returns a customer's artifacts byte by byte, in the order in which they came.
-    package func artifacts(of customer: Int64) throws(StoreError) -> [Artifact] {
-        guard try member(.number(customer), forUpdate: false) != nil else { return [] }
-        return try storedArtifacts(of: customer).map(\.artifact)
-    }
-
     func storedArtifacts(of customer: Int64) throws(StoreError) -> [(artifact: Artifact, receivedAt: Date)] {
         try numberedArtifacts(of: customer).map { ($0.artifact, $0.receivedAt) }
     }
@@ -138,10 +131,7 @@ extension DatabaseTransaction {
             WHERE customer = $1 AND +artifacts.id > $2 AND \(Self.counts) ORDER BY +artifacts.id LIMIT $3
             """, [.integer(customer), .integer(number), SQLValue(limit)]
         ).map { row throws(StoreError) in
-            let code = try row.integer(0)
-            guard let kind = UInt8(exactly: code).flatMap({ Artifact.Kind(rawValue: $0) }) else {
-                throw .damaged("no kind of artifact has the number \(code)")
-            }
+            let kind = try row.coded(0, "kind of artifact", Artifact.Kind.init(rawValue:))
             let header = try row.bytesIfPresent(2) ?? []
             let artifact = Artifact(
                 kind, bytes: header + (try row.bytes(3)), sha256: try row.bytes(1),

@@ -35,9 +35,7 @@ extension DatabaseTransaction {
         ).map { row throws(StoreError) in
             AuditEntry(
                 id: try row.integer(0), at: try row.instant(1), actor: try row.text(2), action: try row.text(3),
-                customer: try row.textIfPresent(4),
-                detail: try row.textIfPresent(5).map { text throws(StoreError) in try [String: String](json: text) }
-                    ?? [:])
+                customer: try row.textIfPresent(4), detail: try row.detail(5))
         }
     }
 }

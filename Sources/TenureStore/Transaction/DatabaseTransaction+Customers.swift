@@ -40,16 +40,9 @@ extension DatabaseTransaction {
         try session.row("SELECT coalesce(max(id), 0) FROM customers")?.integer(0) ?? 0
     }
 
-    /// Throws if the database doesn't respond.
-    package func check() throws(StoreError) {
-        guard try session.row("SELECT count(*) FROM database") != nil else { throw .failed("it doesn't respond") }
-    }
-
     package func customer(named publicID: String) throws(StoreError) -> Customer? {
-        let row = try session.row("SELECT id FROM customers WHERE public_id = $1", [.text(publicID)])
-        return try row.map { row throws(StoreError) in try row.integer(0) }.flatMap { id throws(StoreError) in
-            try customer(id)
-        }
+        let id = try session.integers("SELECT id FROM customers WHERE public_id = $1", [.text(publicID)]).first
+        return try id.flatMap { id throws(StoreError) in try customer(id) }
     }
 
     func customer(by identity: Identity, in realm: Realm, forUpdate: Bool = false) throws(StoreError) -> Customer? {
@@ -59,23 +52,22 @@ extension DatabaseTransaction {
 
     /// The number of the member that the identity names; nil if it names no member.
     func member(by identity: Identity, in realm: Realm) throws(StoreError) -> Int64? {
-        let row = try session.row(
+        try session.integers(
             "SELECT customer FROM identities WHERE realm = $1 AND kind = $2 AND value = $3",
-            [SQLValue(realm.code), SQLValue(identity.kind.rawValue), .text(identity.value)])
-        return try row.map { row throws(StoreError) in try row.integer(0) }
+            [SQLValue(realm.code), SQLValue(identity.kind.rawValue), .text(identity.value)]
+        ).first
     }
 
     /// The members of a customer, by number: the customer itself and all customers that were merged into it.
     func group(of id: Int64) throws(StoreError) -> [Int64] {
-        try session.rows(
+        try session.integers(
             """
             WITH RECURSIVE members (id) AS (
                 SELECT id FROM customers WHERE id = $1
                 UNION SELECT customers.id FROM customers JOIN members ON customers.merged_into = members.id
             )
             SELECT id FROM members ORDER BY id
-            """, [.integer(id)]
-        ).map { row throws(StoreError) in try row.integer(0) }
+            """, [.integer(id)])
     }
 
     /// The identities of all members.
@@ -185,28 +177,20 @@ extension Customer {
 
     /// - Parameter facts: replaces the stored facts.
     init(_ row: SQLRow, with facts: CustomerFacts) throws(StoreError) {
-        let code = try row.integer(1)
-        guard let realm = UInt8(exactly: code).flatMap({ Realm(code: $0) }) else {
-            throw .damaged("no realm has the number \(code)")
-        }
+        let rights: [String: SentEntitlements.Right]? = try row.json(
+            6, "the sent entitlements of a customer are unreadable")
         self.init(
-            id: try row.integer(0), realm: realm, publicID: try row.text(2), createdAt: try row.instant(3),
-            facts: facts,
-            sentEntitlements: try row.textIfPresent(6).map { text throws(StoreError) in try SentEntitlements(json: text)
-            })
+            id: try row.integer(0), realm: try row.coded(1, "realm", Realm.init(code:)), publicID: try row.text(2),
+            createdAt: try row.instant(3), facts: facts, sentEntitlements: rights.map { SentEntitlements(rights: $0) })
     }
 
-    func with(_ facts: CustomerFacts, _ sentEntitlements: SentEntitlements?) -> Customer {
+    func with(
+        _ facts: CustomerFacts, _ sentEntitlements: SentEntitlements?, namedAs member: Int64? = nil
+    ) -> Customer {
         Customer(
             id: id, realm: realm, publicID: publicID, createdAt: createdAt, facts: facts,
-            sentEntitlements: sentEntitlements,
-            member: member)
+            sentEntitlements: sentEntitlements, member: member ?? self.member)
     }
 
-    func named(as member: Int64) -> Customer {
-        Customer(
-            id: id, realm: realm, publicID: publicID, createdAt: createdAt, facts: facts,
-            sentEntitlements: sentEntitlements,
-            member: member)
-    }
+    func named(as member: Int64) -> Customer { with(facts, sentEntitlements, namedAs: member) }
 }

@@ -177,7 +177,7 @@ extension StoredMessage {
         guard (code == nil) == (realm == nil) else { throw .damaged("a message belongs to no known realm") }
         self.init(
             event: try row.text(0), type: try row.text(1), realm: realm, publicID: try row.textIfPresent(3),
-            userIDs: try row.textIfPresent(4).map { text throws(StoreError) in try [String](json: text) } ?? [],
+            userIDs: try row.json(4, "the users of a message aren't a list of strings") ?? [],
             data: Array(try row.text(5).utf8), createdAt: try row.instant(6))
     }
 }

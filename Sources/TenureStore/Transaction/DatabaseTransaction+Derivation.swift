@@ -26,14 +26,6 @@ extension DatabaseTransaction {
             isUnbound: try isUnbound(customer.id))
     }
 
-    /// The numbers of the next customers that weren't merged into another one, in order.
-    package func customers(after id: Int64, limit: Int) throws(StoreError) -> [Int64] {
-        try session.rows(
-            "SELECT id FROM customers WHERE id > $1 AND merged_into IS NULL ORDER BY id LIMIT $2",
-            [.integer(id), SQLValue(limit)]
-        ).map { row throws(StoreError) in try row.integer(0) }
-    }
-
     func customerPage(after id: Int64, through last: Int64) throws(StoreError) -> CustomerPage {
         var page = CustomerPage()
         let rows = try session.rows(

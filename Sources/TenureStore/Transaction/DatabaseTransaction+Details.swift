@@ -12,7 +12,7 @@ extension DatabaseTransaction {
     private func details(
         of customer: Customer, with parts: CustomerDetails.Parts, unboundAfter last: Int64
     ) throws(StoreError) -> CustomerDetails {
-        var details = CustomerDetails(customer)
+        var details = CustomerDetails(customer: customer)
         details.identities = try identities(of: customer.id)
         for id in try group(of: customer.id) {
             guard let member = try member(.number(id), forUpdate: false) else { continue }
@@ -57,10 +57,7 @@ extension DatabaseTransaction {
             SELECT kind, signed_at, received_at FROM artifacts WHERE customer = $1 AND \(Self.counts) ORDER BY id
             """, [.integer(id)]
         ).map { row throws(StoreError) in
-            let code = try row.integer(0)
-            guard let kind = UInt8(exactly: code).flatMap({ Artifact.Kind(rawValue: $0) }) else {
-                throw .damaged("no kind of artifact has the number \(code)")
-            }
+            let kind = try row.coded(0, "kind of artifact", Artifact.Kind.init(rawValue:))
             return CustomerDetails.SignedEntry(
                 kind: "\(kind)", subtype: nil, signedAt: try row.instantIfPresent(1), receivedAt: try row.instant(2),
                 bytes: nil)

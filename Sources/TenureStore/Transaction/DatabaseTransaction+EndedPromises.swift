@@ -6,9 +6,8 @@ extension DatabaseTransaction {
     package func restorablePromises(after publication: Int64?) throws(StoreError) -> [Int64: [StoredPromise]] {
         guard let publication else { return [:] }
         try session.allowLongStatements()
-        let members = try session.rows(
-            "SELECT DISTINCT customer FROM promises WHERE ended_by > $1", [.integer(publication)]
-        ).map { row throws(StoreError) in try row.integer(0) }
+        let members = try session.integers(
+            "SELECT DISTINCT customer FROM promises WHERE ended_by > $1", [.integer(publication)])
         let roots = try roots(of: Set(members))
         var restorable: [Int64: [StoredPromise]] = [:]
         for member in members {

@@ -28,14 +28,9 @@ extension DatabaseTransaction {
         try session.rows(
             "SELECT kind, at, actor, detail, id FROM events WHERE customer = $1 ORDER BY id", [.integer(customer)]
         ).map { row throws(StoreError) in
-            let name = try row.text(0)
-            guard let kind = StoredEvent.Kind(rawValue: name) else {
-                throw .damaged("an event has the unknown kind `\(name)`")
-            }
             let event = StoredEvent(
-                kind, at: try row.instant(1), actor: try row.textIfPresent(2),
-                detail: try row.textIfPresent(3).map { text throws(StoreError) in try [String: String](json: text) }
-                    ?? [:])
+                try row.named(0, "an event has the unknown kind"), at: try row.instant(1),
+                actor: try row.textIfPresent(2), detail: try row.detail(3))
             return (try row.integer(4), event)
         }
     }
@@ -48,13 +43,5 @@ extension [String: String] {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // A dictionary of strings always encodes.
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
-    }
-
-    init(json: String) throws(StoreError) {
-        do {
-            self = try JSONDecoder().decode([String: String].self, from: Data(json.utf8))
-        } catch {
-            throw .damaged("the detail of an event isn't an object of strings")
-        }
     }
 }

@@ -98,10 +98,6 @@ extension Array {
 extension Identity {
     /// Reads an identity from a row with the kind at this index, and the value at the next one.
     init(_ row: SQLRow, kindAt place: Int) throws(StoreError) {
-        let code = try row.integer(place)
-        guard let kind = UInt8(exactly: code).flatMap({ Identity.Kind(rawValue: $0) }) else {
-            throw .damaged("no kind of identity has the number \(code)")
-        }
-        self.init(kind, try row.text(place + 1))
+        self.init(try row.coded(place, "kind of identity", Kind.init(rawValue:)), try row.text(place + 1))
     }
 }

@@ -36,12 +36,8 @@ extension DatabaseTransaction {
     private func keys(_ condition: String, _ arguments: [SQLValue]) throws(StoreError) -> [StoredAdminKey] {
         try session.rows("SELECT name, scope, created_at, revoked_at FROM admin_keys \(condition)", arguments).map {
             row throws(StoreError) in
-            let name = try row.text(1)
-            guard let scope = StoredAdminKey.Scope(rawValue: name) else {
-                throw .damaged("no key's scope is `\(name)`")
-            }
-            return StoredAdminKey(
-                name: try row.text(0), scope: scope, createdAt: try row.instant(2),
+            StoredAdminKey(
+                name: try row.text(0), scope: try row.named(1, "no key's scope is"), createdAt: try row.instant(2),
                 revokedAt: try row.instantIfPresent(3))
         }
     }

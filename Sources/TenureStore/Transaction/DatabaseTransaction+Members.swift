@@ -24,13 +24,9 @@ extension DatabaseTransaction {
             WHERE \(column) = $1\(forUpdate ? session.dialect.forUpdate : "")
             """, [value])
         return try row.flatMap { row throws(StoreError) -> CustomerMember? in
-            let code = try row.integer(1)
-            guard let realm = UInt8(exactly: code).flatMap({ Realm(code: $0) }) else {
-                throw .damaged("no realm has the number \(code)")
-            }
             let member = CustomerMember(
-                id: try row.integer(0), realm: realm, publicID: try row.text(2), createdAt: try row.instant(3),
-                mergedInto: try row.integerIfPresent(4))
+                id: try row.integer(0), realm: try row.coded(1, "realm", Realm.init(code:)), publicID: try row.text(2),
+                createdAt: try row.instant(3), mergedInto: try row.integerIfPresent(4))
             // Erased.
             return member.mergedInto == member.id ? nil : member
         }

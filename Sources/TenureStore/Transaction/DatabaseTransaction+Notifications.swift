@@ -27,8 +27,7 @@ extension DatabaseTransaction {
 
     func insert(_ notification: StoredNotification, about subject: Customer?) throws(StoreError) {
         let (header, rest) = notification.bytes.partsOfJWS
-        var headerID = SQLValue.null
-        if let header { headerID = .integer(try self.headerID(header)) }
+        let headerID = SQLValue(try header.map { header throws(StoreError) in try self.headerID(header) })
         try session.execute(
             """
             INSERT INTO notifications (realm, uuid, type, subtype, signed_at, received_at, customer, header, bytes)
@@ -89,12 +88,9 @@ extension DatabaseTransaction {
 
 extension StoredNotification {
     fileprivate init(_ row: SQLRow) throws(StoreError) {
-        let code = try row.integer(0)
-        guard let realm = UInt8(exactly: code).flatMap({ Realm(code: $0) }) else {
-            throw .damaged("no realm has the number \(code)")
-        }
         self.init(
-            realm: realm, uuid: try row.text(1), type: try row.text(2), subtype: try row.textIfPresent(3),
-            signedDate: try row.instantIfPresent(4), bytes: (try row.bytesIfPresent(5) ?? []) + (try row.bytes(6)))
+            realm: try row.coded(0, "realm", Realm.init(code:)), uuid: try row.text(1), type: try row.text(2),
+            subtype: try row.textIfPresent(3), signedDate: try row.instantIfPresent(4),
+            bytes: (try row.bytesIfPresent(5) ?? []) + (try row.bytes(6)))
     }
 }

@@ -17,7 +17,7 @@ extension DatabaseTransaction {
         guard !names.isEmpty else { return }
         // The message about an erasure contains no user's ID.
         let users = try customer.map { customer throws(StoreError) in
-            message.kind == .customerErased ? [] : try userIDs(of: customer.id)
+            message.kind == .customerErased ? [] : try self.users(of: customer.id)
         }
         let id = SQLValue(message.kind == .customerErased ? nil : customer?.id)
         let number = try session.insert(
@@ -54,11 +54,6 @@ extension DatabaseTransaction {
             [.integer(message), .text(endpoint), customer, .integer(isBulk ? 1 : 0), milliseconds, milliseconds])
     }
 
-    /// The IDs by which the app's server knows the customer.
-    private func userIDs(of customer: Int64) throws(StoreError) -> [String] {
-        try users(of: customer)
-    }
-
     func hasMessages(before: Date) throws(StoreError) -> Bool {
         try session.row(
             "SELECT 1 FROM outbox WHERE created_at < $1 LIMIT 1", [.integer(before.millisecondsSince1970)]) != nil
@@ -66,13 +61,12 @@ extension DatabaseTransaction {
 
     /// Removes at most `limit` messages from before an instant that no endpoint waits for. Returns how many.
     func pruneMessages(before: Date, limit: Int) throws(StoreError) -> Int {
-        let ids = try session.rows(
+        let ids = try session.integers(
             """
             SELECT id FROM outbox WHERE created_at < $1 AND NOT EXISTS (
                 SELECT 1 FROM deliveries WHERE message = outbox.id AND next_at IS NOT NULL
             ) ORDER BY created_at LIMIT $2
-            """, [.integer(before.millisecondsSince1970), SQLValue(limit)]
-        ).map { row throws(StoreError) in try row.integer(0) }
+            """, [.integer(before.millisecondsSince1970), SQLValue(limit)])
         try removeMessages(ids)
         return ids.count
     }
@@ -121,13 +115,5 @@ extension [String] {
     var json: String {
         // An array of strings always encodes.
         (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "[]"
-    }
-
-    init(json: String) throws(StoreError) {
-        do {
-            self = try JSONDecoder().decode([String].self, from: Data(json.utf8))
-        } catch {
-            throw .damaged("the users of a message aren't a list of strings")
-        }
     }
 }

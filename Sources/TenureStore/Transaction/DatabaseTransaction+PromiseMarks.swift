@@ -48,10 +48,9 @@ extension DatabaseTransaction {
     func oldMarks(limit: Int) throws(StoreError) -> [Int64] {
         try session.allowLongStatements()
         let current = try progress(Self.markName).flatMap { Int64($0) } ?? 0
-        return try session.rows(
+        return try session.integers(
             "SELECT id FROM promises WHERE ending IS NOT NULL AND ending <> $1 AND ending <> $2 LIMIT $3",
-            [.integer(current), .integer(try unfinishedPublication()?.mark ?? 0), SQLValue(limit)]
-        ).map { row throws(StoreError) in try row.integer(0) }
+            [.integer(current), .integer(try unfinishedPublication()?.mark ?? 0), SQLValue(limit)])
     }
 
     func removeMarks(of promises: [Int64]) throws(StoreError) {

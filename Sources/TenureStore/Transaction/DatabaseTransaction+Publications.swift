@@ -62,11 +62,6 @@ extension DatabaseTransaction {
                 request: request, survey: survey, formerVersion: former.version, changed: changes.customers))
     }
 
-    /// Returns a customer that changed since the survey. Returns nil if there is nothing to evaluate.
-    func changedCustomer(_ id: Int64, in pending: PendingPublication) throws(StoreError) -> SurveyedCustomer? {
-        try surveyed(id, restoringAfter: pending.request.restoringAfter)
-    }
-
     /// Puts the policy into effect. From now on, marked promises count as ended, and those that a rollback restores
     /// count again. `Store.finishPublication` writes the rows of these promises later.
     func publish(_ pending: PendingPublication) throws(StoreError) -> PublicationOutcome {
@@ -127,18 +122,13 @@ extension DatabaseTransaction {
             FROM publications \(condition)
             """, arguments
         ).map { row throws(StoreError) in
-            let name = try row.text(2)
-            guard let action = StoredPublication.Action(rawValue: name) else {
-                throw .damaged("a publication has the unknown action `\(name)`")
-            }
-            var counts = StoredPublication.Counts()
-            counts.customers = Int(clamping: try row.integer(8))
-            counts.gaining = Int(clamping: try row.integer(9))
-            counts.losing = Int(clamping: try row.integer(10))
-            counts.ended = Int(clamping: try row.integer(11))
-            counts.restored = Int(clamping: try row.integer(12))
+            let counts = StoredPublication.Counts(
+                customers: Int(clamping: try row.integer(8)), gaining: Int(clamping: try row.integer(9)),
+                losing: Int(clamping: try row.integer(10)), ended: Int(clamping: try row.integer(11)),
+                restored: Int(clamping: try row.integer(12)))
             return StoredPublication(
-                id: try row.integer(0), version: try row.integer(1), action: action, at: try row.instant(3),
+                id: try row.integer(0), version: try row.integer(1),
+                action: try row.named(2, "a publication has the unknown action"), at: try row.instant(3),
                 actor: try row.text(4), author: try row.textIfPresent(5), reason: try row.textIfPresent(6),
                 rehearsal: try row.textIfPresent(7), counts: counts)
         }

@@ -23,13 +23,10 @@ extension DatabaseTransaction {
             "SELECT entitlement, kind, at, until, reason, actor FROM support_grants WHERE customer = $1 ORDER BY id",
             [.integer(customer)]
         ).map { row throws(StoreError) in
-            let name = try row.text(1)
-            guard let kind = SupportGrant.Kind(rawValue: name) else {
-                throw .damaged("no support grant has the kind `\(name)`")
-            }
-            return StoredSupportGrant(
+            StoredSupportGrant(
                 grant: SupportGrant(
-                    kind, of: try row.text(0), date: try row.instant(2), until: try row.instantIfPresent(3)),
+                    try row.named(1, "no support grant has the kind"), of: try row.text(0), date: try row.instant(2),
+                    until: try row.instantIfPresent(3)),
                 reason: try row.textIfPresent(4), actor: try row.textIfPresent(5))
         }
     }

@@ -85,15 +85,14 @@ extension DatabaseTransaction {
         // The last piece of an unfinished update makes earlier rows count.
         var changed = Set(position.unfinished)
         for table in Self.factTables {
-            let rows = try session.rows(
+            let customers = try session.integers(
                 "SELECT DISTINCT customer FROM \(table) WHERE id > $1 AND customer IS NOT NULL",
                 [.integer(position.last[table] ?? 0)])
-            for row in rows { changed.insert(try row.integer(0)) }
+            changed.formUnion(customers)
         }
         for (table, column) in [(Self.customersTable, "id"), (Self.departuresTable, "departed")] {
-            let rows = try session.rows(
-                "SELECT \(column) FROM \(table) WHERE id > $1", [.integer(position.last[table] ?? 0)])
-            for row in rows { changed.insert(try row.integer(0)) }
+            let last = SQLValue.integer(position.last[table] ?? 0)
+            changed.formUnion(try session.integers("SELECT \(column) FROM \(table) WHERE id > $1", [last]))
         }
         let customers = Set(try roots(of: changed).values)
         // The verdicts on these are no longer valid, including those on members that were merged in the meantime.

@@ -61,8 +61,8 @@ extension DatabaseTransaction {
 
     /// The members that the artifacts of an unbound customer name, by number.
     func links(of unbound: Int64) throws(StoreError) -> [Int64] {
-        try session.rows("SELECT customer FROM unbound_links WHERE unbound = $1 ORDER BY customer", [.integer(unbound)])
-            .map { row throws(StoreError) in try row.integer(0) }
+        try session.integers(
+            "SELECT customer FROM unbound_links WHERE unbound = $1 ORDER BY customer", [.integer(unbound)])
     }
 
     /// The customers that the artifacts of an unbound customer name.
@@ -90,7 +90,7 @@ extension DatabaseTransaction {
 
     /// Unbound customers with the same leading artifact, the oldest first.
     private func unboundCustomers(of shown: Substring, in realm: Realm) throws(StoreError) -> [Int64] {
-        try session.rows(
+        try session.integers(
             // Selects a range of the index: values that begin with `shown` and a space, which `!` follows in ASCII.
             """
             SELECT customer FROM identities WHERE realm = $1 AND kind = $2 AND value >= $3 AND value < $4
@@ -98,7 +98,6 @@ extension DatabaseTransaction {
             """,
             [
                 SQLValue(realm.code), SQLValue(Identity.Kind.unbound.rawValue), .text(shown + " "), .text(shown + "!"),
-            ]
-        ).map { row throws(StoreError) in try row.integer(0) }
+            ])
     }
 }

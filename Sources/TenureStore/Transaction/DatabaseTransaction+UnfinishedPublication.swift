@@ -46,12 +46,11 @@ extension DatabaseTransaction {
     /// numbers.
     func customers(awaiting unfinished: UnfinishedPublication) throws(StoreError) -> [SizedCustomer] {
         try session.allowLongStatements()
-        let members = try session.rows(
+        let members = try session.integers(
             """
             SELECT customer FROM promises WHERE ended_by > $1 AND ended_by < $2
             UNION SELECT customer FROM promises WHERE ending = $3
-            """, [.integer(unfinished.restoringAfter), .integer(unfinished.publication), .integer(unfinished.mark)]
-        ).map { row throws(StoreError) in try row.integer(0) }
+            """, [.integer(unfinished.restoringAfter), .integer(unfinished.publication), .integer(unfinished.mark)])
         return try sizes(of: Set(try roots(of: Set(members)).values).sorted())
     }
 

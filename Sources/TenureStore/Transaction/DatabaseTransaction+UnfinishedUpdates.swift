@@ -39,9 +39,7 @@ extension DatabaseTransaction {
 
     /// The members with artifacts of unfinished updates, which may count soon.
     func membersOfUnfinishedUpdates() throws(StoreError) -> [Int64] {
-        try session.rows("SELECT DISTINCT customer FROM unfinished_updates").map { row throws(StoreError) in
-            try row.integer(0)
-        }
+        try session.integers("SELECT DISTINCT customer FROM unfinished_updates")
     }
 
     /// Some of the erased customers and of the updates that will never be finished; nil if nothing is left.

@@ -117,16 +117,12 @@ extension DatabaseTransaction {
             if identity.kind != .appTransactionID {
                 // An app transaction's ID belongs to one account. A new one isn't about a customer who has another one,
                 // even if they share a device.
-                if leadsWithAccount, try hasAppTransactionID(found.id) { continue }
+                if leadsWithAccount, try hasAppTransactionID(among: try group(of: found.id)) { continue }
                 guard acquisition?.mayBelong(to: found) ?? true else { continue }
             }
             known.append(found)
         }
         return (known, named.unknown)
-    }
-
-    private func hasAppTransactionID(_ customer: Int64) throws(StoreError) -> Bool {
-        try hasAppTransactionID(among: try group(of: customer))
     }
 
     func hasAppTransactionID(among group: [Int64]) throws(StoreError) -> Bool {

@@ -63,8 +63,4 @@ package struct CustomerDetails: Sendable {
     /// The number after which the next page of unbound customers begins; nil on the last page.
     package var nextUnbound: Int64?
     package var audit: [AuditEntry] = []
-
-    init(_ customer: Customer) {
-        self.customer = customer
-    }
 }

@@ -80,15 +80,6 @@ extension CustomerFacts {
 }
 
 extension AcquisitionKey {
-    fileprivate init(of proof: AppProof) {
-        var (account, download): (String?, String?) = (nil, nil)
-        switch proof.id {
-        case .appTransaction(let id): account = id
-        case .download(let id): download = id
-        case nil: break
-        }
-        self.init(appTransactionID: account, downloadID: download, originalPurchaseDate: proof.originalPurchaseDate)
-    }
 
     fileprivate var id: AcquisitionID? {
         appTransactionID.map { .appTransaction($0) } ?? downloadID.map { .download($0) }

@@ -10,8 +10,6 @@ struct CustomerPage: Sendable {
         let end: Int
     }
 
-    init() {}
-
     mutating func add(realm: UInt8, publicID: some Collection<UInt8>, facts: some Collection<UInt8>) {
         bytes.append(contentsOf: publicID)
         let nameEnd = bytes.count

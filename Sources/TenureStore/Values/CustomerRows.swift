@@ -14,19 +14,4 @@ package struct CustomerRows: Sendable {
     package let purchasesAreComplete: Bool
     /// Whether the customer is unbound.
     package let isUnbound: Bool
-
-    init(
-        customer: Customer, artifacts: [(artifact: Artifact, receivedAt: Date)],
-        notifications: [(notification: StoredNotification, receivedAt: Date)] = [], promises: [StoredPromise],
-        support: [StoredSupportGrant], events: [StoredEvent], purchasesAreComplete: Bool, isUnbound: Bool = false
-    ) {
-        self.customer = customer
-        self.artifacts = artifacts
-        self.notifications = notifications
-        self.promises = promises
-        self.support = support
-        self.events = events
-        self.purchasesAreComplete = purchasesAreComplete
-        self.isUnbound = isUnbound
-    }
 }

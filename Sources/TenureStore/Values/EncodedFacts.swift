@@ -5,25 +5,12 @@ struct EncodedFacts: Sendable {
     let facts: CustomerFacts
     let bytes: [UInt8]
 
-    init(_ facts: CustomerFacts) {
+    /// - Parameter bytes: the encoding from which the facts were decoded; nil if they must be encoded.
+    init(_ facts: CustomerFacts, bytes: [UInt8]? = nil) {
         self.facts = facts
-        bytes = facts.encoded
-    }
-
-    /// - Parameter bytes: the encoding from which the facts were decoded.
-    init(_ facts: CustomerFacts, bytes: [UInt8]) {
-        self.facts = facts
-        self.bytes = bytes
+        self.bytes = bytes ?? facts.encoded
     }
 
     /// Compares the encodings, which is faster than decoding and comparing thousands of purchases.
-    func hasSameBytes(as other: [UInt8]) -> Bool {
-        guard bytes.count == other.count else { return false }
-        return bytes.withUnsafeBytes { ours in
-            other.withUnsafeBytes { theirs in
-                guard let ours = ours.baseAddress, let theirs = theirs.baseAddress else { return true }
-                return memcmp(ours, theirs, bytes.count) == 0
-            }
-        }
-    }
+    func hasSameBytes(as other: [UInt8]) -> Bool { bytes.hasSameBytes(as: other[...]) }
 }

@@ -143,22 +143,16 @@ package struct PlainFacts {
     ) -> Bool {
         var isSame = false
         if let account, let mine = self.account {
-            guard Self.areEqual(account, mine) else { return false }
+            guard account.hasSameBytes(as: mine) else { return false }
             isSame = true
         }
         if let download, let mine = self.download {
-            guard Self.areEqual(download, mine) else { return false }
+            guard download.hasSameBytes(as: mine) else { return false }
             isSame = true
         }
         if isSame { return true }
         guard let date, let purchaseDate else { return false }
         return abs(date.timeIntervalSince(purchaseDate)) <= Tolerance.seconds
-    }
-
-    private static func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
-        guard left.count == right.count else { return false }
-        guard let first = left.baseAddress, let second = right.baseAddress else { return true }
-        return memcmp(first, second, left.count) == 0
     }
 
     // MARK: The key

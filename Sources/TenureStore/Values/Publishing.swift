@@ -190,11 +190,6 @@ struct PendingPublication: Sendable {
     let formerVersion: Int64
     /// Customers that changed since the survey, without a verdict.
     let changed: [Int64]
-
-    /// Sets the verdict on a changed customer.
-    mutating func update(_ surveyed: SurveyedCustomer, _ verdict: PublicationVerdict) {
-        survey.update(surveyed, verdict)
-    }
 }
 
 enum PreparedPublication: Sendable {

@@ -41,12 +41,4 @@ package struct SentEntitlements: Sendable, Hashable {
         // Strings, integers and Booleans always encode.
         return (try? encoder.encode(rights)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
-
-    init(json: String) throws(StoreError) {
-        do {
-            rights = try JSONDecoder().decode([String: Right].self, from: Data(json.utf8))
-        } catch {
-            throw .damaged("the sent entitlements of a customer are unreadable")
-        }
-    }
 }

@@ -35,8 +35,6 @@ package struct StoredPublication: Sendable, Hashable {
         package var ended = 0
         /// Promises that an earlier publication ended, and that count again.
         package var restored = 0
-
-        init() {}
     }
 
     init(

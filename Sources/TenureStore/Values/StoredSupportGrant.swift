@@ -6,10 +6,4 @@ package struct StoredSupportGrant: Sendable, Hashable {
     package let reason: String?
     /// The name of the admin key.
     package let actor: String?
-
-    package init(grant: SupportGrant, reason: String? = nil, actor: String? = nil) {
-        self.grant = grant
-        self.reason = reason
-        self.actor = actor
-    }
 }

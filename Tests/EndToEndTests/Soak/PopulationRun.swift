@@ -1,3 +1,4 @@
+import ArgumentParser
 import CommandRunner
 import Foundation
 import LocalAppStore
@@ -142,7 +143,7 @@ struct PopulationRun {
 
     /// Makes the App Store's servers reject the next requests with retryable errors.
     private func injectFaults(at port: Int) async throws {
-        let options = LocalStoreOptions(url: "http://127.0.0.1:\(port)")
+        let options = try LocalStoreOptions.parse(["--store", "http://127.0.0.1:\(port)"])
         for code in [5_000_001, 4_290_000] {
             _ = try await options.send(
                 "POST", "/control/fault", Array(#"{"code": \#(code), "requests": 2}"#.utf8))

@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
+import StoreContract
 import TenureAPI
 import TenureAppStore
 import TenureCore

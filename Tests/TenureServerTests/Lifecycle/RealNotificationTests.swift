@@ -1,4 +1,5 @@
 import Foundation
+import StoreContract
 import TenureAppStore
 import TenureCore
 import TenureJSON
