@@ -9,7 +9,7 @@ extension Tenure {
         /// The name of the entitlement in the policy.
         public let entitlement: String
         /// The outcome. It is `denied` only if the device or the service has read everything that could grant the
-        /// entitlement. If something couldn't be read, it is `undetermined`.
+        /// entitlement. If nothing grants it and something couldn't be read, it is `undetermined`.
         public let outcome: Decision.Outcome
         /// When a granted right ends. Nil if it is permanent.
         public let until: Date?
@@ -48,10 +48,10 @@ extension Tenure {
             case policyUnusable
             /// The service responded, but without a valid signature by its key.
             case unsigned
-            /// With `Tenure.registered`, the app registered that customers who got the app in this version, or by
-            /// this date, have the entitlement.
+            /// With `Tenure.register(entitlement:versions:purchasedBefore:on:)`, the app registered that customers who
+            /// got the app in this version, or before a date, have the entitlement.
             case registeredVersion
-            /// With `Tenure.registered`, the app registered the entitlement only for other versions and dates.
+            /// With `Tenure.register(…)`, the app registered the entitlement only for other versions and dates.
             case notRegistered
         }
 

@@ -50,10 +50,10 @@ public final class Tenure: Sendable {
 
     /// Returns whether the customer may use the entitlement now.
     ///
-    /// A known right is returned immediately. Otherwise the call waits until the client has read the App Store and the
-    /// service, for at most 15 seconds after the app's start. If a denial is older than a minute, the call checks it
-    /// again, which takes 2 seconds at most. The call never throws and never shows a sign-in. While the decision is
-    /// undetermined, the policy's `whileUndetermined` applies.
+    /// A known right is returned immediately. Otherwise the call waits until the first search after the start has
+    /// ended, or for a new search if a right has ended, for at most 15 seconds. If a denial is older than a minute, the
+    /// call checks it again, which takes 2 seconds at most. The call never throws and never shows a sign-in. While the
+    /// decision is undetermined, the policy's `whileUndetermined` applies.
     nonisolated(nonsending) public func allows(_ entitlement: String) async -> Bool {
         if case .yes = state.verdict(on: entitlement) { return true }
         await settle(entitlement)

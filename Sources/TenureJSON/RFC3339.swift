@@ -6,7 +6,7 @@ extension Date {
     /// Reads `2015-06-10T18:00:00Z`.
     ///
     /// The time zone is required: `Z`, `+02:00`, or `+0200` as in Xcode's receipts. Seconds are optional. A fraction is
-    /// rounded to milliseconds. Nil for any other text, and for dates outside the years 0 to 9999 in UTC.
+    /// truncated to milliseconds. Nil for any other text, and for dates outside the years 0 to 9999 in UTC.
     package init?(rfc3339 text: some StringProtocol) {
         self.init(rfc3339: Array(text.utf8))
     }

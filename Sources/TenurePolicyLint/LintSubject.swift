@@ -149,7 +149,7 @@ struct LintSubject: Sendable {
         return byBoth.filter { !byDate.contains($0) }
     }
 
-    /// Returns the same for a customer who got a release while it was on sale.
+    /// Returns the first such entitlements that a customer gets who got a release while it was on sale.
     func extraEntitlements(_ release: Release, on platform: LintPlatform) -> [String] {
         guard let number = release.originalAppVersion else { return [] }
         let sale = platform.sale(of: release)

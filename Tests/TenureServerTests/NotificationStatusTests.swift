@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func `the response to a notification asks for it again after too many unknown signers`() async throws {
-        // The unknown signers have used up the time for verification, so a genuine new signer is refused, too.
+        // The budget for checking unknown signers is empty, so a genuine new signer is refused, too.
         let sound = Array(try Self.jws().utf8)
         try await withServiceTestBed { testBed in
             let cache = ChainCache(

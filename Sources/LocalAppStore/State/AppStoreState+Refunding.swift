@@ -88,7 +88,7 @@ extension AppStoreState {
         tell(.refundReversed, of: transactions[transaction.index])
     }
 
-    /// Sends a notification about a transaction, with its subscription in the current state.
+    /// Sends a notification about the disputed transaction, with the current state of its subscription.
     private mutating func tell(
         _ type: NotificationType, of transaction: StoreTransaction, reason: ConsumptionRequestReason? = nil
     ) {

@@ -2,8 +2,8 @@ import Foundation
 
 /// Events that happen by themselves at an instant. Events of one instant happen in the order in which they were scheduled.
 struct ScheduledEvents: Sendable {
-    /// An event, with the transaction for which it was scheduled. If the subscription has another one by then, the event
-    /// is skipped.
+    /// An event. Events of a subscription name the transaction for which they were scheduled. They are skipped if the
+    /// subscription has changed since.
     enum Event: Sendable, Hashable {
         /// A subscription is charged shortly before its period ends.
         case renewal(subscription: Int, transaction: Int)

@@ -13,7 +13,7 @@ struct StoreIDs: Sendable {
 
     init(seed: String, environment: AppStoreEnvironment) {
         self.seed = seed
-        // Different seeds have IDs that are at least a billion apart.
+        // The seed selects one of 256 ranges of IDs, a billion apart, so different seeds rarely share IDs.
         let place = Int(Self.hash("ids \(seed)")[0]) * 1_000_000_000
         firstTransaction = (environment.isProduction ? 410_000_000_000_000 : 2_000_000_000_000_000) + place + 1
         firstAppTransaction = 704_000_000_000_000_000 + place + 1

@@ -17,7 +17,7 @@ extension Tenure.Distribution {
 
     #if !os(Linux)
         private static func of(_ bundle: Bundle) -> Tenure.Distribution {
-            // Setapp's builds have `setapp` in the bundle ID, and Setapp's public key in the bundle.
+            // Setapp's builds have a bundle ID that ends in `-setapp`, or contain Setapp's public key.
             if bundle.bundleIdentifier?.hasSuffix("-setapp") == true
                 || bundle.url(forResource: "setappPublicKey", withExtension: "pem") != nil
             {

@@ -23,7 +23,8 @@ extension Tenure {
         ///
         /// - Parameter options: passed to StoreKit unchanged. Tenure never adds an `appAccountToken`.
         /// - Throws: StoreKit's own errors; `Error.unverified` if StoreKit couldn't verify the transaction, which then
-        ///   stays unfinished; `Error.purchasesUnavailable` if this copy of the app can't make purchases.
+        ///   stays unfinished; `Error.purchasesUnavailable` if this process can't make purchases. Only the app itself
+        ///   can, in a copy from the App Store, TestFlight or Xcode.
         @MainActor
         public func purchase(
             _ product: Product, options: Set<Product.PurchaseOption> = []

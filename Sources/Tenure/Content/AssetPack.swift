@@ -19,7 +19,7 @@ extension Tenure {
             case available(size: Int64)
             /// The download waits for something, and then continues by itself.
             case waiting(Wait)
-            /// This process, or an extension of the app, is downloading the pack.
+            /// This process, or another process of the app, is downloading the pack.
             case downloading(Progress)
             /// The app paused the download. `resume()` continues it.
             case paused

@@ -46,7 +46,8 @@ package struct Setup: Sendable {
     var network: @Sendable () -> AsyncStream<NetworkCondition> = NetworkCondition.ofThisDevice
     /// Returns the number of free bytes in a folder. Nil if it isn't known.
     package var freeSpace: @Sendable (_ folder: String) -> Int64? = { Disk.freeSpace(in: $0) }
-    /// The system's downloads while the app isn't in the foreground. Nil if the platform has no background downloads.
+    /// The system's downloads while the app isn't in the foreground. Nil if the system downloads nothing: on macOS and
+    /// Linux, in extensions, App Clips and companion watch apps, and without content sources.
     package var background: (any BackgroundDownloads)?
     /// Why an option is invalid. Nil if all are valid.
     var optionsError: Tenure.Error?
@@ -57,7 +58,7 @@ package struct Setup: Sendable {
     /// How long `purchase` waits for the service, in seconds. After that, the request continues in the background.
     var purchaseTimeout: Double = 5
 
-    /// The storage of the state. Setting it uses no private state to be moved, and no file for the grace period.
+    /// The storage of the state. Setting it also sets the former storage and the file for the grace period to nil.
     package var storage: any StateStorage {
         get { location.storage }
         set { location = StateLocation(newValue) }
@@ -76,7 +77,7 @@ package struct Setup: Sendable {
 }
 
 extension Setup {
-    /// Calls the App Store with a timeout. Returns nil without a call if `isWanted` is false.
+    /// Calls the App Store with a timeout. Returns nil without a call if `isAsked` is false.
     func attempt<Value: Sendable>(
         _ isAsked: Bool = true, _ call: @escaping @Sendable (any AppStoreAccess) async throws -> Value
     ) async -> Result<Value, any Error>? {

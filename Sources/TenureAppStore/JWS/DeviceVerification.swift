@@ -25,7 +25,8 @@ public struct DeviceVerification: Sendable, Hashable {
         self.nonce = uuid
     }
 
-    /// Whether the artifact was signed for the device with this `AppStore.deviceVerificationID`.
+    /// Whether the artifact was signed for the device with this `AppStore.deviceVerificationID`. The sender claims this
+    /// ID, so it isn't verified.
     public func matches(deviceVerificationID: UUID) -> Bool {
         hash == Self.hash(nonce: nonce, deviceVerificationID: deviceVerificationID)
     }

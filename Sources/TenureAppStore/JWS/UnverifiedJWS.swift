@@ -2,7 +2,7 @@ public import Foundation
 import TenureCore
 public import TenureJSON
 
-/// A JWS that was parsed but not verified. Use it only to show its contents.
+/// A JWS that was parsed but not verified. It proves nothing: use it to show, search or sort, never as evidence.
 public struct UnverifiedJWS: Sendable, Hashable {
     /// The kind, recognized by the keys of the payload. Nil if it isn't recognized.
     public let kind: JWSKind?

@@ -62,7 +62,7 @@ enum ReceiptValue {
         self = .malformed
     }
 
-    /// Whether the tag is one of the two kinds of text. Both are accepted for any text attribute.
+    /// Whether the tag is UTF8String, IA5String or PrintableString. All three are accepted for any text attribute.
     private static func isText(_ tag: UInt8) -> Bool {
         tag == BERTag.utf8String || tag == BERTag.ia5String || tag == BERTag.printableString
     }

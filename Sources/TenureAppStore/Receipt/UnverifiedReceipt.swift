@@ -1,4 +1,4 @@
-/// An app receipt that was parsed but not verified. Use it only to show a rejected receipt.
+/// An app receipt that was parsed but not verified, to show it or to search for its IDs. It can't become evidence.
 public struct UnverifiedReceipt: Sendable, Hashable {
     /// The contents of the receipt. Their signature isn't verified.
     public let payload: ReceiptPayload

@@ -93,7 +93,8 @@ struct PublishingOptions: ParsableArguments {
     }
 
     private func advice(on found: RehearsalAnswer, isRollback: Bool) -> [String] {
-        // A rollback needs no --give-to, because it only restores rights.
+        // A rollback needs no --give-to: gains aren't limited, because its purpose is to give back what a publication
+        // took.
         let given = found.gaining > 0 && !isRollback ? ["--give-to \(found.gaining)"] : []
         let held = found.losing - found.losingWithPromises
         var lines: [String] = []

@@ -99,7 +99,7 @@ actor OwnService: EntitlementService {
 
     // MARK: Runs of the service
 
-    /// Runs the service once after the other, on the same port and with the same database.
+    /// Runs the service again after each restart, on the same port and with the same database.
     private func live(_ configuration: ServiceConfiguration) async throws {
         var configuration = configuration
         let adminKey = configuration.adminKey

@@ -41,7 +41,7 @@ struct TrustOptions: ParsableArguments {
         environment.isEmpty ? [.production, .sandbox] : environment.map(\.environment)
     }
 
-    /// The value of one `--trust`: a path, with the environment if it is for only one.
+    /// One `--trust`: a path, and the environment if it is for one only.
     private struct Named {
         let environment: AppStoreEnvironment?
         let path: String

@@ -46,7 +46,8 @@ struct Endings {
 
     /// Returns when the right of someone who buys the app at this time ends: `.some(nil)` if never.
     ///
-    /// Nil if the purchase may be in an era that isn't honored. In a changeover window, both eras must be honored.
+    /// Nil if the purchase may be in an era that isn't honored. In a changeover window, all possible eras must be
+    /// honored, on every possible platform (Rule C3).
     private func end(ofBuyingAt date: Date, _ entitlement: Entitlement) -> Date?? {
         var end: Date??
         for timeline in timelines {

@@ -61,7 +61,8 @@ enum Finding: Sendable, Hashable {
     case dateBeforeVersion
     /// Date and version prove different eras, and the version decides (Rule C2).
     case versionAuthoritative
-    /// Date and version prove different eras, and neither decides.
+    /// Date and version prove different eras, and neither proof settles it: both proofs' eras are possible, or the
+    /// date's if the eras are mixed (Rule C1).
     case contradiction
     case preorder(Date)
     case testEnvironment

@@ -36,7 +36,7 @@ extension Honor {
         switch end {
         case .known(let date): return .known(min(date, until))
         case .never: return .known(until)
-        // The honor ends at `until` at the latest. Its other end is unknown and may be earlier.
+        // The honor ends at `until` at the latest. The end by its length is unknown and may be earlier.
         case .unknown: return until <= now ? .known(until) : .unknown
         }
     }

@@ -28,7 +28,7 @@ public struct Entitlement: Sendable, Hashable {
     public let title: Title?
     /// The products that grant it; empty if only eras do.
     public let products: [Product]
-    /// The eras that give the entitlement to their customers, with limits. Nil if no era gives it.
+    /// The honored eras, with their limits. Nil if no era gives the entitlement.
     public let honors: [Honor]?
     /// How customers without the entitlement may try it; nil if they can't.
     public let trial: Trial?

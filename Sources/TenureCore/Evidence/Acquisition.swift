@@ -150,8 +150,8 @@ extension AppProof {
     /// An artifact without a signing date counts as the oldest.
     fileprivate var signingOrder: Date { signedDate ?? .distantPast }
 
-    /// Sorts by signing date, the earliest first. Artifacts that were signed at the same time are sorted by content, so
-    /// that the order in which they were received doesn't matter.
+    /// Sorts by signing date, the earliest first. Artifacts without one come last. Artifacts that were signed at the
+    /// same time are sorted by content, so that the order in which they were received doesn't matter.
     static func areInSigningOrder(_ left: AppProof, _ right: AppProof) -> Bool {
         let signings = (left.signedDate ?? .distantFuture, right.signedDate ?? .distantFuture)
         if signings.0 != signings.1 { return signings.0 < signings.1 }

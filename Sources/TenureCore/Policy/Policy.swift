@@ -31,7 +31,8 @@ public struct Policy: Sendable, Hashable {
 
     /// What `allows` returns while a decision is undetermined.
     public enum WhileUndetermined: Sendable, Hashable {
-        /// `true`, for this number of seconds after the app's first start on the device.
+        /// `true`, for this number of seconds since the customer was first seen: on a device since the app's first
+        /// start, in the service since the customer was created.
         case allow(TimeInterval)
         case deny
     }
@@ -40,7 +41,7 @@ public struct Policy: Sendable, Hashable {
     public enum TestEnvironments: String, Sendable, Hashable, CaseIterable {
         /// Nothing. App Review and TestFlight see the app as new customers do.
         case newCustomer
-        /// What the oldest honored era gives. Testers see the app as its first customers do.
+        /// What the oldest honored era gives. Testers see the app as customers of that era do.
         case owner
         case undetermined
     }

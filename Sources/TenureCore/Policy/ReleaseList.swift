@@ -80,7 +80,7 @@ struct ReleaseList {
         return releases.enumerated().map { position, release in
             let entry = Entry(release, position: position)
             guard let version = entry.version else { return entry }
-            // This applies only to the first entry of a version.
+            // An undated entry takes the date of the beginning only if it is its version's first.
             let isBegun = begun.contains(version)
             if entry.isDated { begun.insert(version) }
             guard let change = changes[version] else { return entry }

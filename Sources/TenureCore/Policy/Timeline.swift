@@ -168,7 +168,8 @@ package struct Timelines: Sendable {
     }
 
     /// Rule A3: returns the timelines of the platforms on which the app can have been acquired. If the artifact names
-    /// no platform, every platform in the policy is possible.
+    /// no platform, every platform in the policy is possible. A platform without boundaries in the policy separates
+    /// nothing.
     package func possible(for platform: Platform?) -> [Timeline] {
         guard let platform else { return known }
         return lists[platform.ordinal]

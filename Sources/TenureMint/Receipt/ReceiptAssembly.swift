@@ -49,7 +49,7 @@ struct ReceiptAssembly {
     var signer: ParsedCertificate
     var key: AuthorityKey
     var style: ReceiptStyle
-    /// The digest's algorithm to write, if it differs from the one that is used.
+    /// The algorithms of digest and signature to write, if they differ from those that are used.
     var digestOID: [UInt8]?
     var signatureOID: [UInt8]?
     var hasNullParameters = true

@@ -12,7 +12,7 @@ struct JSONDocument {
     ) throws(PolicyFileError) -> (root: DocumentNode, mistakes: [PolicyFileMistake]) {
         let bytes = Array(source.text.utf8)
         do {
-            // Accept repeated keys here: `DocumentNode.mapping` reports all of them with their positions.
+            // Accept repeated keys and NUL here: `DocumentNode.mapping` reports them with their positions.
             var document = JSONDocument(
                 tape: try JSONTape(bytes, options: [.duplicateNames, .nul]),
                 positions: SourcePositions(bytes, fileName: source.fileName))

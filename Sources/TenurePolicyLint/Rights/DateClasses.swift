@@ -16,7 +16,7 @@ struct DateClasses {
 
     let classes: [Class]
 
-    /// The smallest step after an end, which is inclusive. The App Store's dates have milliseconds.
+    /// The step after an inclusive end, which includes the tolerance. The App Store's dates have milliseconds.
     private static let afterwards: TimeInterval = 0.001
 
     /// - Parameter now: the current time. No purchase date is later.
@@ -71,7 +71,7 @@ struct DateClasses {
         let dated = classes.count - 1
         var words = runs.map { run -> String in
             let from = classes[run.lowerBound].from
-            // The last class has no end.
+            // The last class reaches to the present, so the message names no end.
             let until = run.upperBound == dated - 1 ? nil : classes[run.upperBound].until
             switch (from, until) {
             case (nil, nil): return "on any known date"

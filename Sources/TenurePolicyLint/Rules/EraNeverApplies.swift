@@ -2,8 +2,9 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Reports an era without customers: it ends where it begins. For example, the middle of three eras has the same
-/// beginning as the last one.
+/// Reports an era that ends where it begins, that can't be separated from the next one (same version, no date), or that
+/// is before the first era on all platforms. For example, the middle of three eras has the same beginning as the last
+/// one.
 extension LintRule {
     static let eraNeverApplies = LintRule(
         "era-never-applies", .warning, "an era that can have no customers, or can't be separated from the next one",

@@ -3,8 +3,8 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Reports a paid release that was still on sale after the next era had begun. Everyone who got it after the price fell
-/// has a paid build without having paid.
+/// Reports a release that was still on sale after the next era had begun, if its version gives entitlements that the
+/// date doesn't.
 extension LintRule {
     static let soldAcrossChange = LintRule(
         "sold-across-change", .error, "a release that stayed on sale beyond the beginning of the next era",

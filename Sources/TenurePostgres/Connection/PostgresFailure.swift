@@ -25,7 +25,7 @@ struct PostgresFailure: Error {
         let detail = message.trimmed
         switch state {
         case "40001", "40P01": self.init(.busy, remedy: .repeatTransaction)
-        // The tables of a cached plan changed, or a pooler has no such prepared statement or has it already.
+        // A cached plan is outdated, or the pooler lacks a prepared statement or already has one of that name.
         case "0A000" where detail.contains("cached plan"), "26000", "42P05":
             self.init(.failed(detail), remedy: .repeatTransaction)
         case "55P03", "57014": self.init(.busy)

@@ -148,7 +148,8 @@ extension PostgresWorkersState {
     enum Next {
         case run(lane: Int, PostgresAddress, number: UInt64, PostgresJob)
         case connect(PostgresCluster)
-        /// Nothing to do. Until then, the connection stays open; nil if another timer is running already.
+        /// Nothing to do. `until` is when to check idle connections. Nil if the worker has no connection, or if another
+        /// timer is running.
         case rest(until: ContinuousClock.Instant?)
         case end
     }

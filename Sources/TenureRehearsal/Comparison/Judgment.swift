@@ -4,7 +4,7 @@ package import TenureCore
 ///
 /// Every rehearsal uses the same function. So a file, a database and a publication give the same numbers.
 package struct Judgment: Sendable, Hashable {
-    /// The verdicts of the policies without promises. A promise is used only if the old policy doesn't grant the right.
+    /// The verdicts of the policies as written. A promise is used only if the old policy doesn't grant the right.
     /// Otherwise the new policy would seem to end a right that an earlier version had already ended.
     package let written: [Verdict]
     /// The verdicts if every promise is kept.

@@ -1,4 +1,4 @@
-/// Counts how many customers have the same plain facts (are of one *kind*). The counts of all pages are added to a
+/// Counts customers by kind. Customers with equal plain facts are of one kind. The counts of all pages are added to a
 /// tally at the end.
 struct CountedKinds: Sendable {
     private(set) var known = KnownVerdicts()

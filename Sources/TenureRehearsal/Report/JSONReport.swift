@@ -177,7 +177,7 @@ extension RehearsalReport {
             if let platform = example.platform { writer.field("platform", platform.rawValue) }
             if let version = example.originalAppVersion { writer.field("originalAppVersion", version) }
             if let date = example.originalPurchaseDate {
-                // Write only the day: the exact time could identify a customer.
+                // Unless the report identifies customers, write only the day: the exact time could identify one.
                 writer.field("originalPurchaseDate", identifies ? date.rfc3339 : CivilDay(of: date).description)
             }
             for (name, answer) in [("before", example.before), ("now", example.now)] {

@@ -71,7 +71,7 @@ package struct RehearsalReport: Sendable {
 
     var verdicts: [FailCondition.Verdict] { conditions.map { $0.verdict(on: self) } }
 
-    /// The names of the examples: their IDs, or numbers in a random order, which identify no one.
+    /// The names of the examples: their IDs, or numbers in the order of a hash, which identify no one.
     var names: ExampleNames { ExampleNames(in: tally, identifying: identifies) }
 }
 

@@ -1,8 +1,8 @@
 /// Counts by place and entitlement, with limited memory.
 ///
 /// If there are too many places, some versions are counted together in the row “other” of their platform and month:
-/// those with fewer than `separateVersions` zero bits at the end of their hash. This number depends only on the set of
-/// all places. So the result doesn't depend on the order of customers, and the counts of each month stay exact.
+/// those with fewer than `level` zero bits at the end of their hash. The level depends only on the set of all places.
+/// So the result doesn't depend on the order of customers or of merging, and the counts of each month stay exact.
 struct Cells: Sendable, Hashable {
     /// The counts of each place: one for each entitlement, in the order of the tally.
     private(set) var counts: [Place: [Counts]] = [:]

@@ -1,5 +1,5 @@
-/// A hash that is the same in every run and on every machine, unlike Swift's `Hasher`. It is used to choose examples
-/// independently of the order of customers.
+/// A hash that is the same in every run and on every machine, unlike Swift's `Hasher`. It is used to choose examples,
+/// and versions to count separately, independently of the order of customers.
 ///
 /// The algorithm is FNV-1a over words instead of bytes, with a shift after each word, and the final mixing of
 /// SplitMix64. It isn't cryptographically secure.

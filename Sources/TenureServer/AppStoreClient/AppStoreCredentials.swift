@@ -57,8 +57,8 @@ actor AppStoreTokens {
 
     /// Throws `cannotSign`.
     func token(at now: Date) throws(AppStoreFailure) -> String {
-        // A token is reused unless it is about to expire. After the clock was set back, the token was issued in the
-        // future, and the App Store would reject it.
+        // Reuse the token unless it is about to expire, or was issued in the future because the clock was set back
+        // since: the App Store rejects such tokens.
         if let current, (0..<AppStoreCredentials.lifetime - Self.margin).contains(now.timeIntervalSince(current.issued))
         {
             return current.text

@@ -7,7 +7,8 @@ import TenureCore
 
 /// Sends requests over HTTP, with limits on the time and size of responses.
 ///
-/// Call `close` after the last request. If it runs in a service group, it closes itself when the group ends.
+/// Call `close` after the last request. If it runs in a service group, it closes itself at the shutdown, after the
+/// services that started later.
 struct HTTPTransport: Service {
     struct Limits: Sendable, Hashable {
         /// The seconds until the connection is open.

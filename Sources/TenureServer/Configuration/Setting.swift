@@ -38,8 +38,8 @@ package struct Setting: Sendable {
 
     /// Whether each of several apps has its own value. The others belong to the listener and exist once.
     let isOfApp: Bool
-    /// Writes the value into a configuration. Nil if that requires reading a file or other settings; `tenure serve` does
-    /// that.
+    /// Writes the value into a configuration. Nil if the value needs a file or other settings: then `tenure serve`
+    /// applies it.
     let apply: (@Sendable (SettingValues, inout ServiceConfiguration) -> Void)?
 
     init(

@@ -3,7 +3,7 @@ import TenureContent
 import TenureCore
 import TenureStore
 
-/// Decides which asset packs a customer may download, as `allows` does in the app.
+/// Decides which asset packs a customer may download, as `allows` decides in the app, as far as the service can know.
 struct ContentAccess: Sendable {
     let store: Store
     let policies: ActivePolicy

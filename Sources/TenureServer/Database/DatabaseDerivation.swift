@@ -19,7 +19,7 @@ struct DatabaseDerivation: Sendable {
     /// Throws `damaged`, naming the artifact, if one can't be verified.
     func facts(of rows: CustomerRows) throws(StoreError) -> CustomerFacts {
         var facts = try derivation.facts(of: rows)
-        // After a customer's maximum number of artifacts, the database stores only what further artifacts prove.
+        // When a customer has the maximum number of artifacts, the database stores only the facts of further ones.
         if rows.isFull { facts.add(rows.customer.facts) }
         return facts
     }

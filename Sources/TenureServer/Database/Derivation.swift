@@ -104,7 +104,8 @@ package struct Derivation: Sendable {
     private func add(_ artifact: Artifact, receivedAt: Date, to proven: inout Proven) throws(Rejection) {
         switch artifact.kind {
         case .appTransaction:
-            // The receipt was accepted when it was received, so the source with the fewest restrictions is used.
+            // The app transaction was accepted when it was received, so the source with the fewest restrictions is
+            // used.
             let verified = try verifier.verifyAppTransaction(artifact.bytes, from: .appStoreServer, now: receivedAt)
             proven.proofs.append(verified.proof)
         case .transaction:

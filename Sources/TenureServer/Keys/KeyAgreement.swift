@@ -90,7 +90,7 @@ struct KeyAgreement: Sendable {
     /// Stores the signing key after a rotation. If another process rotated the key, reloads the key file. If the file
     /// doesn't have the new key, no tokens are issued until it does.
     ///
-    /// - Parameter agreed: the ID of the last signing key of this process that was also in the database.
+    /// - Parameter agreed: the ID of this process's signing key when it last was the one in the database.
     func renew(_ keys: SigningKeys, agreed: inout String) async throws(ServiceError) {
         let known = try await Self.reading(store) { try $0.sharedKeys() }
         if let known, known.signingKey != keys.current.id, keys.current.id == agreed { keys.reread() }

@@ -222,7 +222,7 @@ private struct State {
 
     private func victim(at now: UInt64) -> Connection? {
         if let idle = queues[.idle], let longest = idle.first {
-            // If most connections are new, the attack consists of new connections.
+            // If most connections are new and idle, they are the attack, so close the oldest of them.
             if longest.hadRequest || isOld(longest, at: now) || idle.count > limit / 2 { return longest }
         }
         if let slowest = slowest(of: first(.request), at: now) { return slowest }

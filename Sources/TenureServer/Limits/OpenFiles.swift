@@ -2,7 +2,7 @@ import Foundation
 
 /// The process's limit of open files and connections.
 enum OpenFiles {
-    /// Raises the limit to the maximum. Shells set it to 1,024 by default.
+    /// Raises the limit to the maximum. The usual default of 1,024 is too low.
     static func raiseLimit() {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }

@@ -19,7 +19,8 @@ struct MetricsSource: Sendable {
 
     /// All metrics of these apps in Prometheus' text format. Each metric comes once, with the series of every app.
     ///
-    /// While the database doesn't answer, its values are left out. The other metrics are needed especially then.
+    /// While the database doesn't answer, its values are left out. The other metrics are still reported, because
+    /// operators need them then.
     static func text(of sources: [MetricsSource]) async -> String {
         var families = process(startedAt: sources.map(\.metrics.started).min() ?? Date())
         for source in sources {

@@ -1,5 +1,5 @@
-/// Addresses that count as one client: an IPv4 address, or the /64 of an IPv6 address. The /48 of an IPv6 address counts in
-/// addition, because providers give customers up to a /48.
+/// Addresses that count as one client: an IPv4 address, or the /64 of an IPv6 address. An IPv6 address also counts
+/// toward its /48, because providers give customers up to a /48.
 struct ClientNetwork: Hashable {
     private let base: NetworkAddress
     private let length: Int

@@ -17,7 +17,7 @@ struct Peer: Sendable, Hashable {
             address = socket
             isBehindProxy = false
             // Behind an undeclared proxy on this machine, all clients would seem to be local. So requests with a
-            // proxy's headers aren't.
+            // proxy's headers don't count as local.
             isLocal = socket?.isLoopback == true && !Self.isForwarded(headers)
             return
         }

@@ -43,7 +43,8 @@ struct NotificationService: Sendable {
         let reception = try await policies.upToDate {
             try await store.receive(contents.notification, about: contents.identities, at: now) { known in
                 var update = contents.update(of: known)
-                // If another process just published a policy, the notification is decided again; see below.
+                // If `decide` fails because another process just published a policy, the notification is still stored.
+                // The customer is decided below.
                 if let decisions = try? policies.decide(&update, in: environment, at: now).decisions {
                     update.entitlementChange =
                         (try? webhookScheduler?.entitlementChange(of: known, decisions: decisions, at: now)) ?? .later

@@ -55,7 +55,7 @@ struct ActivePersonas: Sendable {
 }
 
 extension ActivePersonas.Answer {
-    /// The answer if the artifacts beside the token are from this environment. Production rejects personas (rule I4).
+    /// The answer for a request with artifacts from this environment. Production rejects personas (rule I4).
     func beside(_ environment: AppStoreEnvironment) -> ActivePersonas.Answer {
         guard case .persona(let persona) = self, environment.isProduction else { return self }
         return .rejected(

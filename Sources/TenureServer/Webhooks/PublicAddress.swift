@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Distinguishes public addresses from private ones, which may be a router, a database or a cloud's metadata service.
+/// Distinguishes public addresses from all others, such as those of a router, a database or a cloud's metadata service.
 ///
 /// The ranges are those of IANA's registries of special-purpose addresses (RFC 6890 and its updates).
 enum PublicAddress {

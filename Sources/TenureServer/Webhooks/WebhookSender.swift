@@ -110,7 +110,7 @@ struct WebhookSender: Sendable {
         configuration.httpVersion = .http1Only
         // The service counts and delays attempts itself.
         configuration.connectionPool.retryConnectionEstablishment = false
-        // The client uses this address for the host name, and no DNS. It connects to literal addresses as written.
+        // The client connects to this address instead of asking DNS. A literal address is used as written.
         if let checked = address.ipAddress { configuration.dnsOverride = [target.host: checked] }
         return configuration
     }

@@ -14,8 +14,8 @@ struct WebhookService: Service {
     }
 }
 
-/// Compares customers with rights that may have ended, and customers after changes that queued no messages themselves.
-/// Queues messages for the differences. Removes old messages.
+/// Compares customers when a right may have ended, and after changes that queued no messages. Queues messages for the
+/// differences. Removes old messages.
 struct EntitlementChangeService: Service {
     let webhookScheduler: WebhookScheduler
     let store: Store

@@ -72,7 +72,8 @@ struct SQLiteRescue {
         }
     }
 
-    /// Renames the log: otherwise SQLite would write it into the new file. Removes the index, which belongs to the log.
+    /// Removes the log if the copy has its content, otherwise renames it, because SQLite would write it into the new
+    /// file. Removes the index, too.
     ///
     /// - Returns: where the log is now; nil if it isn't needed anymore.
     private func moveLog(to name: String, isSaved: Bool) -> String? {

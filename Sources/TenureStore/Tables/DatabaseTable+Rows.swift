@@ -2,7 +2,7 @@ extension DatabaseTable {
     /// The number of rows in a page. They must fit into memory, and an artifact may have megabytes.
     private static let page = 32
 
-    /// Reads all rows that match the condition, page by page, ordered by key as the database orders.
+    /// Reads all rows that match the condition, page by page, in the database's order of the key.
     func eachPage(
         in session: any DatabaseSession, where condition: String? = nil, _ arguments: [SQLValue] = [],
         _ body: ([SQLRow]) throws(StoreError) -> Void

@@ -105,7 +105,7 @@ extension AppProof {
 }
 
 extension Purchase {
-    /// The purchase with the refund or earlier end that a later artifact of the same transaction proves.
+    /// The purchase with the refund, upgrade or earlier end that a later artifact of the same transaction proves.
     fileprivate func limited(by known: Purchase) -> Purchase {
         let latest = joined(with: known)
         let ends = [expiresDate, latest.expiresDate].compactMap(\.self)
@@ -118,7 +118,7 @@ extension Purchase {
 }
 
 extension Renewal {
-    /// The renewal with the shorter grace period that later renewal info proves.
+    /// The renewal with the shorter grace period that later renewal info has, or without one if that has none.
     fileprivate func limited(by known: Renewal) -> Renewal {
         guard known.supersedes(self), let grace = gracePeriodExpiresDate else { return self }
         return Renewal(

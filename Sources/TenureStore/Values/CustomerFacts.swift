@@ -17,7 +17,7 @@ package struct CustomerFacts: Sendable, Hashable {
     /// Whether they belong to an unbound customer: the artifacts came without proof that they belong to the sender.
     package var isUnbound = false
 
-    /// For tests: gets the number of entries that adding or decoding large facts processes.
+    /// For tests: called with the number of entries that an addition processes, or that decoding large facts reads.
     @TaskLocal package static var counted: (@Sendable (Int) -> Void)?
 
     package init() {}

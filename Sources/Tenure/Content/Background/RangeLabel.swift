@@ -9,9 +9,8 @@ struct RangeLabel: Codable, Sendable, Hashable {
     let upper: Int64
     /// The size of the archive, in bytes.
     let size: Int64
-    /// The origin of the URL. A background download starts only if the server with this origin has answered a range
-    /// with
-    /// 206. `RangeServers` uses this in a later process.
+    /// The origin of the URL. Background downloads start only on servers that answered a range with 206, so a later
+    /// process knows that this one did: see `RangeServers`.
     let origin: String
 
     var range: Range<Int64> { lower..<max(lower, upper) }

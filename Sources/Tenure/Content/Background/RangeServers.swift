@@ -3,8 +3,8 @@ import TenureCore
 
 /// Remembers which servers answer a request for a range with only that range (status 206).
 ///
-/// If a server answers with the whole file, the app can't stop a background download of it. So background downloads
-/// use only servers that answered the last request for a range with that range.
+/// The app can't stop a background download if the server answers with the whole file. So background downloads use only
+/// servers that answered the last request for a range with that range.
 final class RangeServers: Sendable {
     /// Whether the last answer to a range was only that range, by the server's origin.
     private let known = Locked<[String: Bool]>([:])

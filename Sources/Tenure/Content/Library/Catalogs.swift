@@ -13,7 +13,7 @@ struct Catalogs: Sendable {
         var isKnown = false
     }
 
-    /// Creates the catalogs of these sources. The preferred source is the first.
+    /// The sources with their catalogs, the preferred source first.
     private(set) var entries: [Entry]
 
     init(_ entries: [Entry]) { self.entries = entries }

@@ -81,7 +81,7 @@ public struct AdvancedCommercePriceIncrease: Sendable, Hashable {
     public let dependentSKUs: [String]?
     /// In thousandths of the currency's unit.
     public let price: Int64?
-    /// Whether the customer accepted the price increase.
+    /// The state of the price increase: scheduled, pending or accepted.
     public let status: Open<AdvancedCommercePriceIncreaseStatus>?
 }
 
