@@ -7,19 +7,19 @@ import TenureStore
 /// It uses separate connections, so that it doesn't wait for writers. Look-ups that arrive while a transaction is
 /// running share the next transaction, which has one statement.
 final class CustomerLookups: @unchecked Sendable {
-    // Sound: `waiting` and `rounds` are touched between `lock.lock()` and `lock.unlock()` only.
+    // `@unchecked Sendable` is correct: `waiting` and `rounds` are used only while the lock is held.
     private let lock = NSLock()
     private var waiting: [Lookup] = []
-    /// The number of connections that are working, or about to.
+    /// The number of connections that answer look-ups, or will soon.
     private var rounds = 0
     private let pool: PostgresPool
-    private let terms: DatabaseTerms
+    private let requirements: DatabaseRequirements
     private let waitTimeout: Duration
 
     private struct Lookup: Sendable {
         let id: Int64
         let continuation: CheckedContinuation<Result<Found, StoreError>, Never>
-        /// Until when it is asked again if the connection breaks under it.
+        /// The instant until which the look-up is repeated if its connection breaks.
         let deadline: ContinuousClock.Instant
     }
 
@@ -39,13 +39,13 @@ final class CustomerLookups: @unchecked Sendable {
     /// The longest chain of merges. The limit ends a damaged chain that runs in a circle.
     private static let longestChain = 100
 
-    init(_ pool: PostgresPool, under terms: DatabaseTerms, waitTimeout: Duration) {
+    init(_ pool: PostgresPool, under requirements: DatabaseRequirements, waitTimeout: Duration) {
         self.pool = pool
-        self.terms = terms
+        self.requirements = requirements
         self.waitTimeout = waitTimeout
     }
 
-    /// - Parameter settled: reads a customer in a separate transaction, while a publication isn't finished.
+    /// - Parameter settled: reads the customer in a separate transaction. Used while a publication is unfinished.
     func customer(
         _ id: Int64, settled: (Int64) async throws(StoreError) -> Customer?
     ) async throws(StoreError) -> Customer? {
@@ -63,7 +63,7 @@ final class CustomerLookups: @unchecked Sendable {
         throw .damaged("customer \(id) was merged in a circle")
     }
 
-    /// The look-ups that wait are counted, and not the transactions that they will share.
+    /// The use of the connections. `waiting` counts look-ups, not the transactions that they will share.
     var use: ConnectionPool {
         let use = pool.use
         lock.lock()
@@ -121,7 +121,7 @@ final class CustomerLookups: @unchecked Sendable {
             let group = next()
             guard !group.isEmpty else { return }
             do {
-                let found = try Self.find(group.map(\.id), on: connection, under: terms)
+                let found = try Self.find(group.map(\.id), on: connection, under: requirements)
                 for (lookup, found) in zip(group, found) { lookup.continuation.resume(returning: found) }
             } catch {
                 guard connection.isLost else {
@@ -144,7 +144,7 @@ final class CustomerLookups: @unchecked Sendable {
         submit([])
     }
 
-    /// Nothing was changed, so it may be asked again, while its time lasts.
+    /// Repeats the look-ups that have time left, and fails the others. Repeating is safe, because they only read.
     private func repeatOrFail(_ group: [Lookup], after error: StoreError) {
         let now = ContinuousClock.now
         for lookup in group where lookup.deadline <= now { lookup.continuation.resume(returning: .failure(error)) }
@@ -153,17 +153,17 @@ final class CustomerLookups: @unchecked Sendable {
 
     // MARK: Rows
 
-    private static let columns = "\(Customer.columns), \(DatabaseTransaction.unfinishedNote)"
+    private static let columns = "\(Customer.columns), \(DatabaseTransaction.unfinishedPublicationColumn)"
     private static let findOne = "SELECT \(columns) FROM customers WHERE id = $1"
     private static let findMany = "SELECT \(columns) FROM customers WHERE id = ANY($1)"
 
     /// Finds the customers, in the order of `ids`.
     private static func find(
-        _ ids: [Int64], on connection: PostgresConnection, under terms: DatabaseTerms
+        _ ids: [Int64], on connection: PostgresConnection, under requirements: DatabaseRequirements
     ) throws(PostgresFailure) -> [Result<Found, StoreError>] {
         var parameters = PostgresParameters()
         if ids.count == 1 { parameters.append(ids[0]) } else { parameters.append(ids) }
-        let answer = try connection.transact(.lookingUp, under: terms) { () throws(PostgresFailure) in
+        let answer = try connection.transact(.lookingUp, under: requirements) { () throws(PostgresFailure) in
             try connection.answer(ids.count == 1 ? findOne : findMany, parameters)
         }
         var found: [Int64: Result<Found, StoreError>] = [:]

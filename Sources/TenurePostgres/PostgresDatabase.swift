@@ -13,14 +13,14 @@ package struct PostgresDatabase: Database {
     private let waitTimeout: Duration
     private let pool: PostgresPool
     private let lookups: CustomerLookups
-    /// What every transaction requires of the database that it meets.
-    private let terms: DatabaseTerms
+    /// What every transaction requires of the database.
+    private let requirements: DatabaseRequirements
 
     /// Connects and opens the database.
     ///
     /// - Parameters:
     ///   - waitTimeout: How long a transaction may wait for a connection. It bridges a short restart of the server.
-    ///   - storage: Where this process keeps which server was the primary, also across restarts.
+    ///   - storage: Stores which server was the primary, also across restarts of the process.
     package init(
         _ address: PostgresAddress, _ opening: DatabaseOpening = DatabaseOpening(), waitTimeout: Duration = .seconds(3),
         storage: PrimaryStorage? = nil
@@ -40,8 +40,8 @@ package struct PostgresDatabase: Database {
             await poolForLookups.close()
             throw error
         }
-        terms = opening.terms(for: address.fullName, opened: id)
-        lookups = CustomerLookups(poolForLookups, under: terms, waitTimeout: waitTimeout)
+        requirements = opening.requirements(for: address.fullName, opened: id)
+        lookups = CustomerLookups(poolForLookups, under: requirements, waitTimeout: waitTimeout)
     }
 
     package var connectionPools: [ConnectionPool] { [pool.use, lookups.use] }
@@ -55,8 +55,8 @@ package struct PostgresDatabase: Database {
     package func read<Value: Sendable>(
         _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
-        try await pool.run { [terms] connection throws(PostgresFailure) in
-            try connection.transact(.reading, under: terms, body)
+        try await pool.run { [requirements] connection throws(PostgresFailure) in
+            try connection.transact(.reading, under: requirements, body)
         }
     }
 
@@ -64,20 +64,20 @@ package struct PostgresDatabase: Database {
         locking keys: [LockKey], _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         let keys = AdvisoryKeys(keys.map(\.text), schema: address.schema)
-        return try await pool.run { [terms] connection throws(PostgresFailure) in
-            try connection.transact(.writing(keys), under: terms, body)
+        return try await pool.run { [requirements] connection throws(PostgresFailure) in
+            try connection.transact(.writing(keys), under: requirements, body)
         }
     }
 
     package func writeAlone<Value: Sendable>(
         _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
-        try await pool.run { [terms] connection throws(PostgresFailure) in
-            try connection.transact(.alone, under: terms, body)
+        try await pool.run { [requirements] connection throws(PostgresFailure) in
+            try connection.transact(.alone, under: requirements, body)
         }
     }
 
-    /// A pool with as many connections as the one for look-ups.
+    /// Creates a pool with as many connections as the pool for look-ups.
     func newPoolForLookups() -> PostgresPool {
         PostgresPool(on: budget.lookups, to: cluster, for: address, waitTimeout: waitTimeout)
     }

@@ -4,15 +4,16 @@ import TenureStore
 extension PostgresConnection {
     /// Opens the database: creates it, gives it to the app or brings it up to date, as far as `opening` permits.
     ///
-    /// Returns its ID. A database that needs no change is only read, so that no start keeps others from writing.
+    /// Returns its ID. A database that needs no change is only read, so that a start doesn't block writers.
     func open(_ opening: DatabaseOpening) throws(PostgresFailure) -> [UInt8] {
-        let terms = opening.terms(for: address.fullName)
+        let requirements = opening.requirements(for: address.fullName)
         var header = try transact(.reading) { () throws(PostgresFailure) in try headerIfAny() }
-        if let header, let objection = terms.objectionToNewer(header, for: opening.use) {
+        if let header, let objection = requirements.objectionToNewer(header, for: opening.use) {
             throw PostgresFailure(objection)
         }
         if header != nil, opening.mustBeNew { throw PostgresFailure(.exists(address.fullName)) }
-        let isNew = header.map { $0.bundleID == nil && opening.bundleID != nil || $0.version < terms.version } ?? true
+        let isNew =
+            header.map { $0.bundleID == nil && opening.bundleID != nil || $0.version < requirements.version } ?? true
         if isNew, header == nil ? opening.creates : opening.migrates {
             try migrate(opening.migrations, for: opening.bundleID, mustBeNew: opening.mustBeNew)
             header = try transact(.reading) { () throws(PostgresFailure) in try headerIfAny() }
@@ -26,7 +27,7 @@ extension PostgresConnection {
         guard header.id.count == 16 else {
             throw PostgresFailure(.damaged("`\(address.description)` has no valid ID"))
         }
-        if let objection = terms.objection(to: header, for: opening.use) { throw PostgresFailure(objection) }
+        if let objection = requirements.objection(to: header, for: opening.use) { throw PostgresFailure(objection) }
         return header.id
     }
 
@@ -41,7 +42,9 @@ extension PostgresConnection {
         try transact(.alone) { () throws(PostgresFailure) in
             // Another process may have created or migrated it in the meantime.
             if let header = try headerIfAny() {
-                if let objection = opening.terms(for: address.fullName).objectionToNewer(header, for: opening.use) {
+                if let objection = opening.requirements(for: address.fullName).objectionToNewer(
+                    header, for: opening.use)
+                {
                     throw PostgresFailure(objection)
                 }
                 if mustBeNew { throw PostgresFailure(.exists(address.fullName)) }
@@ -52,7 +55,7 @@ extension PostgresConnection {
         }
     }
 
-    /// Nil if the schema has no database. Inside a transaction.
+    /// Returns nil if the schema has no database. Must be called inside a transaction.
     private func headerIfAny() throws(PostgresFailure) -> DatabaseHeader? {
         let isThere = try rows("SELECT to_regclass($1) IS NOT NULL", [.text("\"\(address.schema)\".database_state")])
         guard isThere.first?.values == [.integer(1)] else { return nil }
@@ -64,7 +67,7 @@ extension PostgresConnection {
         } catch {
             throw session.failure ?? PostgresFailure(error)
         }
-        // A step that the header doesn't count is an unknown one.
+        // More steps ran than the header's version says, so a newer release added one.
         guard steps.count <= header.version else { throw PostgresFailure(.newerDatabase(path: address.fullName)) }
         return header
     }
@@ -99,6 +102,6 @@ extension StoreError {
 }
 
 extension PostgresAddress {
-    /// Server, database and schema, without what is secret.
+    /// Server, database and schema, without secrets.
     package var fullName: String { "\(description)?schema=\(schema)" }
 }

@@ -15,7 +15,7 @@ struct TenureService: Sendable {
     let accessTokenKey: AccessTokenKey
     let signingKeys: SigningKeys
     let keyAgreement: KeyAgreement
-    /// Nil without webhooks.
+    /// The comparisons for webhooks; nil without webhooks.
     let webhookScheduler: WebhookScheduler?
     /// Nil if the service delivers no content.
     let content: ContentDelivery?
@@ -41,9 +41,10 @@ struct TenureService: Sendable {
         if registeringWebhooks { try await configuration.registerWebhooks(in: database) }
         policies = try await ActivePolicy(
             configuration.policy, in: database, at: configuration.now(), staleness: configuration.policyStaleness)
-        webhookScheduler = configuration.webhooks.isEmpty ? nil : WebhookScheduler(policies, configuration.webhookTerms)
+        webhookScheduler =
+            configuration.webhooks.isEmpty ? nil : WebhookScheduler(policies, configuration.webhookSettings)
         (signingKeys, accessTokenKey, keyAgreement) = try await KeyAgreement.keys(
-            in: configuration.folderOfKeys, database, tokenLife: configuration.terms.entitlementToken,
+            in: configuration.folderOfKeys, database, tokenLife: configuration.tokenLifetimes.entitlementToken,
             staleness: configuration.signingKeyStaleness, at: configuration.now())
         content = try ContentDelivery(
             configuration, databaseID: database.databaseID, downloads: downloads ?? configuration.downloads)
@@ -62,7 +63,8 @@ struct TenureService: Sendable {
     func syncService() throws(ServiceError) -> SyncService {
         SyncService(
             verifier: try configuration.verifier(), store: store, policies: policies, signingKeys: signingKeys,
-            accessTokenKey: accessTokenKey, terms: configuration.terms, bundleID: configuration.policy.app.bundleID,
+            accessTokenKey: accessTokenKey, lifetimes: configuration.tokenLifetimes,
+            bundleID: configuration.policy.app.bundleID,
             webhookScheduler: webhookScheduler, deviceLimit: configuration.deviceLimit,
             asksAppStore: configuration.appStore != nil, personas: personas)
     }
@@ -78,7 +80,7 @@ struct TenureService: Sendable {
         return [http, jobs.histories, jobs.notifications]
     }
 
-    /// Nil without a key.
+    /// Makes the jobs for the App Store; nil without a key.
     func appStoreJobs(logger: Logger) throws(ServiceError) -> AppStoreJobs? {
         guard let client = try appStoreClient(logger: logger) else { return nil }
         let histories = HistoryBackfill(client: client, store: store, policies: policies, now: configuration.now)
@@ -91,7 +93,7 @@ struct TenureService: Sendable {
                 client: client, store: store, notifications: receiver, logger: logger, now: configuration.now))
     }
 
-    /// Nil without a key.
+    /// Makes the client of the App Store; nil without a key.
     private func appStoreClient(logger: Logger) throws(ServiceError) -> AppStoreClient? {
         guard let settings = configuration.appStore else { return nil }
         var time = AppStoreTime.system
@@ -158,7 +160,7 @@ struct TenureService: Sendable {
         router.get(SigningKeysRoute.path, use: keys.respond)
         router.get("v1/openapi.json") { _, _ in Response.json(description) }
         router.get("metrics", use: metricsRoute.respond)
-        // Failures of these calls are in the response, so they aren't logged.
+        // The response contains the failure of such a call, so the log doesn't.
         let silent = Logger(label: "tenure") { _ in SwiftLogNoOpLogHandler() }
         let appStore = try appStoreClient(logger: silent)
         addAdminRoutes(to: router, verifier: sync.verifier, appStore: appStore)

@@ -6,9 +6,9 @@ package enum StoreError: Error, Sendable, Hashable {
     case olderDatabase(database: String)
     /// The database belongs to another app.
     case otherApp(database: String, found: String, expected: String)
-    /// Its URL leads to another database than at the start.
+    /// The URL leads to another database than when the service started.
     case otherDatabase(database: String)
-    /// Its content was moved.
+    /// The content was moved to another database.
     case moved(database: String, to: String)
     /// The database can't be opened or created.
     case unavailable(path: String, detail: String)
@@ -22,7 +22,7 @@ package enum StoreError: Error, Sendable, Hashable {
     case policyChanged
     /// The disk is full.
     case full
-    /// The database can be read at most: it is a standby, or the role has no rights to write.
+    /// The database is read-only: it is a standby, or the role may not write.
     case readOnly(database: String, detail: String)
     /// The database contains something that the service never writes.
     case damaged(String)
@@ -32,7 +32,7 @@ package enum StoreError: Error, Sendable, Hashable {
     /// The target of a move has data already.
     case notEmpty(table: String)
     /// The copy of a moved database differs from the source. The copy was removed.
-    case movedOtherwise(table: String, rows: Int, expected: Int)
+    case copyDiffers(table: String, rows: Int, expected: Int)
 
     /// An error that only a mistake in Tenure can cause.
     package static func defect(_ detail: String) -> StoreError {
@@ -46,7 +46,7 @@ package enum StoreError: Error, Sendable, Hashable {
         switch self {
         case .busy, .full, .readOnly, .unreachable, .policyChanged: true
         case .newerDatabase, .olderDatabase, .otherApp, .otherDatabase, .moved, .unavailable, .unusable, .damaged,
-            .failed, .replaced, .notEmpty, .movedOtherwise:
+            .failed, .replaced, .notEmpty, .copyDiffers:
             false
         }
     }
@@ -92,7 +92,7 @@ extension StoreError: CustomStringConvertible {
         case .replaced(let what): "\(what) while it was open; restart the service as its log says"
         case .notEmpty(let table):
             "the target isn't empty: its table `\(table)` has rows; use an empty database"
-        case .movedOtherwise(let table, let rows, let expected):
+        case .copyDiffers(let table, let rows, let expected):
             """
             the copy of `\(table)` differs from the source (\(rows) rows, expected \(expected)), so nothing was moved; \
             check the source with `tenure database check`

@@ -27,7 +27,7 @@ import Testing
         let config = try folder.write(
             """
             policy: policy.yaml
-            database: record.sqlite
+            database: tenure.sqlite
             port: 0
             webhooks:
               - { name: app, url: "http://127.0.0.1:9/", secretFile: webhook.secret, allowPrivate: true }
@@ -36,23 +36,23 @@ import Testing
         _ = try #require(try await service.port(), "\(service.errors)")
         func log() async throws -> String {
             try await Command.run(
-                "webhook", "log", "--database", folder.url("record.sqlite").path, "--since", "2020-01-01"
+                "webhook", "log", "--database", folder.url("tenure.sqlite").path, "--since", "2020-01-01"
             ).output
         }
         var seen = ""
         for _ in 0..<600 where !seen.contains("it refused the connection") { seen = try await log() }
         #expect(seen.contains("policy.published"))
         #expect(seen.contains("app: next attempt"))
-        // Without an option, it shows the last day.
-        let lastDay = try await Command.run("webhook", "log", "--database", folder.url("record.sqlite").path)
+        // Without an option, the log shows the last 24 hours.
+        let lastDay = try await Command.run("webhook", "log", "--database", folder.url("tenure.sqlite").path)
         #expect(lastDay.status == 0 && lastDay.output.contains("policy.published"), "\(lastDay.errors)")
         let event = try #require(seen.split(separator: " ").first.map(String.init))
         let replay = try await Command.run(
-            "webhook", "replay", "--database", folder.url("record.sqlite").path, "--event", event)
+            "webhook", "replay", "--database", folder.url("tenure.sqlite").path, "--event", event)
         #expect(replay.output == "1 delivery is queued\n" && replay.status == 0)
         #expect(await service.end(by: SIGTERM) == 0, "\(service.errors)")
         let nothing = try await Command.run(
-            "webhook", "replay", "--database", folder.url("record.sqlite").path, "--event", "evt_none")
+            "webhook", "replay", "--database", folder.url("tenure.sqlite").path, "--event", "evt_none")
         #expect(nothing.status == 1 && nothing.errors.contains("tenure webhook log"))
     }
 
@@ -73,7 +73,7 @@ import Testing
         ]
         for (webhook, words) in cases {
             let config = try folder.write("policy: policy.yaml\nwebhooks:\n  \(webhook)\n", to: "tenure.yaml")
-            let database = folder.url("record.sqlite").path
+            let database = folder.url("tenure.sqlite").path
             let result = try await Command.run("serve", "--config", config, "--database", database, "--port", "0")
             #expect(result.status == 1 && result.errors.contains(words), "\(result.errors)")
         }

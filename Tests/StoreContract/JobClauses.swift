@@ -51,7 +51,7 @@ extension StoreClause {
                 return try await group.reduce(into: []) { $0 += $1 }
             }
             try expect(Set(taken.map(\.id)).count == taken.count, "each once: \(taken.map(\.id))")
-            // A worker stops if all jobs that it sees are locked by others. The rest is left for the next one.
+            // A worker stops if other workers have locked all jobs that it sees. The next worker takes the rest.
             var count = taken.count
             while try await store.claim() != nil { count += 1 }
             try expect(count == 12, "all jobs: \(count)")
@@ -115,7 +115,7 @@ extension StoreClause {
             _ = try await store.bring("1")
             for (device, isNew) in [("a", true), ("a", false), ("b", true), ("a", false)] {
                 _ = try await store.update("1") {
-                    $0.see(DeviceUse(device: device, getsEntitlementToken: true, limit: 9))
+                    $0.addUse(of: DeviceUse(device: device, getsEntitlementToken: true, limit: 9))
                     $0.jobsForNewDevice = [.history]
                 }
                 let job = try await store.claim()

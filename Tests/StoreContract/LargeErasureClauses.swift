@@ -129,10 +129,10 @@ extension StoreClause {
                 let rows = try await counted.rows()
                 try expect((rows["outbox"] ?? 0) > 1, "some messages are still stored: \(rows)")
                 let replayed = try await store.write(at: Sample.now) { try $0.replay(.since(.distantPast)) }
-                try expect(replayed == 2, "they are not queued again: \(replayed)")
+                try expect(replayed == 2, "they aren't queued again: \(replayed)")
                 let claimed = try await store.claimDeliveries(to: "all", at: .distantFuture, limit: 100, lease: 1)
                 let types = claimed.map(\.message.type).sorted()
-                try expect(types == ["customer.erased", "policy.published"], "they are not delivered: \(types)")
+                try expect(types == ["customer.erased", "policy.published"], "they aren't delivered: \(types)")
                 try expect(
                     try await store.write(at: Sample.now) {
                         try $0.beginTrialSession("s", of: "x", for: large.customer.id) { _, _ in
@@ -228,7 +228,7 @@ extension StoreClause {
                 }
                 if kind == "all" {
                     try await counted.write(at: Sample.now, locking: [.endpoints]) {
-                        try $0.register([Endpoint(name: "all")], under: "b")
+                        try $0.register([Endpoint(name: "all")], comparisonKey: "b")
                     }
                     while try await counted.compareAllCustomers(at: Sample.now, limit: 100, compare) {}
                 } else {
@@ -289,7 +289,7 @@ private struct LargePerson {
         customer = own
     }
 
-    /// Leaves messages, one of which was tried and failed.
+    /// Adds messages to deliver. One of them was tried and failed.
     func tell(messages count: Int) async throws {
         try await base.tell(count, of: id)
         for endpoint in try await base.read({ try $0.endpoints() }) {
@@ -302,7 +302,7 @@ private struct LargePerson {
         }
     }
 
-    /// Support sends many requests, each with a different ID.
+    /// Stores the IDs of many requests by support.
     func ask(requests count: Int) async throws {
         for number in 0..<count {
             _ = try await base.change(
@@ -310,7 +310,7 @@ private struct LargePerson {
         }
     }
 
-    /// Rehearsals that have the customer as an example, and one that hasn't.
+    /// Stores rehearsals that have the customer as an example, and one that doesn't.
     func rehearse(_ count: Int) async throws {
         let publication = try await base.write(at: Sample.now, locking: [.policies]) {
             try $0.start(with: [1], sha256: [1])
@@ -358,7 +358,7 @@ extension Store {
 }
 
 extension Store {
-    /// Writes messages about the customer with the ID.
+    /// Writes messages about the customer with this public ID.
     fileprivate func tell(_ count: Int, of id: String) async throws {
         _ = try await update(id) { update in
             update.messages = (0..<count).map { Message(.entitlementGranted, ["number": "\($0)"]) }
@@ -376,7 +376,7 @@ extension Store {
         return ordinary
     }
 
-    /// How many rows each of these tables has; those left out that have none.
+    /// The number of rows of each of these tables, without empty tables.
     fileprivate func rows() async throws -> [String: Int] {
         try await database.read { session throws(StoreError) in
             var counts: [String: Int] = [:]

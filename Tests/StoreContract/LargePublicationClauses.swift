@@ -82,7 +82,7 @@ extension StoreClause {
             }
             guard case .published(let rollback) = back else { throw BrokenClause(description: "\(back)") }
             try expect(rollback.counts.restored == 100, "\(rollback.counts)")
-            // Only entries of the promises are decoded: the others wait for a few customers, and not for all.
+            // Only the entries of the promises are decoded. So other writers wait for a few customers, not for all.
             for write in work.writes {
                 try expect(write.statements <= 20 * ordinary.statements, "\(write.statements) statements")
                 try expect(write.changedRows <= 60, "\(write.changedRows) rows")
@@ -162,7 +162,7 @@ extension StoreClause {
                 refusal = error
             }
             try expect(refusal == .busy, "another publication has marked the promises: \(String(describing: refusal))")
-            // The customer gets something else meanwhile, and keeps the promise under the new verdict.
+            // In the meantime the customer gets another right, and keeps the promise under the new verdict.
             _ = try await store.update("1") { $0.add([Sample.artifact("b")], purchases: [Sample.purchase("1")]) }
             let outcome = try await store.publish(
                 .taking([2], after: start), after: second,
@@ -187,7 +187,7 @@ extension StoreClause {
         StoreClause("a rollback that breaks off is finished later, and the next publication waits for it") { store in
             let counted = store.counted
             try await store.write(at: Sample.now, locking: [.endpoints]) {
-                try $0.register([Endpoint(name: "all")], under: "terms")
+                try $0.register([Endpoint(name: "all")], comparisonKey: "a")
             }
             let (start, taken, customers) = try await store.takePromises(of: 40)
             let erased = try unwrap(customers.last, "a customer")
@@ -216,7 +216,7 @@ extension StoreClause {
                 evaluating: { _ throws(StoreError) in PublicationVerdict() })
             try expect(next == .behind, "\(next)")
             _ = try await store.change(.erase, on: erased)
-            // The promise of another one is made again meanwhile.
+            // In the meantime, the promise of another customer is made again.
             _ = try await store.update("38") { $0.promise(Sample.promise(policy: 1)) }
             try await store.finishPublication(at: Sample.now)
             try expect(try await store.read { try $0.restorablePromises(after: start.id) }.isEmpty, "nothing is left")
@@ -253,7 +253,7 @@ extension StoreClause {
         StoreClause("a rebuild keeps what others write meanwhile") { store in
             let counted = store.counted
             let customer = try await counted.show(0..<2000, by: "large")
-            // The facts have it already, so that its artifact changes no byte of them.
+            // The facts contain this purchase already, so its artifact changes no byte of them.
             _ = try await store.update("large") { $0.add([], purchases: [Sample.purchase("9000")]) }
             counted.counts.reset { number in
                 guard number == 1 else { return }
@@ -304,7 +304,7 @@ extension Store {
         return outcome
     }
 
-    /// Promises something to customers and publishes a policy that takes it from them.
+    /// Makes promises to customers, and publishes a policy that takes them away.
     fileprivate func takePromises(
         of count: Int, isFinished: Bool = true
     ) async throws -> (start: StoredPublication, taken: StoredPublication, customers: [Customer]) {
@@ -327,7 +327,7 @@ extension Store {
         return (start, taken, customers)
     }
 
-    /// A survey after which one customer loses the promises of an entitlement.
+    /// Returns a survey by which one customer loses the promises of an entitlement.
     fileprivate func survey(
         taking entitlement: String, from customer: Customer
     ) async throws(StoreError) -> PublicationSurvey {

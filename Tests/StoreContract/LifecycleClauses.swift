@@ -205,7 +205,7 @@ extension Store {
         return try await update(identities, in: Sample.production, at: Sample.now.addingTimeInterval(seconds)) {
             known in
             var update = CustomerUpdate(of: known)
-            update.see(DeviceUse(device: device, getsEntitlementToken: certificate, limit: limit))
+            update.addUse(of: DeviceUse(device: device, getsEntitlementToken: certificate, limit: limit))
             return (update, ())
         }.0
     }

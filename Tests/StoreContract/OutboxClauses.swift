@@ -167,9 +167,9 @@ extension StoreClause {
             _ = try await store.update([Identity(.unbound, "app 1 x")], in: Sample.production, at: Sample.now) {
                 (CustomerUpdate(of: $0), ())
             }
-            for (terms, expected) in [("a", 5), ("a", 0), ("b", 5)] {
+            for (key, expected) in [("a", 5), ("a", 0), ("b", 5)] {
                 try await store.write(at: Sample.now, locking: [.endpoints]) {
-                    try $0.register([Endpoint(name: "all")], under: terms)
+                    try $0.register([Endpoint(name: "all")], comparisonKey: key)
                 }
                 let seen = Seen()
                 while try await store.compareAllCustomers(at: Sample.now, limit: 2, { seen.compare($0) }) {}
@@ -207,7 +207,7 @@ extension StoreClause {
             try await store.listen(Endpoint(name: "a"))
             for id in ["1", "1", "2"] {
                 _ = try await store.update(id) {
-                    // Other entitlements each time, so that each update is a message.
+                    // Each update has another entitlement, so each one makes a message.
                     let sent = SentEntitlements(rights: [UUID().uuidString: .init(until: nil)])
                     $0.entitlementChange = .reported([Sample.granted], sent, nextComparison: nil)
                 }
@@ -311,7 +311,7 @@ private final class Seen: Sendable {
 
 extension Store {
     func listen(_ endpoints: Endpoint...) async throws {
-        try await write(at: Sample.now, locking: [.endpoints]) { try $0.register(endpoints, under: "terms") }
+        try await write(at: Sample.now, locking: [.endpoints]) { try $0.register(endpoints, comparisonKey: "a") }
     }
 
     fileprivate func outbox() async throws -> [(message: StoredMessage, deliveries: [StoredDelivery])] {

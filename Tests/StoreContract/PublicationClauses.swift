@@ -51,7 +51,7 @@ extension StoreClause {
                 return PublicationVerdict(loses: true)
             }
             try expect(outcome == .takes(2), "the new one counts")
-            // A customer who changed may not lose anymore.
+            // Customers who changed since the survey may not lose anything more.
             _ = try await store.record(SupportGrant(.grant, of: "everything", date: Sample.now), for: before.id)
             let second = try await store.attempt([2], after: start, survey: survey, allowance: 1) { surveyed in
                 PublicationVerdict(loses: surveyed.customer.id == new.id)
@@ -118,7 +118,8 @@ extension StoreClause {
                 try $0.start(with: [1], sha256: [1])
             }
             let one = try await store.update("1") { $0.add([Sample.artifact("a")]) }
-            // More than the store keeps for one customer: the first ones are removed before the publication.
+            // The store keeps fewer unbound customers for one customer, so it removes the first ones before the
+            // publication.
             for number in 0..<15 { _ = try await store.unbound(number) }
             let survey = PublicationSurvey(at: try await store.write { try $0.position() })
             for number in 15..<40 { _ = try await store.unbound(number) }
@@ -131,7 +132,8 @@ extension StoreClause {
             let kept = try await store.read { try $0.survey(after: one.id, limit: 100) }.map(\.customer.id)
             try expect(kept.count == 20 && Set(kept).isSubset(of: checked.withLock { $0 }), "each is checked")
 
-            // The last rows belong to unbound customers. A database may assign their numbers again.
+            // The last rows belong to unbound customers, so a database might use their numbers again after it removes
+            // them.
             let next = PublicationSurvey(at: try await store.write { try $0.position() })
             for number in 40..<60 { _ = try await store.unbound(number) }
             let late = try await store.update("2") { $0.add([Sample.artifact("b")]) }
@@ -176,7 +178,7 @@ extension StoreClause {
             }
             let before = survey.customers
             _ = try await store.change(.erase, on: other, reason: "a \"refused\": parcel")
-            // Their rows were the last ones. No number of theirs is given again.
+            // The erased customers' rows were the last ones. Their numbers must not be used again.
             let new = try await store.bring("3")
             let erased = try await store.attempt([3], after: publication, survey: survey, allowance: before) {
                 surveyed in
@@ -224,83 +226,6 @@ extension StoreClause {
             }
             try expect(publication.counts.gaining == 3 && publication.counts.losing == 0, "\(publication.counts)")
         },
-        StoreClause("a publication ends promises, and a rollback restores them") { store in
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
-            let promises = [Sample.promise(policy: 1), Sample.promise("cloud", policy: 1)]
-            let customer = try await store.update { $0.promise(promises) }
-            var survey = PublicationSurvey(at: try await store.write { try $0.position() })
-            survey.set(PublicationVerdict(loses: true, ending: ["everything"]), of: customer.id)
-            let outcome = try await store.attempt([2], after: start, survey: survey, allowance: 1, endsPromises: true)
-            guard case .published(let taken) = outcome else { throw BrokenClause(description: "\(outcome)") }
-            try expect(taken.counts.ended == 1, "one ended")
-            try expect(try await store.promises(of: customer.id) == [promises[1]], "the other one remains")
-            let known = try unwrap(try await store.lookUp(customer.id), "the customer")
-            try expect(known.facts.promises == [promises[1]], "also in the stored facts")
-            let rows = try unwrap(try await store.read { try $0.rows(of: customer.id) }, "the rows")
-            try expect(rows.promises == [promises[1]], "also in the rows")
-            try expect(rows.events.map(\.kind) == [.promisesEnded], "with an event")
-            let restorable = try await store.read { try $0.restorablePromises(after: start.id) }
-            try expect(restorable == [customer.id: [promises[0]]], "it can be restored")
-
-            let back = try await store.publish([1], after: taken, action: .rollback, restoringAfter: start.id)
-            try expect(back.counts.restored == 1, "restored")
-            let after = try unwrap(try await store.lookUp(customer.id), "the customer")
-            try expect(Set(after.facts.promises) == Set(promises), "both apply again")
-            try expect(Set(try await store.promises(of: customer.id)) == Set(promises), "also in the promises table")
-            try expect(try await store.read { try $0.restorablePromises(after: start.id) }.isEmpty, "nothing is left")
-        },
-        StoreClause("a promise that is made again after it ended applies") { store in
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
-            let customer = try await store.update { $0.promise(Sample.promise(policy: 1)) }
-            var survey = PublicationSurvey(at: try await store.write { try $0.position() })
-            survey.set(PublicationVerdict(loses: true, ending: ["everything"]), of: customer.id)
-            let outcome = try await store.attempt([2], after: start, survey: survey, allowance: 1, endsPromises: true)
-            guard case .published(let taken) = outcome else { throw BrokenClause(description: "\(outcome)") }
-            do {
-                // Decided before the publication, and written after it.
-                _ = try await store.update {
-                    $0.promise(Sample.promise(policy: 1))
-                    $0.policyVersion = taken.version
-                }
-                throw BrokenClause(description: "an ended promise was written again")
-            } catch StoreError.policyChanged {
-                try expect(try await store.promises(of: customer.id).isEmpty, "it remains ended")
-            }
-            _ = try await store.publish([1], after: taken)
-            let later = Sample.now.addingTimeInterval(60)
-            let repeated = StoredPromise(
-                entitlement: "everything", acquisition: Sample.promise(policy: 1).acquisition, policyVersion: 1,
-                until: nil, recordedAt: later)
-            let known = try await store.update { $0.promise(repeated) }
-            try expect(known.facts.promises == [repeated], "in the stored facts")
-            try expect(try await store.promises(of: customer.id) == [repeated], "and in the promises table")
-        },
-        StoreClause("an update that was decided under a former policy is rejected") { store in
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
-            _ = try await store.publish([2], after: start)
-            do {
-                _ = try await store.update {
-                    $0.promise(Sample.promise(policy: 1))
-                    $0.policyVersion = 1
-                }
-                throw BrokenClause(description: "a promise of the former policy was written")
-            } catch StoreError.policyChanged {
-                try expect(
-                    try await store.read { try $0.customers(after: 0, limit: 10) }.isEmpty, "nothing was written")
-            }
-            let customer = try await store.update {
-                $0.promise(Sample.promise(policy: 2))
-                $0.policyVersion = 2
-            }
-            try expect(
-                try await store.promises(of: customer.id).count == 1, "an update under the current policy was written")
-        },
         StoreClause("a survey has every production customer once, and marks unbound ones") { store in
             let one = try await store.update("1") { $0.add([Sample.artifact("a")]) }
             let shown = Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), showing: "x")
@@ -333,7 +258,7 @@ extension StoreClause {
                 try $0.start(with: [1], sha256: [1])
             }
             try await store.write(at: Sample.now, locking: [.endpoints]) {
-                try $0.register([Endpoint(name: "all")], under: "terms")
+                try $0.register([Endpoint(name: "all")], comparisonKey: "a")
             }
             let customer = try await store.update {
                 $0.entitlementChange = .reported([], SentEntitlements(), nextComparison: nil)
@@ -372,7 +297,8 @@ extension Store {
         }.0
     }
 
-    fileprivate func attempt(
+    /// Publishes a policy with an empty survey, or the given one.
+    func attempt(
         _ policy: [UInt8], after base: StoredPublication, action: StoredPublication.Action = .publish,
         survey: PublicationSurvey? = nil, allowance: Int = 0, gainAllowance: Int? = nil, endsPromises: Bool = false,
         restoringAfter: Int64? = nil,
@@ -392,7 +318,8 @@ extension Store {
         return outcome
     }
 
-    fileprivate func publish(
+    /// Publishes a policy. Throws if it is refused.
+    func publish(
         _ policy: [UInt8], after base: StoredPublication, action: StoredPublication.Action = .publish,
         restoringAfter: Int64? = nil
     ) async throws -> StoredPublication {

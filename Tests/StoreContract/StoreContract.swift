@@ -14,8 +14,8 @@ package struct StoreClause: Sendable, CustomStringConvertible {
         customers + merges + undoneMerges + transaction + promises + support + policies + outbox + endpoints
         + entitlementChanges + deliveries + notifications + trials + devices + concurrency + changes + links
         + shuffledChanges
-        + erasure + jobs + accounts + unboundCustomers + returns + personas + publications + largeUpdates + pieces
-        + unbound
+        + erasure + jobs + accounts + unboundCustomers + returns + personas + publications
+        + publishedPromises + largeUpdates + pieces + unbound
         + largeErasures + largeCustomers + largeMerges + largePublications
 }
 

@@ -15,7 +15,7 @@ import Testing
             }
             let runs = Counter()
             let signals = ["a": Signal(), "b": Signal()]
-            // Each takes its own row, and once both have, the other's.
+            // Each transaction locks its own row first. When both have done so, each one locks the other's row.
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (mine, other) in [("a", "b"), ("b", "a")] {
                     group.addTask {
@@ -31,7 +31,7 @@ import Testing
                 }
                 try await group.waitForAll()
             }
-            // Once each, and at least once more for the one that the server aborted.
+            // Each transaction runs once, and the one that the server aborted runs again.
             #expect(runs.value >= 3)
             let values = try await store.database.read { session throws(StoreError) in
                 try session.rows("SELECT value FROM progress").map { row throws(StoreError) in try row.text(0) }
@@ -50,7 +50,8 @@ import Testing
             for number in 0..<120 {
                 for (index, store) in stores.enumerated() {
                     group.addTask {
-                        // Two identities in either order, some shared with another transaction.
+                        // Each update has two identities in random order. Some of them are shared with other
+                        // transactions.
                         let identities = [
                             Identity(.appTransactionID, "\(number % 12)"),
                             Identity(.originalTransactionID, "p\(number % 12)"),
@@ -80,7 +81,7 @@ import Testing
 
     @Test func `a transaction with very many keys waits for all others`() async throws {
         try await withStore { store in
-            let most = AdvisoryKeys.most + 1
+            let most = AdvisoryKeys.maximum + 1
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
                     try await store.database.write(locking: (0..<most).map { .progress("\($0)") }) {

@@ -28,7 +28,7 @@ import Testing
         for name in ["com.example.first", "com.example.second"] {
             #expect(error?.description.contains("`\(name)`") == true)
         }
-        // A command that names no app takes any, and the same app starts again.
+        // A command that names no app opens the database of any app. A service of the same app starts again.
         for app in [nil, "com.example.first"] { try await Self.open(address, for: app).close() }
         try await store.close()
     }
@@ -66,7 +66,7 @@ import Testing
         try await store.close()
     }
 
-    /// What answers after somebody pointed the pooler at another database.
+    /// The database to which the pooler now leads.
     enum Other: String, CaseIterable, Sendable {
         case ofAnotherApp, ofTheSameApp, withoutSchema
     }
@@ -84,7 +84,7 @@ import Testing
         if other != .withoutSchema {
             let app = other == .ofTheSameApp ? "com.example.first" : "com.example.second"
             let second = try await Self.open(foreign, for: app)
-            // The customer with this number is another one there.
+            // In that database, the same number belongs to another customer.
             #expect(try await second.add("b", to: "705").id == customer.id)
             try await second.close()
         }
@@ -120,7 +120,8 @@ import Testing
         try await Self.open(address, for: "com.example.first").close()
         let connection = try PostgresConnection(to: address, for: .transactions)
         let id = try connection.open(.existing(of: "com.example.first"))
-        let terms = DatabaseTerms(name: "a", id: id, bundleID: "com.example.first", version: Migration.all.count)
+        let requirements = DatabaseRequirements(
+            name: "a", id: id, bundleID: "com.example.first", version: Migration.all.count)
         func roundTrips(_ body: () throws -> Void) rethrows -> Int {
             let before = connection.roundTrips
             try body()
@@ -128,10 +129,10 @@ import Testing
         }
         let keys = AdvisoryKeys(["a", "b"], schema: address.schema)
         for transaction in [PostgresConnection.Transaction.reading, .lookingUp, .writing(keys), .alone] {
-            // The first run also prepares the statement.
+            // The first run also prepares the statement, so it needs one more round trip.
             for expected in [4, 3] {
                 let count = try roundTrips {
-                    _ = try connection.transact(transaction, under: terms) { () throws(PostgresFailure) in
+                    _ = try connection.transact(transaction, under: requirements) { () throws(PostgresFailure) in
                         try connection.rows("SELECT name FROM progress WHERE \(expected > 0)")
                     }
                 }

@@ -10,9 +10,9 @@ import Testing
         async throws
     {
         try await withFolder { folder in
-            let store = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
+            let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             try await store.write(at: .now, locking: [.endpoints]) {
-                try $0.register([Endpoint(name: "app")], under: "terms")
+                try $0.register([Endpoint(name: "app")], comparisonKey: "a")
             }
             let (customer, _) = try await store.update(
                 [Identity(.appTransactionID, "704"), Identity(.userID, "u1")], in: Realm(.production), at: .now

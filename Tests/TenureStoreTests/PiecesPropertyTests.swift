@@ -81,7 +81,7 @@ import Testing
                 try $0.record(policy: [1], sha256: [1])
             }
             try await store.write(at: Date(timeIntervalSince1970: 1_699_000_000), locking: [.endpoints]) {
-                try $0.register([Endpoint(name: "one"), Endpoint(name: "two")], under: "terms")
+                try $0.register([Endpoint(name: "one"), Endpoint(name: "two")], comparisonKey: "a")
             }
         }
         try await body(pieces, whole)
@@ -99,7 +99,7 @@ private actor Once {
     }
 }
 
-/// All rows of a database, without what is random or depends on how often something was tried.
+/// All rows of a database, without random values and values that depend on the number of attempts.
 private struct Lines {
     private var counts: [String: Int] = [:]
 
@@ -114,7 +114,7 @@ private struct Lines {
                     guard !isNumber,
                         !["update_id", "digest", "erased_at", "header"].contains(column.name)
                             || entry.table.name == "audit",
-                        // Random, or numbers that depend on how often something was tried.
+                        // These columns have random values, or numbers that depend on the number of attempts.
                         !["event", "message", "delivery"].contains(column.name),
                         (entry.table.name, column.name) != ("deliveries", "customer")
                     else { continue }
@@ -133,7 +133,7 @@ private struct Lines {
         }
     }
 
-    /// At most ten.
+    /// Returns up to ten lines that the other database doesn't have as often.
     func onlyHere(than other: Lines) -> [String] {
         Array(counts.filter { other.counts[$0.key] != $0.value }.map { "\($0.value)× \($0.key)" }.sorted().prefix(10))
     }

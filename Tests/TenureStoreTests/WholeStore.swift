@@ -4,7 +4,7 @@ import TenureCore
 
 @testable import TenureStore
 
-/// What operations need of a store.
+/// The operations that the property tests perform on a store.
 protocol Operable: Sendable {
     func update(
         _ identities: [Identity], at now: Date, adding size: Int,
@@ -85,8 +85,8 @@ struct WholeStore: Operable {
             guard !members.isEmpty else { return nil }
             let (record, _) = try transaction.update([unbound], in: realm) { known in
                 var update = update
-                update.leaveUnbound()
-                update.keep(known?.facts.support ?? [])
+                update.setUnbound()
+                update.add(known?.facts.support ?? [])
                 return (update, ())
             }
             let known = Set(try transaction.links(of: record.id))

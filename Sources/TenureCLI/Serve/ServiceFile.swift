@@ -102,7 +102,7 @@ struct ServiceFile {
             var own = SettingValues()
             read(mapping, under: "", as: Setting.ofApp, into: &own)
             own.mistakes.forEach { values.note($0) }
-            if !own.says(.keys) { own.set(.keys, to: [beside("keys/\(name)")], at: place(key)) }
+            if !own.isSet(.keys) { own.set(.keys, to: [beside("keys/\(name)")], at: place(key)) }
             values.apps.append((name, own))
         }
     }

@@ -52,12 +52,12 @@ struct ServiceSettings {
             apps = nil
             configuration = Self.configuration(values, mistakes: &mistakes)
             warnings += Self.idleHosts(values) + Self.contentWarnings(values, configuration)
-            if values.says(.appsDefault) {
+            if values.isSet(.appsDefault) {
                 warnings.append("`\(Setting.appsDefault.name)` has no effect without `apps`; leave it out")
             }
             mistakes += configuration?.findings.map(\.description) ?? []
         } else {
-            for setting in [Setting.policy, .database] where given.says(setting) {
+            for setting in [Setting.policy, .database] where given.isSet(setting) {
                 mistakes.append("each app has its own `\(setting.name)`; leave out `\(setting.flag)`")
             }
             apps = Self.apps(values, isReload: isReload, mistakes: &mistakes, warnings: &warnings)
@@ -102,15 +102,15 @@ struct ServiceSettings {
     /// Warnings about hosts of the App Store Server API, which have no effect without a key.
     private static func idleHosts(_ values: SettingValues) -> [String] {
         guard !hasKey(values) else { return [] }
-        return [Setting.productionHost, .sandboxHost].filter { values.says($0) }.map {
+        return [Setting.productionHost, .sandboxHost].filter { values.isSet($0) }.map {
             "`\($0.name)` has no effect without a key; set one with `\(Setting.keyID.name)`, or leave it out"
         }
     }
 
     /// Warnings about problems that prevent the delivery of content, but not the start of the service.
     private static func contentWarnings(_ values: SettingValues, _ configuration: ServiceConfiguration?) -> [String] {
-        guard values.says(.contentFolder) else {
-            return ([.linkLifetime] + Setting.s3).filter { values.says($0) }.map {
+        guard values.isSet(.contentFolder) else {
+            return ([.linkLifetime] + Setting.s3).filter { values.isSet($0) }.map {
                 "`\($0.name)` has no effect without content; set its folder with `\(Setting.contentFolder.name)`"
             }
         }
@@ -198,7 +198,7 @@ extension ServiceConfiguration {
         if let folder = values.text(.contentFolder) {
             content = ContentSettings(folder: folder)
             content?.linkLifetime = values.length(.linkLifetime) ?? 86_400
-            if Setting.s3.contains(where: { values.says($0) }) { content?.s3 = S3Settings(values) }
+            if Setting.s3.contains(where: { values.isSet($0) }) { content?.s3 = S3Settings(values) }
         }
     }
 }

@@ -1,9 +1,10 @@
 /// The locks that a transaction takes before it reads anything. Transactions with a key in common run one after the
 /// other, in all processes that use the database.
 ///
-/// PostgreSQL identifies a lock by a number. Two keys with the same number only wait for each other unnecessarily.
+/// PostgreSQL identifies a lock by a number. If two keys have the same number, their transactions wait for each other
+/// unnecessarily.
 struct AdvisoryKeys: Hashable {
-    /// In ascending order, so that two transactions never wait for each other.
+    /// The locks' numbers in ascending order, so that two transactions never wait for each other.
     let numbers: [Int64]
     /// A lock that all transactions with keys share, and that a transaction with too many keys holds exclusively.
     let all: Int64
@@ -11,7 +12,7 @@ struct AdvisoryKeys: Hashable {
     private let writers: Int64
 
     /// The maximum number of locks. More would fill the server's lock table, so the exclusive lock replaces them.
-    static let most = 64
+    static let maximum = 64
 
     init(_ keys: [String], schema: String) {
         let numbers = Set(keys.map { Self.number("key", schema, $0) })
@@ -24,12 +25,13 @@ struct AdvisoryKeys: Hashable {
     /// transaction waits for it while it holds a key.
     static func writers(in schema: String) -> Int64 { number("migrations", schema, "") }
 
-    /// What comes after `BEGIN`: one statement, so that `statement_timeout` bounds the wait for all locks together.
+    /// The statement after `BEGIN` that takes all locks. It is one statement, so that `statement_timeout` limits the wait
+    /// for all of them.
     var statements: String {
         let first = "; SELECT pg_advisory_xact_lock_shared(\(writers))"
         return switch numbers.count {
         case 0: first
-        case ...Self.most:
+        case ...Self.maximum:
             first + ", pg_advisory_xact_lock_shared(\(all))"
                 + numbers.map { ", pg_advisory_xact_lock(\($0))" }.joined()
         default: first + ", pg_advisory_xact_lock(\(all))"

@@ -5,9 +5,9 @@ import TenureStore
 
 /// One connection to PostgreSQL.
 ///
-/// Every call waits for the server and blocks its thread, but never longer than `answerTimeout`: libpq sends and reads
-/// without blocking, and this class waits for the socket. Neither this class nor what it returns is `Sendable`: a worker
-/// makes one on its queue, and uses it there until it drops it.
+/// Every call blocks its thread until the server answers, at most for `answerTimeout`: libpq sends and reads without
+/// blocking, and this class waits for the socket. Neither this class nor its results are `Sendable`: a worker creates a
+/// connection on its queue, and uses it only there.
 final class PostgresConnection {
     /// The purpose of the connection.
     enum Role {
@@ -18,7 +18,7 @@ final class PostgresConnection {
     }
 
     /// Longer than `statement_timeout`, so that only a server that doesn't answer at all counts as gone.
-    static let usualAnswerTimeout = Duration.seconds(6)
+    static let defaultAnswerTimeout = Duration.seconds(6)
 
     /// Whether the connection is broken and can't be used anymore.
     private(set) var isLost = false
@@ -29,13 +29,13 @@ final class PostgresConnection {
     /// How long a commit may wait for a standby, which `statement_timeout` doesn't limit.
     static let commitTimeout = Duration.seconds(4)
 
-    /// When to ask the server to stop what it does; nil to wait for the answer.
+    /// The time after which to ask the server to cancel the running statement; nil to wait for its answer.
     var cancelsAfter: Duration?
     /// The address of the app that uses the connection now. Apps with one database and role share connections.
     var address: PostgresAddress
     let host: PostgresHost
     private let generation: Int
-    /// What the server said about itself when the connection was opened.
+    /// What the server reported about itself when the connection was opened.
     private(set) var server = PostgresServerState()
     /// Warnings since they were last cleared.
     let warnings = PostgresWarnings()
@@ -53,7 +53,7 @@ final class PostgresConnection {
         answerTimeout = .seconds(address.connectTimeout)
         handle = try Self.connect(to: address, at: host.name, warnings)
         server = try readServerState(for: role)
-        answerTimeout = Self.usualAnswerTimeout
+        answerTimeout = Self.defaultAnswerTimeout
     }
 
     deinit { PQfinish(handle) }
@@ -79,7 +79,7 @@ final class PostgresConnection {
             return try finish(sent: sent)
         }
         try dropStaleStatements()
-        // A statement's text names no schema, so the key does.
+        // The key contains the schema, because statements don't name it.
         let key = "\(address.schema) \(sql)"
         let known = statements.name(for: key, types: parameters.types)
         let name = if let known { known } else { try prepare(sql, parameters.types, as: key) }
@@ -101,7 +101,7 @@ final class PostgresConnection {
     /// Whether `PostgresHost` has dropped its connections since this one was opened.
     var isDropped: Bool { host.generation != generation }
 
-    /// Whether it can take a transaction.
+    /// Whether a transaction can begin on this connection.
     var isIdle: Bool { !isLost && !isDropped && !isCanceled && PQtransactionStatus(handle) == PQTRANS_IDLE }
 
     /// Whether a transaction is open.
@@ -112,7 +112,7 @@ final class PostgresConnection {
         _ = try finish(sent: PQsendPrepare(handle, name, sql, Int32(types.count), types))
         var types = types
         if types.contains(0) {
-            // A NULL has no type. The server's choice decides which values may be used later.
+            // A NULL parameter has no type, so the server chooses the types of the prepared statement.
             let description = try finish(sent: PQsendDescribePrepared(handle, name))
             types = types.indices.map { description.parameterType($0) }
         }
@@ -187,7 +187,7 @@ final class PostgresConnection {
         var deadline = ContinuousClock.now + answerTimeout
         while PQflush(handle) == 1 {
             if try isReady(for: Int32(POLLIN) | Int32(POLLOUT), until: deadline) { deadline = .now + answerTimeout }
-            // If it fails, `PQgetResult` has the reason.
+            // If the flush fails, `PQgetResult` returns the reason.
             guard PQconsumeInput(handle) == 1 else { return }
         }
     }
@@ -212,7 +212,7 @@ final class PostgresConnection {
     private func cancel() {
         isCanceled = true
         guard let request = PQgetCancel(handle) else { return }
-        // Only that thread uses it from here on. libpq waits for the server, which may be silent.
+        // A separate thread sends the request, because libpq blocks while the server is silent.
         nonisolated(unsafe) let sent = request
         Thread.detachNewThread {
             var message = [CChar](repeating: 0, count: 256)

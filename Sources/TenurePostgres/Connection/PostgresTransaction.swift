@@ -2,12 +2,12 @@ import Foundation
 import TenureStore
 
 extension PostgresConnection {
-    /// Repeats a transaction that another one blocked, after a short random pause.
+    /// Runs a transaction. If it conflicts with another one, repeats it after a short random pause.
     func transact<Value>(
-        _ transaction: Transaction, under terms: DatabaseTerms? = nil,
+        _ transaction: Transaction, under requirements: DatabaseRequirements? = nil,
         _ body: (any DatabaseSession) throws(StoreError) -> Value
     ) throws(PostgresFailure) -> Value {
-        try transact(transaction, under: terms) { () throws(PostgresFailure) in
+        try transact(transaction, under: requirements) { () throws(PostgresFailure) in
             let session = PostgresSession(self)
             let value: Value
             do throws(StoreError) {
@@ -22,12 +22,13 @@ extension PostgresConnection {
 
     /// Does the same for statements on the connection itself.
     func transact<Value>(
-        _ transaction: Transaction, under terms: DatabaseTerms? = nil, _ body: () throws(PostgresFailure) -> Value
+        _ transaction: Transaction, under requirements: DatabaseRequirements? = nil,
+        _ body: () throws(PostgresFailure) -> Value
     ) throws(PostgresFailure) -> Value {
         var attempt = 0
         while true {
             do {
-                return try transactOnce(transaction, terms, body)
+                return try transactOnce(transaction, requirements, body)
             } catch {
                 attempt += 1
                 guard case .repeatTransaction = error.remedy, attempt < 12 else { throw error }
@@ -37,14 +38,14 @@ extension PostgresConnection {
     }
 
     private func transactOnce<Value>(
-        _ transaction: Transaction, _ terms: DatabaseTerms?, _ body: () throws(PostgresFailure) -> Value
+        _ transaction: Transaction, _ requirements: DatabaseRequirements?, _ body: () throws(PostgresFailure) -> Value
     ) throws(PostgresFailure) -> Value {
         let value: Value
         let timeout = answerTimeout
         defer { answerTimeout = timeout }
         do {
             try dropStaleStatements()
-            try begin(transaction, under: terms)
+            try begin(transaction, under: requirements)
             value = try body()
         } catch {
             rollBack()
@@ -52,7 +53,7 @@ extension PostgresConnection {
             guard transaction.writes else {
                 throw PostgresFailure(.defect("a transaction that only reads tried to write"))
             }
-            // A server that was a primary is a standby now.
+            // The server was the primary, and is a standby now.
             host.dropConnections()
             throw error
         }
@@ -73,14 +74,14 @@ extension PostgresConnection {
         defer { cancelsAfter = nil }
         do throws(PostgresFailure) {
             let command = try run(confirmation(of: transaction) + "COMMIT").command
-            // For a failed transaction, the server responds with `ROLLBACK`.
+            // If the transaction has failed, the server answers COMMIT with `ROLLBACK`.
             guard command == "COMMIT" else {
                 throw PostgresFailure(.failed("the server didn't commit the transaction"))
             }
         } catch {
             rollBack()
             guard isLost, transaction.writes else { throw error }
-            // The server may have committed it. The client has to repeat its request, which changes nothing the second
+            // The server may or may not have committed. Clients repeat their request, which changes nothing the second
             // time.
             throw PostgresFailure(
                 .unreachable(
@@ -88,14 +89,14 @@ extension PostgresConnection {
                     detail:
                         "the connection was lost during the commit, so the transaction may have been committed or not"))
         }
-        // The server canceled its wait for a standby: a failover would lose what it committed.
+        // The server committed, but stopped waiting for the standby: a failover could lose the transaction.
         guard transaction.writes, let warning = warnings.last else { return }
         throw PostgresFailure(
             .unreachable(database: address.description, detail: "the server didn't confirm the commit: \(warning)"))
     }
 
-    /// Makes a commit wait for the standby if the transaction itself wrote nothing: what it found may be the work of an
-    /// earlier transaction that no standby has yet.
+    /// Makes the commit wait for the standby even if the transaction wrote nothing: it may have read what an earlier
+    /// transaction wrote and no standby has yet.
     private func confirmation(of transaction: Transaction) -> String {
         guard server.hasSynchronousStandby, case .writing = transaction else { return "" }
         return "SELECT pg_logical_emit_message(true, 'tenure', '') WHERE pg_current_xact_id_if_assigned() IS NULL; "

@@ -8,7 +8,7 @@ extension PostgresConnection {
         case lookingUp
         /// Transactions with a key in common run one after the other.
         case writing(AdvisoryKeys)
-        /// No other transaction writes at the same time, in any process. Waits for those that run, however long they take.
+        /// No other transaction writes at the same time, in any process. Waits for running ones, however long they take.
         case alone
 
         var writes: Bool {
@@ -18,7 +18,7 @@ extension PostgresConnection {
             }
         }
 
-        fileprivate var use: DatabaseTerms.Use {
+        fileprivate var use: DatabaseRequirements.Use {
             switch self {
             case .reading, .lookingUp: .reading
             case .writing: .writing
@@ -30,16 +30,16 @@ extension PostgresConnection {
     /// Begins a transaction, sets everything that it needs, takes its locks, and reads the database's header, in one
     /// message.
     ///
-    /// - Parameter terms: what the process requires of the database; nil while it opens it.
-    func begin(_ transaction: Transaction, under terms: DatabaseTerms?) throws(PostgresFailure) {
+    /// - Parameter requirements: what the process requires of the database; nil while it opens it.
+    func begin(_ transaction: Transaction, under requirements: DatabaseRequirements?) throws(PostgresFailure) {
         if case .alone = transaction { answerTimeout = .seconds(24 * 3600) }
-        guard let terms else {
+        guard let requirements else {
             try run(beginning(of: transaction))
             return
         }
-        // The last statement, so that it sees what others committed while this transaction waited for its locks.
+        // The header is read by the last statement, so that it includes what others committed during the wait for locks.
         let answer = try run(beginning(of: transaction) + "; \(Self.header)")
-        if let objection = terms.objection(to: try DatabaseHeader(answer), for: transaction.use) {
+        if let objection = requirements.objection(to: try DatabaseHeader(answer), for: transaction.use) {
             throw PostgresFailure(objection)
         }
     }
@@ -47,8 +47,8 @@ extension PostgresConnection {
     /// The settings are for this transaction only: with a pooler, the next one runs on another connection, and other
     /// clients use this connection. The explicit access mode overrides `default_transaction_read_only`.
     private func beginning(of transaction: Transaction) -> String {
-        // The last setting releases the locks of a process that hangs. A server that answers does so before it counts as gone,
-        // also if all locks and statements of one message are slow.
+        // The last setting releases the locks of a process that hangs. The timeouts are shorter than `answerTimeout`, so
+        // a slow server still answers in time.
         let settings = """
             ; SET LOCAL search_path = "\(address.schema)", pg_temp; SET LOCAL standard_conforming_strings = on\
             ; SET LOCAL client_min_messages = warning; SET LOCAL jit = off; SET LOCAL lock_timeout = '2500ms'\
@@ -58,7 +58,7 @@ extension PostgresConnection {
         switch transaction {
         case .reading: return "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" + settings
         case .lookingUp:
-            // The server plans this once. Without these settings, a plan for a small table would stay in use.
+            // The server plans this statement once. These settings make it use the index even if the table is small then.
             return "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY" + settings
                 + """
                 ; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off\

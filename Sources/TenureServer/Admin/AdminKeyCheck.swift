@@ -17,7 +17,7 @@ package struct AdminKeyCheck: Sendable {
     private let store: Store
     private let configured: AdminKey?
     private let now: @Sendable () -> Date
-    private let tries = WrongKeyLimit()
+    private let wrongKeys = WrongKeyLimit()
 
     /// The name of the configured admin key in the audit trail.
     package static let configuredName = "adminKey"
@@ -34,14 +34,14 @@ package struct AdminKeyCheck: Sendable {
     ) async throws -> KeyHolder {
         let now = now()
         let address = WrongKeyLimit.name(of: context.peer)
-        // A request without a key guesses none. A browser or a probe must not lock out others behind its address.
+        // A request without a key isn't a guess: a browser or a probe must not lock out other clients of its address.
         guard request.hasAuthorization else {
             throw Problem(.notAuthenticated, "the key is missing; send `Authorization: Bearer …`")
         }
         // A valid key always works, even after wrong keys from its address.
         guard let secret = request.adminKey, let holder = try await holder(of: secret) else {
-            try tries.check(address, now: now)
-            let count = tries.add(address, now: now)
+            try wrongKeys.check(address, now: now)
+            let count = wrongKeys.add(address, now: now)
             context.logger.warning(
                 "wrong key", metadata: ["address": "\(address)", "count": "\(count)", "right": "\(right.rawValue)"])
             throw Problem(.notAuthenticated, "the key is wrong or revoked; send another one")

@@ -60,7 +60,7 @@ struct CustomerChanges: Sendable {
 }
 
 extension Problem {
-    /// A change had an outcome of another kind of change.
+    /// The problem if the database returned the outcome of another kind of change, which is a defect.
     static let noOutcome = Problem(
         .internalError,
         "the database didn't return the outcome of this change; read the customer to see whether it was made")
@@ -76,7 +76,7 @@ extension Problem {
                 (
                     .conflict,
                     """
-                    nothing here proves that these purchases belong to the customer; sync with \
+                    no proof shows that these purchases belong to the customer; sync with \
                     `deviceVerificationID` on the customer's device first
                     """
                 )

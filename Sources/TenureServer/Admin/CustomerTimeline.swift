@@ -8,13 +8,13 @@ struct TimelineEntry: Sendable {
     let at: Date
     let kind: String
     /// Names and values in the order of the response. Dates are in RFC 3339.
-    let facts: [(name: String, value: String)]
+    let fields: [(name: String, value: String)]
 
-    /// Leaves out facts without a value.
-    init(at: Date, _ kind: String, _ facts: [(String, String?)] = []) {
+    /// Leaves out fields without a value.
+    init(at: Date, _ kind: String, _ fields: [(String, String?)] = []) {
         self.at = at
         self.kind = kind
-        self.facts = facts.compactMap { name, value in value.map { (name, $0) } }
+        self.fields = fields.compactMap { name, value in value.map { (name, $0) } }
     }
 }
 
@@ -23,8 +23,8 @@ extension JSONWriter {
         object { json in
             json.field("at", entry.at)
             json.field("kind", entry.kind)
-            for fact in entry.facts {
-                json.field(fact.name, fact.value)
+            for field in entry.fields {
+                json.field(field.name, field.value)
             }
         }
     }
@@ -61,15 +61,15 @@ extension TimelineEntry {
     }
 
     fileprivate static func entries(of purchase: Purchase) -> [TimelineEntry] {
-        let facts: [(String, String?)] = [
+        let fields: [(String, String?)] = [
             ("product", purchase.productID), ("transactionID", purchase.transactionID),
         ]
         var entries: [TimelineEntry] = []
         if let date = purchase.purchaseDate {
             entries.append(
-                TimelineEntry(at: date, "purchase", facts + [("expires", purchase.expiresDate?.rfc3339)]))
+                TimelineEntry(at: date, "purchase", fields + [("expires", purchase.expiresDate?.rfc3339)]))
         }
-        if let date = purchase.revocationDate { entries.append(TimelineEntry(at: date, "refund", facts)) }
+        if let date = purchase.revocationDate { entries.append(TimelineEntry(at: date, "refund", fields)) }
         return entries
     }
 

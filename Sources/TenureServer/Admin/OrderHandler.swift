@@ -85,12 +85,12 @@ extension Problem {
         switch failure {
         case .invalidID:
             self.init(.malformedRequest, "this can't be an order ID; copy the ID from the App Store's email receipt")
-        case .refused(let refusal) where refusal.code?.saysBadRequest == true:
+        case .refused(let refusal) where refusal.code?.isBadRequest == true:
             self.init(
                 .malformedRequest, "the App Store rejects this order ID; copy it from the App Store's email receipt")
         case .notServed:
             self.init(
-                .misconfigured, "only production has order IDs, and this service does not accept `production`")
+                .misconfigured, "only production has order IDs, and this service doesn't accept `production`")
         case .refused(let refusal) where !failure.isRetryable && refusal.status == 404:
             self.init(.notFound, "the App Store has no order with this ID")
         case .refused where !failure.isRetryable:

@@ -49,7 +49,7 @@ struct SupportHandlers: Sendable {
             throw Problem(
                 .malformedRequest,
                 """
-                the policy does not have this entitlement; it has \
+                the policy doesn't have this entitlement; it has \
                 \(policies.current.entitlements.map { "`\($0.name)`" }.joined(separator: ", "))
                 """)
         }

@@ -94,7 +94,7 @@ struct AppStoreClient: Sendable {
         }
     }
 
-    /// Asks in the given environment, or in each one until one knows the ID. Throws the first failure if none does.
+    /// Calls the given environment, or each environment until one knows the ID. Throws the first failure if none does.
     func locating<Result: Sendable>(
         _ environment: AppStoreEnvironment?,
         _ ask: (AppStoreEnvironment) async throws(AppStoreFailure) -> Result
@@ -104,7 +104,7 @@ struct AppStoreClient: Sendable {
             do {
                 return try await ask(candidate)
             } catch {
-                guard error.saysUnknownHere else { throw error }
+                guard error.isUnknownID else { throw error }
                 unknown = unknown ?? error
             }
         }
@@ -137,7 +137,7 @@ struct AppStoreClient: Sendable {
     /// Logs neither IDs nor tokens.
     private func log(_ failure: AppStoreFailure, of call: AppStoreCall, in environment: AppStoreEnvironment) {
         logger.debug(
-            "the App Store did not answer",
+            "a request to the App Store failed",
             metadata: [
                 "endpoint": "\(call.endpoint.rawValue)", "environment": "\(environment.rawValue)",
                 "detail": "\(failure)",

@@ -9,11 +9,11 @@ enum AppStoreFailure: Error, Sendable, Hashable {
     /// The App Store rejected the key twice, the second time with a new token.
     case notAuthorized(AppStoreEnvironment)
     case unreachable(String)
-    /// After this many seconds.
+    /// The App Store didn't answer within this many seconds.
     case timedOut(TimeInterval)
     /// The response has more bytes than the limit.
     case tooLarge(limit: Int)
-    /// A successful response that doesn't have the documented form.
+    /// The response has a 2xx status, but not the documented form.
     case unreadable(String)
     /// Signed data in the response can't be verified.
     case untrusted(Rejection)
@@ -28,11 +28,11 @@ enum AppStoreFailure: Error, Sendable, Hashable {
 
     /// What may help after a failure.
     enum Remedy: Sendable, Hashable {
-        /// The same request, a moment later.
+        /// Repeating the request a moment later.
         case retry
-        /// Time or the operator: purchases appear after minutes, and a key or a host can be corrected.
+        /// Repeating the request much later: a new purchase appears, or the operator corrects the key or the host.
         case later
-        /// Nothing.
+        /// Nothing helps.
         case none
     }
 
@@ -42,7 +42,7 @@ enum AppStoreFailure: Error, Sendable, Hashable {
             if refusal.isRetryable { return .retry }
             guard let code = refusal.code else { return .later }
             // An invalid request stays invalid. What is missing or forbidden may change.
-            return code.saysBadRequest ? .none : .later
+            return code.isBadRequest ? .none : .later
         case .unreachable, .timedOut, .held: return .retry
         case .untrusted(let rejection): return rejection.isRetryable ? .retry : .later
         // The service stopped it. The request itself didn't fail.
@@ -55,7 +55,7 @@ enum AppStoreFailure: Error, Sendable, Hashable {
     var isRetryable: Bool { remedy == .retry }
 
     /// Whether the key is the problem, and not the request.
-    var isOfTheKey: Bool {
+    var isKeyProblem: Bool {
         switch self {
         case .notAuthorized, .cannotSign: true
         default: false
@@ -72,8 +72,8 @@ enum AppStoreFailure: Error, Sendable, Hashable {
     }
 
     /// Whether the environment doesn't know the ID in the request.
-    var saysUnknownHere: Bool {
-        if case .refused(let refusal) = self { refusal.code?.saysUnknownHere == true } else { false }
+    var isUnknownID: Bool {
+        if case .refused(let refusal) = self { refusal.code?.isUnknownID == true } else { false }
     }
 }
 
@@ -86,17 +86,18 @@ extension AppStoreFailure: CustomStringConvertible {
                 + (refusal.message.map { " (\($0))" } ?? "")
         case .notAuthorized(let environment):
             """
-            the App Store (\(environment.rawValue)) does not accept the key; check the issuer ID, key ID, bundle ID \
+            the App Store (\(environment.rawValue)) doesn't accept the key; check the issuer ID, key ID, bundle ID \
             and this machine's clock
             """
         case .unreachable(let detail): "the App Store can't be reached: \(detail)"
-        case .timedOut(let seconds): "the App Store did not answer within \(seconds.formatted()) seconds"
+        case .timedOut(let seconds): "the App Store didn't answer within \(seconds.formatted()) seconds"
         case .tooLarge(let limit): "the App Store's response has more than \(limit) bytes"
-        case .unreadable(let detail): "the App Store's response does not have the documented form: \(detail)"
+        case .unreadable(let detail): "the App Store's response doesn't have the documented form: \(detail)"
         case .untrusted(let rejection): "the App Store's response can't be verified (\(rejection))"
         case .held: "the request waits to stay below the App Store's rate limit; send it again later"
         case .invalidID: "the ID can't be one of the App Store's; check it"
-        case .notServed(let environment): "the service does not accept \(environment.rawValue), or it has no App Store"
+        case .notServed(let environment):
+            "the service can't ask an App Store for \(environment.rawValue); check the setting `environments`"
         case .cannotSign: "the token for the App Store can't be signed with the key; download a new key"
         case .cancelled: "the request to the App Store was canceled"
         }
@@ -108,7 +109,7 @@ struct AppStoreRefusal: Sendable, Hashable {
     let endpoint: AppStoreEndpoint
     let environment: AppStoreEnvironment
     let status: Int
-    /// Nil if the body has none, such as a gateway's.
+    /// Apple's error code; nil if the body has none, such as the response of a gateway.
     let code: AppStoreErrorCode?
     /// Apple's message, reduced to ASCII and 200 characters.
     let message: String?
@@ -191,10 +192,10 @@ struct AppStoreErrorCode: RawRepresentable, Sendable, Hashable {
     }
 
     /// Whether the first three digits, which are the status, are 400.
-    var saysBadRequest: Bool { (4_000_000..<4_010_000).contains(rawValue) }
+    var isBadRequest: Bool { (4_000_000..<4_010_000).contains(rawValue) }
 
     /// Whether the environment doesn't know the ID. Another one may, or the same one a minute later.
-    var saysUnknownHere: Bool {
+    var isUnknownID: Bool {
         switch self {
         case .transactionNotFound, .originalTransactionNotFound, .appTransactionNotFound: true
         default: false

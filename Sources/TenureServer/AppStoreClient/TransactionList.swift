@@ -21,9 +21,9 @@ struct TransactionList: Sendable {
     var isComplete: Bool { ending == .lastPage && rejected.isEmpty }
 
     /// The most pages of 20 transactions. The database keeps as many artifacts of one customer.
-    static let mostPages = 250
+    static let maximumPages = 250
     /// The most bytes of a list, to limit the memory.
-    static let mostBytes = 64 * 1024 * 1024
+    static let maximumBytes = 64 * 1024 * 1024
 
     init(in environment: AppStoreEnvironment) {
         self.environment = environment
@@ -33,7 +33,7 @@ struct TransactionList: Sendable {
     mutating func add(_ page: [String], by verifier: AppStoreVerifier, now: Date) throws(AppStoreFailure) {
         for jws in page {
             size += jws.utf8.count
-            guard size <= Self.mostBytes else { throw .tooLarge(limit: Self.mostBytes) }
+            guard size <= Self.maximumBytes else { throw .tooLarge(limit: Self.maximumBytes) }
             do throws(Rejection) {
                 transactions.append(
                     try verifier.answered(transaction: jws, at: .transaction(count), in: environment, now: now))

@@ -6,8 +6,8 @@ import TenureStore
 
 /// The verified artifacts that the App Store has of one customer.
 ///
-/// The App Store responds for one account, but doesn't sign that. Artifacts without an `appTransactionId` belong
-/// together because they are in its response; those with one must have the same.
+/// The App Store responds for one account, but doesn't sign which account. Artifacts without an `appTransactionId` belong
+/// together because they are in the same response. Those with an `appTransactionId` must all have the same one.
 struct CustomerHistory: Sendable {
     let environment: AppStoreEnvironment
     private(set) var realm: Realm?
@@ -65,14 +65,14 @@ struct CustomerHistory: Sendable {
     }
 
     /// Marks the history as incomplete, because a request for a part of it failed.
-    mutating func loseCompleteness() { isComplete = false }
+    mutating func markIncomplete() { isComplete = false }
 
-    mutating func lose(_ artifact: RejectedArtifact) {
+    mutating func reject(_ artifact: RejectedArtifact) {
         rejected.append(artifact)
         isComplete = false
     }
 
-    /// Whether the history has the transaction that was asked for. Without it, it is incomplete.
+    /// Whether the history contains the requested transaction. If it doesn't, the history is incomplete.
     private func holds(_ id: AppStoreCustomerID) -> Bool {
         guard case .transaction(let asked) = id else { return true }
         return purchases.contains { $0.transactionID == asked || $0.originalTransactionID == asked }

@@ -25,7 +25,7 @@ struct CustomerHistoryReader: Sendable {
             }
         } catch {
             // A customer without purchases may have no history, but has an app transaction.
-            guard error.saysUnknownHere, case .appTransaction = id else { throw error }
+            guard error.isUnknownID, case .appTransaction = id else { throw error }
             return try await appTransactionAlone(of: id, in: environment, before: end)
         }
         let appTransaction = try await leavingOut(.appTransaction) { () throws(AppStoreFailure) in
@@ -37,7 +37,8 @@ struct CustomerHistoryReader: Sendable {
             return try await client.refundHistory(
                 of: .transaction(known.purchase.transactionID), in: list.environment, before: end)
         }
-        // Only auto-renewable subscriptions have more than their transactions.
+        // For auto-renewable subscriptions, the history's transactions aren't enough: their statuses are requested,
+        // too.
         let hasSubscriptions = list.transactions.contains { $0.purchase.type == .autoRenewable }
         let statuses = try await leavingOut(nil) { () throws(AppStoreFailure) in
             hasSubscriptions
@@ -46,8 +47,8 @@ struct CustomerHistoryReader: Sendable {
         var history = CustomerHistory(
             of: id, list, statuses.answer.flatMap { $0 }, appTransaction.answer,
             refunds: refunds.answer.flatMap { $0 }, in: list.environment)
-        if let rejected = appTransaction.rejected { history.lose(rejected) }
-        if statuses.answer == nil { history.loseCompleteness() }
+        if let rejected = appTransaction.rejected { history.reject(rejected) }
+        if statuses.answer == nil { history.markIncomplete() }
         return history
     }
 

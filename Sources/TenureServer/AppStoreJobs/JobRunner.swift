@@ -90,10 +90,11 @@ struct JobSchedule: Sendable, Hashable {
         let failure = error as? AppStoreFailure
         switch failure?.remedy ?? .retry {
         case .none: return nil
-        case .later where tries >= maximumDelayedTries && failure?.isOfTheKey != true: return nil
+        case .later where tries >= maximumDelayedTries && failure?.isKeyProblem != true: return nil
         case .later, .retry:
             let exponent = Double(min(max(tries - 1, 0), 30))
-            // At least half of it, at random: jobs that failed together are not retried together.
+            // The wait is random between half of this time and all of it, so that jobs that failed together aren't
+            // retried together.
             let wait = min(longestWait, firstWait * pow(2, exponent)) * (0.5 + random / 2)
             return max(now.addingTimeInterval(wait), failure?.retryAt ?? now)
         }

@@ -32,8 +32,8 @@ struct MissedNotifications: Service {
         }
     }
 
-    /// The name of the date in the database up to which no notification is missing, in seconds since 1970.
-    static func mark(of environment: AppStoreEnvironment) -> String { "notifications \(environment.rawValue)" }
+    /// The row of `progress` with the instant up to which no notification is missing, in seconds since 1970.
+    static func progressName(for environment: AppStoreEnvironment) -> String { "notifications \(environment.rawValue)" }
 
     /// Returns the seconds until the next search.
     private func pause(after failure: (any Error)?, failures: Int) -> TimeInterval {
@@ -46,18 +46,18 @@ struct MissedNotifications: Service {
 
     /// Fetches the missed notifications of an environment. Returns the error of a failure.
     @discardableResult func fetch(in environment: AppStoreEnvironment) async -> (any Error)? {
-        let mark = Self.mark(of: environment)
+        let name = Self.progressName(for: environment)
         do {
-            let reached = try await store.read { try $0.progress(mark) }.flatMap { Double($0) }
-            // Before its first start, the service missed nothing.
+            let reached = try await store.read { try $0.progress(name) }.flatMap { Double($0) }
+            // The service missed nothing before its first start.
             guard let reached else {
-                try await setProgress(mark, to: now())
+                try await setProgress(name, to: now())
                 return nil
             }
             // Clocks differ, and a notification may have been under way.
             let start = Date(timeIntervalSince1970: reached).addingTimeInterval(-300)
-            // The operator may have to correct the configuration before one can be accepted. The others are accepted
-            // anyway, and the mark stays before it, so that it's fetched again.
+            // If the service is misconfigured, it can't accept some notifications. It accepts the others, and keeps the
+            // stored instant, so that all are fetched again.
             var waits = false
             let summary = try await NotificationHistoryReader(client: client, environment: environment).run(
                 since: start,
@@ -65,20 +65,20 @@ struct MissedNotifications: Service {
                     do {
                         _ = try await notifications.receive(jws, now: now(), logger: logger)
                     } catch let problem as Problem where problem.code.status < 500 || problem.code == .misconfigured {
-                        // Below 500, it is refused permanently.
+                        // A status below 500 is permanent: the notification isn't fetched again.
                         waits = waits || problem.code == .misconfigured
                         logger.warning("a missed notification was refused", metadata: ["detail": "\(problem.detail)"])
                     }
                 },
                 reached: { instant in
-                    if !waits { try await setProgress(mark, to: instant) }
+                    if !waits { try await setProgress(name, to: instant) }
                 })
-            logger.debug("asked for missed notifications", metadata: ["count": "\(summary.delivered)"])
+            logger.debug("fetched missed notifications", metadata: ["count": "\(summary.delivered)"])
             return nil
         } catch {
             guard !Task.isCancelled else { return nil }
             logger.warning(
-                "missed notifications could not be fetched",
+                "missed notifications couldn't be fetched",
                 metadata: ["environment": "\(environment.rawValue)", "detail": "\(error)"])
             return error
         }

@@ -10,9 +10,9 @@ struct NotificationHistoryReader: Sendable {
     /// The seconds of history that are fetched, sorted and delivered together.
     var window: TimeInterval = 86_400
     /// The most pages in memory. A window with more is halved, down to one second, which is delivered in pieces.
-    var mostPages = 100
+    var maximumPages = 100
     /// The most pages of one second: a million notifications. A price increase notifies all subscribers at once.
-    var mostPagesOfASecond = 50_000
+    var maximumPagesOfASecond = 50_000
 
     struct Summary: Sendable, Hashable {
         /// Later than requested if the App Store no longer keeps older notifications.
@@ -41,9 +41,10 @@ struct NotificationHistoryReader: Sendable {
         var length = window
         while position < now {
             let end = min(position.addingTimeInterval(length), now)
-            // Checks the length, too: the difference of two dates is rounded.
+            // Also checks the length of the window, because the difference of two dates is rounded.
             let isShortest = length <= Self.shortestWindow || end.timeIntervalSince(position) <= Self.shortestWindow
-            var pages = Pages(from: position, to: end, onlyFailures, most: isShortest ? mostPagesOfASecond : mostPages)
+            var pages = Pages(
+                from: position, to: end, onlyFailures, most: isShortest ? maximumPagesOfASecond : maximumPages)
             var isWhole = true
             repeat {
                 guard let payloads = try await payloads(of: &pages, inPieces: isShortest) else {
@@ -66,12 +67,13 @@ struct NotificationHistoryReader: Sendable {
         return summary
     }
 
-    /// In seconds: 180 days in production, 30 in the sandbox, less an hour because clocks differ.
+    /// How long the App Store keeps notifications, in seconds: 180 days in production, 30 in the sandbox. An hour is
+    /// subtracted because clocks differ.
     private static func kept(in environment: AppStoreEnvironment) -> TimeInterval {
         (environment == .production ? 180 : 30) * 86_400 - 3600
     }
 
-    /// In seconds. A window of this length is delivered in pieces if it has too many pages.
+    /// The shortest window, in seconds. If it still has too many pages, its notifications are delivered in pieces.
     private static let shortestWindow: TimeInterval = 1
 
     /// The position in the pages of one window.
@@ -103,7 +105,7 @@ struct NotificationHistoryReader: Sendable {
             count += 1
             pages.token = page.paginationToken
             switch pages.trail.ending(hasMore: page.hasMore, next: pages.token) {
-            case nil where inPieces && count >= mostPages: return Self.inOrder(payloads)
+            case nil where inPieces && count >= maximumPages: return Self.inOrder(payloads)
             case nil: continue
             case .lastPage?:
                 pages.areOver = true

@@ -1,12 +1,12 @@
 import Logging
 import ServiceLifecycle
 
-/// Runs the services of one app, and starts the app again whenever it can't run.
+/// Runs the services of one app. If the app can't start or fails, tries again every few seconds.
 struct AppRunner: Service {
     let name: String
     let apps: RunningApps
     let logger: Logger
-    /// Why it didn't start with the process.
+    /// Why the app couldn't start with the process; nil if it did start.
     let error: ServiceError?
 
     private static let pause = Duration.seconds(5)
@@ -32,7 +32,7 @@ struct AppRunner: Service {
             isFirst = false
             do {
                 let running = try await apps.start(name)
-                if reported != nil { logger.notice("the app runs") }
+                if reported != nil { logger.notice("the app is running") }
                 reported = nil
                 let services =
                     running.service.databaseServices(logger: logger)
@@ -49,7 +49,7 @@ struct AppRunner: Service {
 
     /// Logs why the app doesn't run, once for each reason.
     private func report(_ error: ServiceError, _ reported: inout ServiceError?) {
-        apps.note(failure: error, of: name)
+        apps.record(failure: error, of: name)
         guard error != reported else { return }
         reported = error
         logger.error("the app isn't running; trying again every \(Self.pause)", metadata: ["detail": "\(error)"])
@@ -67,7 +67,7 @@ private struct AppServices: Service {
         while !Task.isShuttingDownGracefully, !Task.isCancelled, let app = apps[name] {
             let services = try app.service.configuredServices(logger: logger)
             let group = ServiceGroup(configuration: .init(services: services, logger: logger))
-            if apps.note(group: group, of: app, named: name) { try await group.run() }
+            if apps.record(group: group, of: app, named: name) { try await group.run() }
         }
     }
 }

@@ -3,9 +3,9 @@ import TenureCore
 /// Several apps behind one address.
 package struct AppsConfiguration: Sendable {
     package var apps: [AppConfiguration]
-    /// The app that also answers the routes without `/apps/NAME`. A single app does without being named here.
+    /// The app that also answers the routes without `/apps/NAME`; nil if a single app does.
     package var defaultApp: String?
-    /// What concerns no single app: address, TLS, proxies, connections, and the owner's admin key.
+    /// The settings that all apps share: address, TLS, proxies, connections, and the owner's admin key.
     package var common: ServiceConfiguration
     /// The values of the settings that a running service can't change, by name.
     package var fixed: [String: [String]] = [:]
@@ -20,8 +20,8 @@ package struct AppsConfiguration: Sendable {
 
     subscript(name: String) -> AppConfiguration? { apps.first { $0.name == name } }
 
-    /// The app with paths that work without a name.
-    var bareApp: String? { defaultApp ?? (apps.count == 1 ? apps.first?.name : nil) }
+    /// The name of the app that also answers the routes without `/apps/NAME`.
+    var unprefixedApp: String? { defaultApp ?? (apps.count == 1 ? apps.first?.name : nil) }
 
     /// The first mistake in apps that run together, or nil.
     package var mistake: ServiceError? {
@@ -31,12 +31,12 @@ package struct AppsConfiguration: Sendable {
             "`default` names the unknown app `\(defaultApp)`; use one of \(apps.map(\.name).joined(separator: ", "))")
     }
 
-    /// The mistakes in the files of each app. Creates and changes nothing.
+    /// The mistakes in the files of each app. Finding them creates and changes nothing.
     package var findings: [ServiceError] {
         apps.flatMap { app in app.configuration.findingsOfApp.map { .app(name: app.name, $0.description) } }
     }
 
-    /// Why a service with this configuration can't take another one without a restart.
+    /// Returns why a running service with this configuration can't use `fresh` without a restart.
     func mistakes(in fresh: AppsConfiguration, running: Set<String>) -> [ServiceError] {
         var mistakes: [ServiceError] = Set(fixed.keys).union(fresh.fixed.keys).sorted().compactMap { name in
             guard fixed[name] != fresh.fixed[name] else { return nil }

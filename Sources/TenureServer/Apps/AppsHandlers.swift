@@ -18,7 +18,7 @@ struct AppsHandlers: Sendable {
         return await .json(answer { _ in })
     }
 
-    /// `POST /v1/admin/apps/reload`: reads the configuration again, and reports what changed.
+    /// `POST /v1/admin/apps/reload`: reloads the configuration, and reports what changed.
     @Sendable func reload(_ request: Request, _ context: ServiceContext) async throws -> Response {
         try check(request, context)
         let reload: RunningApps.Reload
@@ -43,7 +43,7 @@ struct AppsHandlers: Sendable {
             })
     }
 
-    /// The same routes of one app, and of a service without several.
+    /// The handler of these routes below `/apps/NAME`, and in a service without several apps.
     @Sendable static func refuse(_ request: Request, _ context: ServiceContext) async throws -> Response {
         throw Problem(.notFound, "this route exists only if `apps` is configured; call it without `/apps/NAME`")
     }
@@ -54,7 +54,7 @@ struct AppsHandlers: Sendable {
         let configuration = apps.configuration
         return JSONWriter.object { json in
             body(&json)
-            json.field("default", ifPresent: configuration.bareApp)
+            json.field("default", ifPresent: configuration.unprefixedApp)
             json.field("apps", states) { json, state in
                 json.object { json in
                     json.field("name", state.name)
@@ -67,7 +67,7 @@ struct AppsHandlers: Sendable {
     }
 
     private func check(_ request: Request, _ context: ServiceContext) throws(Problem) {
-        try apps.tries.check(
+        try apps.wrongKeys.check(
             key, in: request, from: WrongKeyLimit.name(of: context.peer),
             else: Problem(
                 .notAuthenticated,

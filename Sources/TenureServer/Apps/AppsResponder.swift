@@ -2,14 +2,14 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// The routes that one configuration of several apps has beside those of the apps that run.
+/// The routes of a service with several apps that don't belong to a running app.
 struct AppRoutes: Sendable {
     /// Answers paths outside of all apps.
     let shared: RouterResponder<ServiceContext>
-    /// For each app, what answers while it doesn't run.
+    /// For each app, the responder that rejects requests while the app isn't running.
     let refusing: [String: RouterResponder<ServiceContext>]
-    /// The app with paths that work without a name.
-    let bareApp: String?
+    /// The name of the app that also answers the routes without `/apps/NAME`.
+    let unprefixedApp: String?
 }
 
 /// Passes each request to the app in its path, as if that app were the only one.
@@ -37,17 +37,17 @@ struct AppsResponder: HTTPResponder {
             return try await responder.respond(to: Request(head: head, body: request.body), context: context)
         }
         switch request.uri.path {
-        // These concern the whole process.
+        // These routes are about the whole process.
         case HealthRoutes.livePath.description, HealthRoutes.readyPath.description, "/metrics",
             AppsHandlers.listPath.description, AppsHandlers.reloadPath.description:
             return try await routes.shared.respond(to: request, context: context)
         default:
-            let bare = routes.bareApp.flatMap { responder($0, routes) }
+            let bare = routes.unprefixedApp.flatMap { responder($0, routes) }
             return try await (bare ?? routes.shared).respond(to: request, context: context)
         }
     }
 
-    /// Nil for an unknown name.
+    /// Returns the app's responder; nil for an unknown name.
     private func responder(_ name: String, _ routes: AppRoutes) -> RouterResponder<ServiceContext>? {
         guard let refusing = routes.refusing[name] else { return nil }
         return apps[name]?.responder ?? refusing

@@ -3,7 +3,7 @@ import ServiceLifecycle
 import TenureCore
 
 extension RunningApps {
-    /// What reading the configuration again did.
+    /// The changes after reloading the configuration.
     struct Reload: Sendable {
         var added: [String] = []
         var removed: [String] = []
@@ -11,13 +11,13 @@ extension RunningApps {
         var warnings: [String] = []
     }
 
-    /// The mistakes for which nothing was changed.
+    /// The mistakes because of which nothing was changed.
     struct ReloadRefusal: Error {
         let mistakes: [String]
     }
 
-    /// Reads the configuration and the files that it names again, as a start does. If there is a mistake, nothing
-    /// changes but the certificate. Apps that run go on with the new settings; their databases stay open.
+    /// Reloads the configuration and the files that it names. If there is a mistake, only the TLS certificate changes.
+    /// Running apps continue with the new settings and open databases.
     func reload() async throws -> Reload {
         while !isReloading.withLock({ isReloading in
             defer { isReloading = true }
@@ -43,7 +43,7 @@ extension RunningApps {
                 guard let configuration = fresh[name] else { continue }
                 replacements.append((name, app, try await renewed(configuration, app)))
             }
-            // Only once no app has a mistake, because messages are queued for registered endpoints.
+            // Registered only if no app has a mistake, because messages are queued for registered endpoints.
             for (_, _, app) in replacements {
                 try await app.service.configuration.registerWebhooks(in: app.service.store)
             }
@@ -56,27 +56,27 @@ extension RunningApps {
         let removed = old.apps.map(\.name).filter { fresh[$0] == nil }
         for name in removed {
             await runners.end(name, metrics(of: name))
-            note(failure: nil, of: name)
+            record(failure: nil, of: name)
         }
         let added = fresh.apps.filter { old[$0.name] == nil }
         let errors = await start(added)
         for app in added { await runners.add(app.name, of: self, error: errors[app.name]) }
         logger.notice(
-            "the configuration was read again",
+            "reloaded the configuration",
             metadata: ["added": "\(added.map(\.name))", "removed": "\(removed)"])
         return Reload(
             added: added.map(\.name), removed: removed,
             reloaded: fresh.apps.map(\.name).filter { old[$0] != nil }, warnings: reading.warnings)
     }
 
-    /// A mistake elsewhere must not keep a renewed certificate from being used.
+    /// Reloads the certificate even if the configuration has a mistake, so that an expired certificate can be replaced.
     private func reloadCertificate() {
         do throws(ServiceError) {
             try certificate?.reload()
             reportCertificate()
         } catch {
             logger.error(
-                "the certificate is invalid; the earlier one stays in use",
+                "the new TLS certificate is invalid; the previous one stays in use",
                 metadata: ["detail": "\(error.description)"])
         }
     }

@@ -9,28 +9,28 @@ extension RunningApps {
             shared: sharedRouter(for: configuration).responder(),
             refusing: Dictionary(
                 configuration.apps.map { ($0.name, refusing(for: $0)) }, uniquingKeysWith: { first, _ in first }),
-            bareApp: configuration.bareApp)
+            unprefixedApp: configuration.unprefixedApp)
     }
 
-    /// Answers for an app that doesn't run. Its requests are logged, counted and limited like others.
+    /// Returns a responder for an app that isn't running. Its requests are logged, counted and limited like others.
     private func refusing(for app: AppConfiguration) -> RouterResponder<ServiceContext> {
         let router = router(for: app.configuration, metrics(of: app.name))
         router.add(middleware: Refusal(name: app.name, apps: self))
         return router.responder()
     }
 
-    /// Answers what is of no app.
+    /// Returns the router for paths that belong to no app.
     func sharedRouter(for configuration: AppsConfiguration) -> Router<ServiceContext> {
         let common = configuration.common
         let router = router(
             for: common, sharedMetrics,
-            nothingHere: "there is nothing at this path; the paths of an app begin with `/apps/NAME/`")
+            notFoundMessage: "there is nothing at this path; the paths of an app begin with `/apps/NAME/`")
         let health = AppsHealth(apps: self)
         router.get(HealthRoutes.livePath) { _, _ in HealthRoutes.alive }
         router.get(HealthRoutes.readyPath, use: health.ready)
         router.get("metrics") { [self] request, context in
             try await MetricsRoute(
-                sources: sources, access: common.metrics, adminKey: AdminKey(common.adminKey), tries: tries
+                sources: sources, access: common.metrics, adminKey: AdminKey(common.adminKey), wrongKeys: wrongKeys
             ).respond(to: request, context: context)
         }
         let handlers = AppsHandlers(apps: self, key: AdminKey(common.adminKey))
@@ -40,13 +40,13 @@ extension RunningApps {
     }
 
     private func router(
-        for configuration: ServiceConfiguration, _ metrics: ServiceMetrics, nothingHere: String? = nil
+        for configuration: ServiceConfiguration, _ metrics: ServiceMetrics, notFoundMessage: String? = nil
     ) -> Router<ServiceContext> {
         let router = Router<ServiceContext>.empty
         router.add(
             middleware: AccessMiddleware(proxies: configuration.proxies, metrics: metrics, bodies: configuration.bodies)
         )
-        router.add(middleware: nothingHere.map { ProblemMiddleware(nothingHere: $0) } ?? ProblemMiddleware())
+        router.add(middleware: notFoundMessage.map { ProblemMiddleware(notFoundMessage: $0) } ?? ProblemMiddleware())
         router.add(middleware: RateLimitMiddleware(configuration))
         router.add(middleware: PathSpelling())
         return router
@@ -67,7 +67,7 @@ extension RunningApps {
     }
 }
 
-/// Refuses every request to an app that doesn't run.
+/// Refuses every request to an app that isn't running.
 private struct Refusal: RouterMiddleware {
     typealias Context = ServiceContext
 

@@ -6,7 +6,7 @@ import TenureAPI
 import TenureCore
 import TenureStore
 
-/// The apps of one process. Each runs as soon as its database can be used, whatever the others do.
+/// The apps of one process. Each runs as soon as its database can be used, even if other apps can't start.
 final class RunningApps: Sendable {
     /// An app with an open database.
     struct RunningApp: Sendable {
@@ -24,21 +24,21 @@ final class RunningApps: Sendable {
         var generation = 0
         var routes: AppRoutes?
         var running: [String: RunningApp] = [:]
-        /// What each app counts, even while it doesn't run.
+        /// The metrics of each app, even while it isn't running.
         var metrics: [String: ServiceMetrics] = [:]
-        /// Why apps don't run.
+        /// Why apps aren't running, by name.
         var failures: [String: ServiceError] = [:]
     }
 
     private let state: Locked<State>
     /// All apps share the connections.
     private let downloads: Downloads
-    /// Wrong keys of all routes that belong to no app.
-    let tries = WrongKeyLimit()
-    /// What belongs to no app: connections, the certificate, and requests to shared routes.
+    /// The wrong admin keys that were sent to routes of no app.
+    let wrongKeys = WrongKeyLimit()
+    /// The metrics that belong to no app: connections, the certificate, and requests to shared routes.
     let sharedMetrics = ServiceMetrics()
     let certificate: ServerCertificate?
-    /// Reads the configuration again; nil if it isn't in a file.
+    /// Reloads the configuration; nil if it isn't in a file.
     let reread: AppsReading.Reader?
     let isReloading = Locked(false)
     let runners: AppRunners
@@ -63,9 +63,9 @@ final class RunningApps: Sendable {
 
     func failure(of name: String) -> ServiceError? { state.withLock { $0.failures[name] } }
 
-    func note(failure: ServiceError?, of name: String) { state.withLock { $0.failures[name] = failure } }
+    func record(failure: ServiceError?, of name: String) { state.withLock { $0.failures[name] = failure } }
 
-    /// Counts when the certificate in use expires.
+    /// Sets the metric of the date on which the certificate expires.
     func reportCertificate() {
         if let end = certificate?.expiry { sharedMetrics.usesCertificate(until: end) }
     }
@@ -105,14 +105,15 @@ final class RunningApps: Sendable {
             return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
         }
         var errors: [String: ServiceError] = [:]
-        // In their order, so that of two with one database always the same one starts.
+        // The apps start in the order of the configuration. So if two of them name the same database, it is always the
+        // first one that starts.
         for app in apps {
             do throws(ServiceError) {
                 guard let opened = try results[app.name]?.get() else { continue }
                 try await register(opened, as: app.name, under: generation)
             } catch {
                 errors[app.name] = error
-                note(failure: error, of: app.name)
+                record(failure: error, of: app.name)
             }
         }
         return errors
@@ -128,8 +129,8 @@ final class RunningApps: Sendable {
         return opened
     }
 
-    /// Notes what runs the services of an app. Returns false if the app runs with another configuration by now.
-    func note(group: ServiceGroup, of app: RunningApp, named name: String) -> Bool {
+    /// Stores the group that runs an app's services. Returns false if the app has another configuration by now.
+    func record(group: ServiceGroup, of app: RunningApp, named name: String) -> Bool {
         state.withLock { state in
             guard state.running[name]?.id == app.id else { return false }
             state.running[name]?.group = group
@@ -137,7 +138,7 @@ final class RunningApps: Sendable {
         }
     }
 
-    /// Notes that the app's services ended, and its database is closed.
+    /// Removes an app after its services ended and its database was closed.
     func remove(_ name: String) { state.withLock { $0.running[name] = nil } }
 
     /// Closes all databases. For a process that doesn't start.

@@ -7,9 +7,9 @@ extension ServiceConfiguration {
                 return .webhook(name: webhook.name, detail: "two webhooks have this name; use different names")
             }
         }
-        let terms = webhookTerms
-        guard (0...365).contains(terms.expiringDays), (4...3650).contains(terms.retentionDays),
-            (1...100).contains(terms.concurrency)
+        let settings = webhookSettings
+        guard (0...365).contains(settings.expiringDays), (4...3650).contains(settings.retentionDays),
+            (1...100).contains(settings.concurrency)
         else {
             return .failed(
                 "`expiringDays` must be 0 to 365, `webhookRetentionDays` 4 to 3650, and concurrent deliveries 1 to 100")

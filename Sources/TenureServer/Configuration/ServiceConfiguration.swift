@@ -16,17 +16,17 @@ public struct ServiceConfiguration: Sendable {
         set { database = Secret(newValue) }
     }
     private var database: Secret<String>
-    /// Whether to create a database for keys that exist already. Otherwise, keys without a database are a mistake: the
-    /// database was probably moved or deleted. It is also a mistake if the database exists.
+    /// Whether to create the database although keys exist already. If false, keys without a database are an error,
+    /// because the database was probably moved or deleted. If true, an existing database is an error.
     public var createsDatabase = false
     /// The folder of the signing key and of the access tokens' secret; nil for the database's folder.
     public var keysFolder: String?
 
     /// The policy that decides until another one is published.
     public var policy: Policy
-    /// The app with the artifacts that count. Taken from the policy unless set.
+    /// The app for which artifacts must be signed; by default the policy's app.
     public var app: AppIdentity
-    /// The trusted roots of each accepted environment. With an anchor that isn't Apple's, it is a test service.
+    /// The trusted roots of each accepted environment. A service with a root that isn't Apple's is a test service.
     public var anchors: [AppStoreEnvironment: TrustAnchors] = [.production: .apple, .sandbox: .apple]
     /// Allows test anchors beyond loopback. Anyone with a test authority's key can get every entitlement.
     public var allowsTestAnchorsBeyondLoopback = false
@@ -54,13 +54,13 @@ public struct ServiceConfiguration: Sendable {
     /// Asset packs for customers who bought them; nil if the service delivers none.
     public var content: ContentSettings?
     /// How many downloads a customer may have at once.
-    package var downloadsPerCustomer = usualDownloadsPerCustomer
-    static let usualDownloadsPerCustomer = 16
+    package var downloadsPerCustomer = defaultDownloadsPerCustomer
+    static let defaultDownloadsPerCustomer = 16
 
     /// The webhook endpoints. Without one, the service stores no messages.
     public var webhooks: [Webhook] = []
     /// Settings for all webhooks.
-    public var webhookTerms = WebhookTerms()
+    public var webhookSettings = WebhookSettings()
     /// How webhooks are sent; tests set it.
     var webhookDelivery = WebhookDelivery()
 
@@ -74,7 +74,7 @@ public struct ServiceConfiguration: Sendable {
     /// How often one client may send requests.
     public var rateLimits = RateLimits()
     /// The lifetimes of tokens.
-    public var terms = Terms()
+    public var tokenLifetimes = TokenLifetimes()
     /// If one acquisition uses more devices than this, the service stores an event. It has no other effect.
     public var deviceLimit = 20
 
@@ -113,13 +113,13 @@ public struct ServiceConfiguration: Sendable {
 
     /// The timeouts for clients, in seconds.
     public struct Timeouts: Sendable, Hashable {
-        /// Until the first request of a new connection begins, including TLS.
+        /// The time until the first request of a new connection begins, including TLS.
         public var head = 10
         /// The time over which the rate of a body is measured. A body that is complete by then is never too slow.
         public var body = 10
         /// The time in which a client must read at least one byte of a response.
         public var response = 60
-        /// Until a connection without requests is closed.
+        /// The time until a connection without requests is closed.
         public var idle = 75
         /// The time to complete accepted requests after a signal to stop.
         public var shutdown = 30
@@ -157,9 +157,9 @@ public struct ServiceConfiguration: Sendable {
     }
 
     /// The lifetimes of tokens, in seconds.
-    public struct Terms: Sendable, Hashable {
+    public struct TokenLifetimes: Sendable, Hashable {
         /// The longest lifetime of an entitlement token. Rights in it may end earlier.
-        public var entitlementToken: TimeInterval = SigningKeyFile.usualTokenLife
+        public var entitlementToken: TimeInterval = SigningKeyFile.defaultTokenLife
         /// The lifetime of an entitlement token for a request without a nonce, and of every right in it.
         public var entitlementTokenWithoutNonce: TimeInterval = 3600
         /// The time after which a device asks again about permanent rights.
@@ -177,14 +177,14 @@ public struct ServiceConfiguration: Sendable {
     var bodies = BodyBudget.process
 
     /// How long a policy that another process published may go unnoticed. Tests set it.
-    var policyStaleness = ActivePolicy.usualStaleness
+    var policyStaleness = ActivePolicy.defaultStaleness
 
     /// How long a change of the signing keys may go unnoticed. Tests set it.
-    var signingKeyStaleness = SigningKeys.usualStaleness
+    var signingKeyStaleness = SigningKeys.defaultStaleness
 
     /// How long a new content catalog may go unnoticed. Tests set it.
-    var contentStaleness = usualStaleness
-    static let usualStaleness = Swift.Duration.seconds(1)
+    var contentStaleness = defaultStaleness
+    static let defaultStaleness = Swift.Duration.seconds(1)
 
     /// The current time. Tests set it.
     package var now: @Sendable () -> Date = { Date() }
@@ -218,7 +218,7 @@ public struct ServiceConfiguration: Sendable {
         host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
     }
 
-    /// The mistakes that can be found without reading a file, the most important first.
+    /// The mistakes that can be found without reading a file, the most important one first.
     public var mistakes: [ServiceError] {
         var mistakes: [ServiceError] = []
         if anchors.isEmpty { mistakes.append(.noEnvironment) }
@@ -252,7 +252,7 @@ public struct ServiceConfiguration: Sendable {
     /// The names of the trusted authorities other than Apple.
     public var testAuthorities: [String] { Set(anchors.values.flatMap(Self.testAuthorities)).sorted() }
 
-    /// Also with `allowsTestAnchorsBeyondLoopback`, because a stopped clock would make every token permanent.
+    /// Applies even with `allowsTestAnchorsBeyondLoopback`, because a stopped clock would make every token permanent.
     private var mistakeOfClock: ServiceError? {
         guard clock != nil else { return nil }
         guard isLoopback, proxies.isEmpty else { return .clock("it is for rehearsals on 127.0.0.1, without a proxy") }

@@ -133,10 +133,10 @@ extension Setting {
         s3URLStyle,
         webhooks,
         Setting(
-            "expiringDays", 0...365, \.webhookTerms.expiringDays, isOfApp: true,
+            "expiringDays", 0...365, \.webhookSettings.expiringDays, isOfApp: true,
             "days before the end of a right at which `entitlement.expiring` is sent"),
         Setting(
-            "webhookRetentionDays", 4...3650, \.webhookTerms.retentionDays, isOfApp: true,
+            "webhookRetentionDays", 4...3650, \.webhookSettings.retentionDays, isOfApp: true,
             "days for which sent messages are kept"),
         apps,
         appsDefault,
@@ -184,7 +184,7 @@ extension Setting {
     /// The settings that a running service with several apps can't change.
     package static let fixed = all.filter { !$0.isOfApp && !$0.isForCommandOnly && $0.name != appsDefault.name }
 
-    /// Where the content files are if they aren't in the folder.
+    /// The settings of a bucket that has the content files in place of the folder.
     package static let s3: [Setting] = [
         s3Endpoint, s3Region, s3Bucket, s3Prefix, s3AccessKeyID, s3SecretAccessKeyFile, s3SessionTokenFile, s3URLStyle,
     ]

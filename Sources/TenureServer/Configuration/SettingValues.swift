@@ -29,7 +29,7 @@ package struct SettingValues: Sendable {
         return overlaid(by: some)
     }
 
-    package func says(_ setting: Setting) -> Bool { texts[setting.name] != nil }
+    package func isSet(_ setting: Setting) -> Bool { texts[setting.name] != nil }
 
     // MARK: Reading
 
@@ -51,7 +51,7 @@ package struct SettingValues: Sendable {
     /// Reads all variables. An unknown name that begins with Tenure's prefix is a mistake, because it is probably
     /// misspelled.
     ///
-    /// Returns those mistakes too, for callers that only print warnings.
+    /// Returns the mistakes about unknown names, for callers that print them only as warnings.
     package mutating func read(environment: [String: String]) -> [String] {
         let settings = Setting.configurable.filter { $0.kind != .structure }
         for setting in settings {

@@ -13,9 +13,9 @@ final class ContentFile: Sendable {
     /// The size in bytes.
     let size: Int64
 
-    static let mostThreads = 4
+    static let maximumThreads = 4
     private static let threads: NIOThreadPool = {
-        let threads = NIOThreadPool(numberOfThreads: mostThreads)
+        let threads = NIOThreadPool(numberOfThreads: maximumThreads)
         threads.start()
         return threads
     }()
@@ -29,10 +29,10 @@ final class ContentFile: Sendable {
 
     /// Opens a regular file; nil if it doesn't exist.
     static func open(_ digest: ContentDigest, in folder: String) async throws -> ContentFile? {
-        // A digest has only digits, so no name leads out of the folder.
+        // A digest has only hexadecimal digits, so the path can't leave the folder.
         let path = "\(folder)/\(digest)"
         return try await threads.runIfActive {
-            // Without O_NONBLOCK, opening a pipe would wait for a writer.
+            // `O_NONBLOCK`, because opening a pipe would wait for a writer.
             let descriptor = systemOpen(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
             guard descriptor >= 0 else {
                 if [ENOENT, ELOOP, ENOTDIR].contains(errno) { return nil }
@@ -57,7 +57,7 @@ final class ContentFile: Sendable {
                         descriptor, bytes.baseAddress?.advanced(by: filled), count - filled,
                         off_t(offset) + off_t(filled))
                     if read < 0, errno == EINTR { continue }
-                    // A file that became shorter can't be sent.
+                    // The file is shorter than when it was opened.
                     guard read > 0 else { throw ReadFailed(code: read < 0 ? errno : EIO) }
                     filled += read
                 }

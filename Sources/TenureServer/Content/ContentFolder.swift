@@ -5,9 +5,9 @@ import TenureFileAttributes
 import TenureFiles
 import TenureStore
 
-/// The published folder. Its catalog is read again when it changes.
+/// The published folder. A changed catalog is reloaded.
 ///
-/// A catalog that is missing, invalid, for another app or older than the known one has no effect.
+/// A catalog that is missing, invalid, for another app or older than the known catalog has no effect.
 final class ContentFolder: Sendable {
     let path: String
     private let bundleID: String
@@ -15,7 +15,7 @@ final class ContentFolder: Sendable {
     private let staleness: Swift.Duration
     private let state = Locked(State())
 
-    init(path: String, bundleID: String, staleness: Swift.Duration = ServiceConfiguration.usualStaleness) {
+    init(path: String, bundleID: String, staleness: Swift.Duration = ServiceConfiguration.defaultStaleness) {
         self.path = path
         self.bundleID = bundleID
         self.staleness = staleness

@@ -34,7 +34,7 @@ final class Downloads: Sendable {
         deinit { downloads.end(for: customer) }
     }
 
-    init(limit: Int, perCustomer: Int = ServiceConfiguration.usualDownloadsPerCustomer) {
+    init(limit: Int, perCustomer: Int = ServiceConfiguration.defaultDownloadsPerCustomer) {
         self.limit = max(1, limit)
         limitPerCustomer = perCustomer
     }
@@ -65,7 +65,7 @@ extension DownloadRejection {
         case .customer:
             Problem(
                 .tooManyRequests,
-                "a customer has at most \(ServiceConfiguration.usualDownloadsPerCustomer) downloads at once; wait until one ends",
+                "a customer has at most \(ServiceConfiguration.defaultDownloadsPerCustomer) downloads at once; wait until one ends",
                 retryAfter: 5)
         case .total: Problem(.busy, "too many downloads are in progress; try again", retryAfter: 10)
         }

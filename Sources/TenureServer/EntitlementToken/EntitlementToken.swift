@@ -16,7 +16,7 @@ struct EntitlementToken {
     var persona: StoredPersona?
     /// The random value of the device's request; nil if the request had none.
     var nonce: String?
-    let terms: ServiceConfiguration.Terms
+    let lifetimes: ServiceConfiguration.TokenLifetimes
     let now: Date
 
     /// The JWS header's `typ`, so that nothing else signed with this key is accepted as an entitlement token.
@@ -32,7 +32,7 @@ struct EntitlementToken {
             if customer.realm.isTest {
                 json.field("test", true)
             }
-            // Marks the token, so that no reader takes it for a customer's. Production apps reject it.
+            // Marks the token as a persona's. Production apps reject it.
             if let persona {
                 json.field("persona", persona.name)
             }
@@ -52,13 +52,12 @@ struct EntitlementToken {
     /// The end of the token, no later than the persona's. A token without a nonce can be replayed, so it is
     /// short-lived.
     private var end: Date {
-        let term = nonce == nil ? terms.entitlementTokenWithoutNonce : terms.entitlementToken
+        let term = nonce == nil ? lifetimes.entitlementTokenWithoutNonce : lifetimes.entitlementToken
         return min(now.addingTimeInterval(term), persona?.expiresAt ?? .distantFuture)
     }
 
-    /// Writes the right. Subscriptions end by themselves. Every other right can be ended by a refund or by support, and
-    /// the device gets to know that with its next sync. Until then, the right remains. Without a nonce, all rights end
-    /// with the token.
+    /// Writes the right. Subscriptions have an end. A refund or support can end every other right; the device learns that
+    /// with its next sync, and keeps the right until then. Without a nonce, all rights end with the token.
     private func write(_ decision: Decision, into json: inout JSONWriter) {
         json.object(decision.entitlement) { json in
             let limit = nonce == nil ? end : nil
@@ -66,7 +65,7 @@ struct EntitlementToken {
                 json.field("until", seconds(until))
             }
             if !decision.endsByItself, nonce != nil {
-                json.field("refreshAfter", seconds(now.addingTimeInterval(terms.refresh)))
+                json.field("refreshAfter", seconds(now.addingTimeInterval(lifetimes.refresh)))
             }
         }
     }

@@ -6,13 +6,12 @@ import NIOHTTPTypes
 /// Closes a connection with a client that is too slow to begin, to send a request, or to read the response. Reports the
 /// state of the connection to `Connections`.
 ///
-/// A response that is sent before its request is complete ends the connection. The rest of the request is read, so that
-/// the client can read the response, but only for a short time and up to a limit. The idle timeout covers the time
-/// between requests.
+/// If a response is sent before its request is complete, the connection is closed afterward. The rest of the request is
+/// still read for a short time and up to a limit, so that the client can read the response. The idle timeout covers the
+/// time between requests.
 ///
-/// Passes one request at a time to the service, so that a client that sends many and reads nothing has only one
-/// response in memory. Until the operating system has taken the whole response, later requests wait, and no more are
-/// read.
+/// Passes one request at a time to the service. So a client that sends many requests and reads nothing takes the memory
+/// of one response. The next request is passed on when the operating system has taken the whole response.
 final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -26,7 +25,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     private let closed: @Sendable (SlowClientPhase) -> Void
     private var connection: Connections.Connection?
 
-    /// For a body, when its rate is measured next; for a head, its deadline.
+    /// For a body, the next time at which its rate is measured; for a head, its deadline.
     private var readingUntil: (deadline: NIODeadline, phase: SlowClientPhase)?
     private var isRequestArriving = false
     private var unreportedBytes = 0
@@ -67,8 +66,8 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
         case inputClosed
     }
 
-    /// The most that may wait. No well-behaved client sends that many requests before a response.
-    private static let mostWaiting = (events: 4_000, bytes: 1 << 20)
+    /// The limits of waiting events. No well-behaved client sends as many requests before it reads a response.
+    private static let maximumWaiting = (events: 4_000, bytes: 1 << 20)
 
     init(
         _ timeouts: ServiceConfiguration.Timeouts, bodyRate: Int, connections: Connections,
@@ -150,7 +149,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     private func hold(_ event: Waiting, _ context: ChannelHandlerContext) {
         waiting.append(event)
         if case .part(.body(let bytes)) = event { waitingBytes += bytes.readableBytes }
-        if waiting.count > Self.mostWaiting.events || waitingBytes > Self.mostWaiting.bytes {
+        if waiting.count > Self.maximumWaiting.events || waitingBytes > Self.maximumWaiting.bytes {
             context.close(promise: nil)
         }
     }
@@ -245,7 +244,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     /// time.
     private func checkResponse(_ context: ChannelHandlerContext) {
         let buffered = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? bufferedBytes
-        // With nothing left to write, the service is the slow one.
+        // If nothing is left to write, the client waits for the service.
         if buffered == 0 || buffered != bufferedBytes { takenAt = .now() }
         bufferedBytes = buffered
         reportTaken(bytesWritten - buffered)
@@ -255,7 +254,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
                 let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
                 provider.getTCPInfo().hop(to: context.eventLoop).whenComplete { result in
                     let (clock, context) = bound.value
-                    // Data that has to be sent again was not received.
+                    // Data that has to be sent again wasn't received.
                     if let info = try? result.get(), info.tcpi_retransmits == 0, let takenAt = clock.takenAt {
                         clock.takenAt = max(takenAt, .now() - .milliseconds(Int64(info.tcpi_last_data_sent)))
                     }

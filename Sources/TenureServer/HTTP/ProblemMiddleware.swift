@@ -11,7 +11,7 @@ struct ProblemMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
     /// The message for a path without a route.
-    var nothingHere = "there is nothing at this path; check the path"
+    var notFoundMessage = "there is nothing at this path; check the path"
 
     func handle(
         _ request: Request, context: ServiceContext,
@@ -20,7 +20,7 @@ struct ProblemMiddleware: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch {
-            let problem = Problem(error, nothingHere: nothingHere)
+            let problem = Problem(error, notFoundMessage: notFoundMessage)
             let level: Logger.Level = problem.code.status >= 500 ? .error : .debug
             context.logger.log(
                 level: level, "request refused",
@@ -53,19 +53,19 @@ extension Problem {
         let (detail, reason, retryAfter): (String, String?, Int)
         switch error {
         case .unreachable: (detail, reason, retryAfter) = ("doesn't answer", "databaseUnreachable", 1)
-        case .busy: (detail, reason, retryAfter) = ("is in use by others", "databaseBusy", 1)
+        case .busy: (detail, reason, retryAfter) = ("is busy with other transactions", "databaseBusy", 1)
         case .full: (detail, reason, retryAfter) = ("has no room on its disk", "databaseFull", 5)
-        case .readOnly: (detail, reason, retryAfter) = ("takes no writes", "databaseReadOnly", 5)
+        case .readOnly: (detail, reason, retryAfter) = ("is read-only", "databaseReadOnly", 5)
         case .unusable: (detail, reason, retryAfter) = ("refuses the service", "databaseUnusable", 5)
         case .policyChanged: (detail, reason, retryAfter) = ("has another policy now", nil, 1)
         case .replaced, .newerDatabase, .olderDatabase, .otherApp, .otherDatabase, .moved, .unavailable, .damaged,
-            .failed, .notEmpty, .movedOtherwise:
+            .failed, .notEmpty, .copyDiffers:
             return nil
         }
         self.init(.busy, "the database \(detail); try again", reason: reason, retryAfter: retryAfter)
     }
 
-    fileprivate init(_ error: any Error, nothingHere: String) {
+    fileprivate init(_ error: any Error, notFoundMessage: String) {
         if let error = error as? StoreError, let problem = Problem(error) {
             self = problem
             return
@@ -77,7 +77,7 @@ extension Problem {
             self.init(.malformedRequest, "the request is incomplete; send it again")
         case let error as any HTTPResponseError:
             switch error.status {
-            case .notFound: self.init(.notFound, nothingHere)
+            case .notFound: self.init(.notFound, notFoundMessage)
             case .methodNotAllowed: self.init(.methodNotAllowed, "this path doesn't support this method")
             case .contentTooLarge: self.init(.tooLarge, "the body is too large")
             case let status where status.kind == .clientError:

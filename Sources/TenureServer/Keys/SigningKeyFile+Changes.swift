@@ -33,10 +33,10 @@ extension SigningKeyFile {
     }
 
     /// The lifetime of an entitlement token, unless the configuration has another one.
-    static let usualTokenLife: TimeInterval = 365 * 86_400
+    static let defaultTokenLife: TimeInterval = 365 * 86_400
 
     /// The longest lifetime of tokens that these keys signed, in seconds.
-    var longestTokenLife: Int64 { max(tokenLife ?? 0, Int64(Self.usualTokenLife)) }
+    var longestTokenLife: Int64 { max(tokenLife ?? 0, Int64(Self.defaultTokenLife)) }
 
     /// Whether the file must store the lifetime of tokens, so that no key is removed while its tokens are valid.
     func mustRemember(tokenLife: TimeInterval) -> Bool { Int64(tokenLife.rounded(.up)) > longestTokenLife }

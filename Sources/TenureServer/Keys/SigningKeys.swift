@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// The signing keys of a running service. They are read again when the file changes, so a rotation needs no restart.
+/// The signing keys of a running service. They are reloaded when the file changes, so a rotation needs no restart.
 final class SigningKeys: Sendable {
     private let store: SigningKeyStore
     /// How long a change of the file may go unnoticed.
@@ -18,17 +18,17 @@ final class SigningKeys: Sendable {
         var isOutdated = false
     }
 
-    static let usualStaleness = Swift.Duration.seconds(1)
+    static let defaultStaleness = Swift.Duration.seconds(1)
 
     /// Reads the keys.
     ///
     /// - Parameters:
-    ///   - creating: Whether to create the first key if it doesn't exist. A service with customers must not do that:
-    ///     their apps trust the missing key, and would reject everything that another one signs.
+    ///   - creating: Whether to create the first key if it doesn't exist. A service with customers must not do that,
+    ///     because their apps trust the missing key and would reject the new one.
     ///   - tokenLife: The lifetime of entitlement tokens, in seconds.
     ///   - lastUsed: Where the keys were when a process last used them, if that is known.
     init(
-        folder: String, creating: Bool, tokenLife: TimeInterval, staleness: Swift.Duration = usualStaleness,
+        folder: String, creating: Bool, tokenLife: TimeInterval, staleness: Swift.Duration = defaultStaleness,
         lastUsed: String? = nil, at now: Date
     ) throws(ServiceError) {
         store = SigningKeyStore(folder: folder)
@@ -51,7 +51,7 @@ final class SigningKeys: Sendable {
         state = Locked(State(keys: keys, bytes: bytes))
     }
 
-    /// The keys as the file has them, or had them a moment ago.
+    /// The keys in the file, at most `staleness` old.
     var current: SigningKeySet {
         refresh()
         return state.withLock { state in
@@ -74,7 +74,7 @@ final class SigningKeys: Sendable {
         refresh()
     }
 
-    /// Why the file can't be read now. The keys that were read before stay in use.
+    /// Why the file can't be read now; nil if it can. The previous keys stay in use.
     var failure: ServiceError? {
         refresh()
         return state.withLock { $0.problem }

@@ -5,15 +5,15 @@ import TenureStore
 struct AppStoreProgress: Sendable {
     /// The number of customers with a history still to fetch.
     let waiting: Int
-    /// For each environment, the instant up to which no notification is missing, in seconds since 1970.
+    /// The instant up to which no notification is missing, for each environment, in seconds since 1970.
     let reached: [String: Double]
 
     init(of environments: [AppStoreEnvironment], in store: Store) async throws(StoreError) {
         waiting = try await store.read { try $0.waiting(.history) }
         var reached: [String: Double] = [:]
         for environment in environments {
-            let mark = MissedNotifications.mark(of: environment)
-            reached[environment.rawValue] = try await store.read { try $0.progress(mark) }.flatMap { Double($0) }
+            let name = MissedNotifications.progressName(for: environment)
+            reached[environment.rawValue] = try await store.read { try $0.progress(name) }.flatMap { Double($0) }
         }
         self.reached = reached
     }

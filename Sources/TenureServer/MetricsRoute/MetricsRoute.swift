@@ -8,7 +8,7 @@ struct MetricsRoute: Sendable {
     let sources: [MetricsSource]
     let access: ServiceConfiguration.MetricsAccess
     let adminKey: AdminKey?
-    var tries = WrongKeyLimit()
+    var wrongKeys = WrongKeyLimit()
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         switch access {
@@ -16,7 +16,7 @@ struct MetricsRoute: Sendable {
         case .open: break
         case .guarded:
             guard context.peer?.isLocal != true else { break }
-            try tries.check(
+            try wrongKeys.check(
                 adminKey, in: request, from: WrongKeyLimit.name(of: context.peer),
                 else: Problem(
                     .notAuthenticated,

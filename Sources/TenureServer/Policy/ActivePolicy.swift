@@ -16,7 +16,7 @@ struct ActivePolicy: Sendable {
         let sha256: [UInt8]
         let policy: Policy
 
-        /// The same publication with an equal policy that was read before.
+        /// Returns the same publication with an equal policy value, so that promises and decisions share one value.
         func deciding(by policy: Policy) -> Present {
             Present(publication: publication, version: version, sha256: sha256, policy: policy)
         }
@@ -27,7 +27,7 @@ struct ActivePolicy: Sendable {
     /// How long this process may not notice that another one published a policy. Writes notice it immediately.
     private let staleness: Swift.Duration
 
-    static let usualStaleness = Swift.Duration.seconds(1)
+    static let defaultStaleness = Swift.Duration.seconds(1)
 
     var present: Present { versions.present }
     var current: Policy { present.policy }
@@ -40,7 +40,7 @@ struct ActivePolicy: Sendable {
 
     /// Publishes `policy` if the database has no policy yet. Otherwise, the last published one stays in effect.
     init(
-        _ policy: Policy, in store: Store, at now: Date, staleness: Swift.Duration = Self.usualStaleness
+        _ policy: Policy, in store: Store, at now: Date, staleness: Swift.Duration = Self.defaultStaleness
     ) async throws(ServiceError) {
         let compiled: [UInt8]
         do throws(PolicyFileError) {

@@ -88,12 +88,12 @@ struct PolicyPublisher: Sendable {
         }
         let check = PublicationCheck(store: store, candidate: candidate, request: request, actor: actor)
         try await check.checkRehearsal(of: sha256, against: present)
-        // Errors don't stop a rollback.
+        // A rollback is allowed even if the linter finds errors in the older policy.
         let errors =
             candidate.action == .rollback
             ? [] : Self.linted(candidate, instead: present, at: now()).filter(\.blocksPublication)
         try await check.refuse(errors.filter { !$0.isLossOfRights }, at: now())
-        // If more customers lose or gain by the end than allowed, another rehearsal says which.
+        // If more customers lose or gain than the request allows, the refusal refers to the new rehearsal.
         for _ in 0..<3 {
             let now = now()
             let evaluator = evaluator(of: candidate, instead: present, at: now)
@@ -105,7 +105,7 @@ struct PolicyPublisher: Sendable {
                 let rehearsal = try await keep(findings, of: candidate, against: present, by: actor, at: now)
                 throw try await check.refused(refusal, by: rehearsal, at: now)
             }
-            // Checked after the numbers of customers, which say more if some lose something.
+            // Checked after the numbers of customers, because their refusal says more.
             if request.takeFrom ?? 0 == 0 { try await check.refuse(errors, at: now) }
             let requested = RequestedPublication(
                 compiled: compiled, sha256: sha256, action: candidate.action, at: now, actor: actor,
@@ -123,7 +123,7 @@ struct PolicyPublisher: Sendable {
                 throw Problem(
                     .conflict, "another policy was published in the meantime; rehearse yours against it",
                     reason: PublicationCheck.Refusal.overtaken.rawValue)
-            // Customers who are new or changed count too. The next rehearsal includes them.
+            // Customers who are new or changed since the rehearsal count too. The next rehearsal includes them.
             case .takes, .gives: continue
             case .behind: throw Self.busy
             }
@@ -131,7 +131,8 @@ struct PolicyPublisher: Sendable {
         throw Self.busy
     }
 
-    /// The publication took effect in any case. If this breaks off, `LeftoverRemoval` continues.
+    /// Ends and restores the promises of the publication that just took effect. If this fails, `LeftoverRemoval`
+    /// continues.
     private func finishPublication(logger: Logger) async {
         do {
             try await store.finishPublication(at: now())
@@ -159,14 +160,14 @@ struct PolicyPublisher: Sendable {
         keepingPromises: Bool
     ) async throws -> PublicationOutcome {
         var survey = survey
-        for _ in 0..<Self.mostAttempts {
+        for _ in 0..<Self.maximumAttempts {
             survey = try await policies.upToDate {
                 try await PolicyRehearser(store: store, policies: policies).catchUp(
                     survey, by: evaluator, restoringAfter: request.restoringAfter, keepingPromises: keepingPromises)
             }
             if request.endsPromises { survey = try await store.markPromises(of: survey, at: request.at) }
             let outcome = try await store.publish(
-                request, after: survey, limit: PolicyRehearser.mostInPublication
+                request, after: survey, limit: PolicyRehearser.maximumInPublication
             ) { surveyed throws(StoreError) in
                 // A promise may refer to a version that another process published in the meantime.
                 guard let result = try? evaluator.result(for: surveyed) else { throw .policyChanged }
@@ -177,7 +178,7 @@ struct PolicyPublisher: Sendable {
         return .behind
     }
 
-    private static let mostAttempts = 10
+    private static let maximumAttempts = 10
 
     // MARK: Parts
 

@@ -22,7 +22,7 @@ struct PolicyRehearser: Sendable {
 
     private static let pageSize = 500
 
-    /// With `restoringAfter`, promises count again that were ended by publications after that one.
+    /// Evaluates all customers. With `restoringAfter`, promises that publications after that one ended count again.
     func rehearse(
         by evaluator: PublicationEvaluator, restoringAfter: Int64?, keepingPromises: Bool
     ) async throws -> Findings {
@@ -53,7 +53,7 @@ struct PolicyRehearser: Sendable {
         keepingPromises: Bool
     ) async throws -> PublicationSurvey {
         var survey = survey
-        for _ in 0..<Self.mostRounds {
+        for _ in 0..<Self.maximumRounds {
             let position = survey.position
             let changes = try await store.write { try $0.changes(since: position) }
             survey.apply(changes)
@@ -67,12 +67,12 @@ struct PolicyRehearser: Sendable {
                         surveyed, evaluator.verdict(on: surveyed, result, keepingPromises: keepingPromises))
                 }
             }
-            if changes.customers.count <= Self.mostInPublication / 2 { break }
+            if changes.customers.count <= Self.maximumInPublication / 2 { break }
         }
         return survey
     }
 
-    private static let mostRounds = 20
+    private static let maximumRounds = 20
     /// How many changed customers a publication evaluates while no other transaction writes: less than a second.
-    static let mostInPublication = 200
+    static let maximumInPublication = 200
 }

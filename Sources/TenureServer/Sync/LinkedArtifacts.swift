@@ -22,7 +22,7 @@ struct LinkedArtifacts: Sendable {
     /// IDs of transactions and subscriptions with an `appTransactionId` in their artifacts.
     private var accountPurchases: Set<String> = []
 
-    /// `known`: the stored customer whom the identities name. Their proofs and purchases are links too.
+    /// - Parameter known: the stored customer whom the identities name. Their proofs and purchases link artifacts too.
     init(_ verified: VerifiedArtifacts, known: Customer? = nil) {
         rejected = verified.rejected
         let leader = ArtifactLinks.Leader(of: verified)
@@ -52,8 +52,8 @@ struct LinkedArtifacts: Sendable {
             reject(
                 receipt.path, .unrelated,
                 """
-                no transaction links it to the other artifacts; send a transaction that it contains, or \
-                `deviceIdentifier` if it was made on this device
+                no transaction links the receipt to the other artifacts; send a transaction that the receipt contains, \
+                or `deviceIdentifier` if the receipt was made on this device
                 """)
         }
         for (artifact, _) in transactions {
@@ -77,7 +77,7 @@ struct LinkedArtifacts: Sendable {
         isComplete =
             verified.listsAllPurchases && !rejected.contains { if case .transaction = $0.path { true } else { false } }
         isBound = links.isOnDevice
-        // Without a better identity, the first artifact names the customer.
+        // If there is no better identity, the first artifact identifies the customer.
         if identities.isEmpty, let artifact = artifacts.first {
             names.add(Identity(.artifact, artifact.name))
         }
@@ -100,15 +100,15 @@ struct LinkedArtifacts: Sendable {
         artifacts.append(artifact.stored)
         proofs.append(proof)
         names.add(artifact.payload)
-        // Several accounts may use one device, so only an acquisition on a device names a customer. It finds those
-        // with earlier artifacts without an ID. In test environments, all acquisitions have the same date.
+        // Several accounts may use one device, so the identity combines the device and the acquisition. It finds
+        // customers with earlier artifacts that had no ID. In test environments, all acquisitions have the same date.
         if artifact.isOnDevice, identities.isEmpty || artifact.realm.environment.isProduction, let device,
             let date = proof.originalPurchaseDate
         {
             let acquisition = [device, String(date.millisecondsSince1970), proof.originalAppVersion ?? ""]
             names.add(Identity(.device, acquisition.joined(separator: " ")))
         }
-        // So that it names the same customer if another device sends it.
+        // The artifact then names the same customer if another device sends it.
         if artifact.payload.appTransactionID == nil { names.add(Identity(.artifact, artifact.stored.name)) }
     }
 
@@ -198,7 +198,7 @@ private struct ArtifactLinks {
             isOnDevice = artifact.isOnDevice
             originalPurchaseDate = artifact.payload.originalPurchaseDate
         case .receipt(let artifact):
-            // Other apps of the vendor know the device ID in a receipt's hash too, so the hash alone proves no device.
+            // A receipt's hash doesn't prove the device, because other apps of the same vendor know the device ID in it too.
             isOnDevice = false
             originalPurchaseDate = artifact.payload.originalPurchaseDate
             add(artifact.verified.purchases)
@@ -217,7 +217,7 @@ private struct ArtifactLinks {
     mutating func accepts(_ transaction: SyncArtifact<TransactionPayload>, _ purchase: Purchase) -> Bool {
         if let theirs = transaction.payload.appTransactionID, let ours = appTransactionID {
             guard theirs == ours else { return false }
-            // Both are of one account, so one artifact for this device is enough.
+            // Both belong to one account, so it is enough that one of them was signed for this device.
             isOnDevice = isOnDevice || transaction.isOnDevice
         } else if !(isOnDevice && transaction.isOnDevice), !holds(purchase) {
             return false

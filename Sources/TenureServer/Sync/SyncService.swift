@@ -7,15 +7,15 @@ import TenureStore
 
 /// Turns the signed artifacts of a client into decisions: verifies, links, saves and decides.
 ///
-/// A class, because every sync captures it. With a struct, cores would wait for each other to count references to its
-/// parts.
+/// A class, because every sync captures it. Copying a struct would retain each of its parts, and cores would compete for
+/// their reference counts.
 final class SyncService: Sendable {
     let verifier: AppStoreVerifier
     let store: Store
     let policies: ActivePolicy
     let signingKeys: SigningKeys
     let accessTokenKey: AccessTokenKey
-    let terms: ServiceConfiguration.Terms
+    let lifetimes: ServiceConfiguration.TokenLifetimes
     let bundleID: String
     /// Nil without webhooks.
     let webhookScheduler: WebhookScheduler?
@@ -27,7 +27,7 @@ final class SyncService: Sendable {
 
     init(
         verifier: AppStoreVerifier, store: Store, policies: ActivePolicy, signingKeys: SigningKeys,
-        accessTokenKey: AccessTokenKey, terms: ServiceConfiguration.Terms, bundleID: String,
+        accessTokenKey: AccessTokenKey, lifetimes: ServiceConfiguration.TokenLifetimes, bundleID: String,
         webhookScheduler: WebhookScheduler?,
         deviceLimit: Int, asksAppStore: Bool, personas: ActivePersonas
     ) {
@@ -36,7 +36,7 @@ final class SyncService: Sendable {
         self.policies = policies
         self.signingKeys = signingKeys
         self.accessTokenKey = accessTokenKey
-        self.terms = terms
+        self.lifetimes = lifetimes
         self.bundleID = bundleID
         self.webhookScheduler = webhookScheduler
         self.deviceLimit = deviceLimit
@@ -75,7 +75,7 @@ final class SyncService: Sendable {
                 return (try transaction.save(update, of: found), outcome)
             }
         }
-        // Thousands of purchases would keep other customers waiting, so these take several transactions.
+        // A sync with thousands of purchases takes several transactions, so that other customers don't wait for it.
         let (customer, outcome) =
             if let saved { saved } else { try await store.updateInPieces(plan, decide: decide) }
 
@@ -94,7 +94,8 @@ final class SyncService: Sendable {
             let token = EntitlementToken(
                 bundleID: bundleID, customer: customer,
                 appTransactionID: verified.appTransaction?.payload.appTransactionID, device: device,
-                decisions: answerOutcome.decisions, persona: persona, nonce: request.nonce, terms: terms, now: now)
+                decisions: answerOutcome.decisions, persona: persona, nonce: request.nonce, lifetimes: lifetimes,
+                now: now)
             answer.entitlementToken = try keys.sign(token.claims, type: EntitlementToken.type)
         }
         logger.debug(
@@ -118,7 +119,7 @@ final class SyncService: Sendable {
 
     /// Decides what a customer may use with the new artifacts. Returns what the artifacts add to the customer.
     ///
-    /// Without proof that the artifacts belong to the sender, what is stored about the customer links no artifacts.
+    /// If the artifacts are unbound, the stored facts of the customer link no artifacts.
     private func decide(
         on known: Customer?, adding verified: VerifiedArtifacts, _ alone: LinkedArtifacts, in realm: Realm, now: Date
     ) -> (CustomerUpdate, Result<Outcome, Problem>) {
@@ -128,10 +129,11 @@ final class SyncService: Sendable {
             linked.artifacts, proving: linked.proofs, purchases: linked.purchases, renewals: linked.renewals)
         update.identify(by: linked.identities + linked.names.searchableIdentities(beyond: known))
         if alone.isBound, let device = verified.hashedDevice {
-            update.see(
-                DeviceUse(
-                    device: device, getsEntitlementToken: verified.appTransaction?.isOnDevice == true,
-                    limit: deviceLimit))
+            update.addUse(
+                of:
+                    DeviceUse(
+                        device: device, getsEntitlementToken: verified.appTransaction?.isOnDevice == true,
+                        limit: deviceLimit))
         }
         if linked.isComplete, alone.isBound { update.completePurchases() }
         // The first device of a customer asks for the history, even if the customer is known from unbound artifacts or
@@ -162,8 +164,8 @@ final class SyncService: Sendable {
 
     /// Saves artifacts without proof that they belong to the sender as an unbound customer, and decides on them alone.
     ///
-    /// Signed artifacts circulate. Known refunds, expirations and revocations apply to them. Of the customer's rights,
-    /// only the promises for the same acquisition count.
+    /// Other people may have copies of signed artifacts. Known refunds, expirations and revocations apply to them. Of the
+    /// customer's rights, only the promises for the same acquisition count.
     private func answerUnbound(
         _ verified: VerifiedArtifacts, _ linked: LinkedArtifacts, in realm: Realm, now: Date
     ) async throws -> (Customer, Outcome) {
@@ -184,7 +186,7 @@ final class SyncService: Sendable {
     private func accessToken(
         for customer: Customer, bound isBound: Bool, as persona: StoredPersona?, now: Date
     ) -> AccessTokenResponse {
-        let end = now.addingTimeInterval(isBound ? terms.accessToken : terms.unboundAccessToken)
+        let end = now.addingTimeInterval(isBound ? lifetimes.accessToken : lifetimes.unboundAccessToken)
         let token = AccessToken(
             customer: customer.member, realm: customer.realm, expiresAt: min(end, persona?.expiresAt ?? end),
             persona: persona?.number)

@@ -51,13 +51,13 @@ struct EndpointRegistry: Service {
 /// It counts how often this process read the same heartbeat, and uses no clock. So neither a database outage nor
 /// differing clocks make an endpoint silent.
 struct EndpointSilence {
-    /// The maximum number of reads with the same heartbeat. They are a minute apart.
-    static let most = 10
+    /// The number of reads with the same heartbeat, a minute apart, after which an endpoint counts as silent.
+    static let maximum = 10
 
     private var looks: [NamedEndpoint: Int] = [:]
 
     mutating func long(among endpoints: [NamedEndpoint]) -> [NamedEndpoint] {
         looks = Dictionary(endpoints.map { ($0, (looks[$0] ?? 0) + 1) }, uniquingKeysWith: max)
-        return endpoints.filter { (looks[$0] ?? 0) > Self.most }
+        return endpoints.filter { (looks[$0] ?? 0) > Self.maximum }
     }
 }

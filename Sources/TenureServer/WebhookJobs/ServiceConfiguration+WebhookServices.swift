@@ -7,15 +7,15 @@ extension ServiceConfiguration {
     /// Stores the endpoints before anything else is written, so that all later changes queue messages for them. Removes
     /// no endpoint: another process may serve it, and this one may still fail to start.
     ///
-    /// The terms are the policy and `expiringDays`. If they changed, the service compares all customers again.
+    /// If the policy or `expiringDays` changed since the last start, the service compares all customers again.
     func registerWebhooks(in store: Store) async throws(ServiceError) {
         do {
             let version = try await store.read { try $0.publication() }?.version
             let published = try await store.read { try $0.policies() }.first { $0.version == version }?.sha256
             let sha256 = published ?? ActivePolicy.digest(of: policy)
-            let terms = "\(Data(sha256).base64EncodedString()) \(webhookTerms.expiringDays)"
+            let comparisonKey = "\(Data(sha256).base64EncodedString()) \(webhookSettings.expiringDays)"
             try await store.write(at: now(), locking: [.endpoints]) {
-                try $0.register(webhooks.map(\.endpoint), under: terms)
+                try $0.register(webhooks.map(\.endpoint), comparisonKey: comparisonKey)
             }
         } catch {
             throw ServiceError(error)
@@ -36,12 +36,12 @@ extension ServiceConfiguration {
             workers.append(
                 EndpointWorker(
                     webhook: webhook, target: target, sender: sender, store: store, bundleID: policy.app.bundleID,
-                    concurrency: webhookTerms.concurrency, schedule: webhookDelivery.schedule, now: now,
+                    concurrency: webhookSettings.concurrency, schedule: webhookDelivery.schedule, now: now,
                     interval: webhookDelivery.interval, metrics: metrics, logger: logger))
         }
         let entitlementChanges = EntitlementChangeService(
             webhookScheduler: webhookScheduler, store: store,
-            retention: TimeInterval(webhookTerms.retentionDays) * 86_400, now: now,
+            retention: TimeInterval(webhookSettings.retentionDays) * 86_400, now: now,
             interval: webhookDelivery.interval, logger: logger)
         return (entitlementChanges, WebhookService(workers: workers))
     }

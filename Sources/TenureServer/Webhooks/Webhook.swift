@@ -3,7 +3,8 @@ import TenureStore
 
 /// One of the developer's endpoints, which gets a message for each change of a customer's entitlements.
 public struct Webhook: Sendable, Hashable {
-    /// The endpoint's name in logs and in the database. Another name is another endpoint.
+    /// The endpoint's name in logs and in the database. Renaming it creates a new endpoint and abandons the messages that
+    /// wait for the old name.
     public var name: String
     /// The URL, `https://…`. Its path may contain a password of the receiver.
     public var url: String {
@@ -19,8 +20,8 @@ public struct Webhook: Sendable, Hashable {
     private var signingSecrets: Secret<[String]>
     /// The types of messages to send; empty for all.
     public var events: [String]
-    /// Whether a publication also sends a message about each customer that it affects. Without them, the receiver gets
-    /// `policy.published`, and asks about customers when it needs to.
+    /// Whether a publication also sends a message about each customer that it affects. If false, the endpoint gets only
+    /// `policy.published`, and its server reads customers from the admin API when it needs them.
     public var eachCustomer: Bool
     /// Whether the host may be in a private network, or on loopback without TLS.
     public var allowsPrivate: Bool
@@ -50,7 +51,7 @@ public struct Webhook: Sendable, Hashable {
     var mistake: ServiceError? {
         let detail: String
         if name.isEmpty {
-            detail = "it has no name; give it one, for logs and the database"
+            detail = "it has no name; give it a name, which logs and the database use"
         } else if let mistake = mistakeOfURL {
             detail = mistake
         } else if let unknown = events.first(where: { Message.Kind(rawValue: $0) == nil }) {
@@ -58,8 +59,7 @@ public struct Webhook: Sendable, Hashable {
             detail = "there is no event `\(unknown)`; use some of \(known)"
         } else if !eachCustomer, !events.isEmpty, !events.contains(Message.Kind.policyPublished.rawValue) {
             detail = """
-                `eachCustomer: false` leaves it without any message about a publication; add `policy.published` to its \
-                events
+                with `eachCustomer: false` it gets no message about a publication; add `policy.published` to its events
                 """
         } else if secrets.isEmpty || secrets.count > 2 {
             detail = "its secret file has \(secrets.count) secrets; write one, or two during a change"
@@ -82,7 +82,7 @@ public struct Webhook: Sendable, Hashable {
 }
 
 /// Settings for all webhooks.
-public struct WebhookTerms: Sendable, Hashable {
+public struct WebhookSettings: Sendable, Hashable {
     /// How many days before the end of a right `entitlement.expiring` is sent.
     public var expiringDays = 7
     /// After how many days delivered and abandoned messages are removed.

@@ -4,18 +4,18 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// Decides which webhooks a customer's entitlements need: it compares them with what was sent last.
+/// Compares a customer's entitlements with what webhooks last reported, and decides which messages to send.
 ///
-/// Each change of a customer calls it inside its transaction. The database marks customers whom another change reached,
-/// and `EntitlementChangeService` compares those later.
+/// A sync or a notification uses it inside its transaction. Other changes only store in the database that the customer
+/// has to be compared; `EntitlementChangeService` does that soon.
 struct WebhookScheduler: Sendable {
     let policies: ActivePolicy
     /// Seconds before the end of an entitlement at which `entitlement.expiring` is sent.
     let notice: TimeInterval
 
-    init(_ policies: ActivePolicy, _ terms: WebhookTerms) {
+    init(_ policies: ActivePolicy, _ settings: WebhookSettings) {
         self.policies = policies
-        notice = TimeInterval(terms.expiringDays) * 86_400
+        notice = TimeInterval(settings.expiringDays) * 86_400
     }
 
     /// Returns the messages for an update. `known` is the customer before the update, nil for a new one; `decisions`

@@ -4,7 +4,7 @@ struct DatabaseIntegrity {
     let report: (DatabaseFinding) -> Void
 
     /// Limits the findings of one kind, so that one broken page doesn't fill the screen.
-    private static let mostOfAKind = 100
+    private static let limitPerKind = 100
 
     func check() throws(StoreError) {
         try checkDatabase()
@@ -18,7 +18,7 @@ struct DatabaseIntegrity {
     private func checkDatabase() throws(StoreError) {
         switch session.dialect {
         case .sqlite:
-            for row in try session.rows("PRAGMA integrity_check(\(Self.mostOfAKind))") {
+            for row in try session.rows("PRAGMA integrity_check(\(Self.limitPerKind))") {
                 let complaint = try row.text(0)
                 if complaint != "ok" { report(DatabaseFinding("SQLite says: \(complaint)", .restore)) }
             }
@@ -29,14 +29,14 @@ struct DatabaseIntegrity {
                 WHERE NOT convalidated AND connamespace = current_schema()::regnamespace
                 """)
             for row in constraints {
-                report(DatabaseFinding("the constraint `\(try row.text(0))` is not valid", .restore))
+                report(DatabaseFinding("the constraint `\(try row.text(0))` isn't valid", .restore))
             }
             let indexes = try session.rows(
                 """
                 SELECT relname::text FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
                 WHERE NOT indisvalid AND relnamespace = current_schema()::regnamespace
                 """)
-            for row in indexes { report(DatabaseFinding("the index `\(try row.text(0))` is not valid", .restore)) }
+            for row in indexes { report(DatabaseFinding("the index `\(try row.text(0))` isn't valid", .restore)) }
         }
     }
 
@@ -54,14 +54,14 @@ struct DatabaseIntegrity {
                     SELECT child."\(column.name)", count(*) FROM \(table.name) child
                     LEFT JOIN \(parent.name) parent ON parent."\(key)" = child."\(column.name)"
                     WHERE child."\(column.name)" IS NOT NULL AND parent."\(key)" IS NULL
-                    GROUP BY child."\(column.name)" ORDER BY child."\(column.name)" LIMIT \(Self.mostOfAKind)
+                    GROUP BY child."\(column.name)" ORDER BY child."\(column.name)" LIMIT \(Self.limitPerKind)
                     """)
                 for row in rows {
                     report(
                         DatabaseFinding(
                             """
-                            \(try row.integer(1)) rows of `\(table.name)` name number \(try row.integer(0)) of \
-                            `\(parent.name)`, which is not there
+                            \(try row.integer(1)) rows of `\(table.name)` refer to row \(try row.integer(0)) of \
+                            `\(parent.name)`, which doesn't exist
                             """, .restore))
                 }
             }
@@ -72,24 +72,24 @@ struct DatabaseIntegrity {
         let foreign = try session.rows(
             """
             SELECT public_id, kind, value FROM identities JOIN customers ON customers.id = identities.customer
-            WHERE identities.realm <> customers.realm ORDER BY customers.id LIMIT \(Self.mostOfAKind)
+            WHERE identities.realm <> customers.realm ORDER BY customers.id LIMIT \(Self.limitPerKind)
             """)
         for row in foreign {
             report(
                 DatabaseFinding(
-                    "the identity `\(try row.text(2))` is of another realm than the customer", of: try row.text(0),
+                    "the identity `\(try row.text(2))` belongs to another realm than the customer", of: try row.text(0),
                     .support))
         }
         let kinds = Identity.Kind.allCases.map { String($0.rawValue) }.joined(separator: ", ")
         let unknown = try session.rows(
             """
             SELECT public_id, kind, value FROM identities JOIN customers ON customers.id = identities.customer
-            WHERE kind NOT IN (\(kinds)) ORDER BY customers.id LIMIT \(Self.mostOfAKind)
+            WHERE kind NOT IN (\(kinds)) ORDER BY customers.id LIMIT \(Self.limitPerKind)
             """)
         for row in unknown {
             report(
                 DatabaseFinding(
-                    "the identity `\(try row.text(2))` is of the unknown kind \(try row.integer(1))",
+                    "the identity `\(try row.text(2))` has the unknown kind \(try row.integer(1))",
                     of: try row.text(0), .support))
         }
     }
@@ -136,7 +136,7 @@ struct DatabaseIntegrity {
             """
             SELECT public_id, count(*) FROM artifacts JOIN customers ON customers.id = artifacts.customer
             WHERE header IS NULL AND kind <> \(Artifact.Kind.receipt.rawValue)
-            GROUP BY public_id ORDER BY public_id LIMIT \(Self.mostOfAKind)
+            GROUP BY public_id ORDER BY public_id LIMIT \(Self.limitPerKind)
             """)
         for row in rows {
             report(
@@ -159,7 +159,7 @@ struct DatabaseIntegrity {
         }
         if try session.row(count)?.integer(0) != 2 {
             report(
-                DatabaseFinding("the triggers that keep the audit trail append-only are not both there", .restore))
+                DatabaseFinding("a trigger that keeps the audit trail append-only is missing", .restore))
         }
     }
 }

@@ -61,7 +61,7 @@ package enum SQLDialect: Sendable, Hashable {
     }
 
     /// The same clause, but it skips rows that another transaction has locked.
-    var forUpdateOfFree: String {
+    var forUpdateSkippingLocked: String {
         switch self {
         case .sqlite: ""
         case .postgres: " FOR UPDATE SKIP LOCKED"

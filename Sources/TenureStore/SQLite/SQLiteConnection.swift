@@ -14,7 +14,8 @@ package final class SQLiteConnection: @unchecked Sendable {
 
     package enum Access: Sendable {
         case reading
-        /// For a file that no process has open and that has no log beside it. Creates no file to share it with others.
+        /// Reads a file that no process has open, and that has no log beside it. Creates no file for sharing it with
+        /// other processes.
         case readingUnchanged
         case writing
         /// Creates a missing file.
@@ -32,11 +33,11 @@ package final class SQLiteConnection: @unchecked Sendable {
 
     /// How long it waits for other connections, in milliseconds.
     private static let timeout: Int32 = 5000
-    /// While the log is emptied, writes wait.
+    /// The timeout of `emptyLog`, in milliseconds. It is short because writes wait meanwhile.
     private static let shortTimeout: Int32 = 100
 
-    /// Far more than a service uses. Statements that are composed, as for copying a database, must not pile up.
-    private static let mostPrepared = 256
+    /// More statements than a service uses. Composed ones, as for copying a database, must not fill the memory.
+    private static let maximumPrepared = 256
 
     package init(path: String, for access: Access) throws(StoreError) {
         var opened: OpaquePointer?
@@ -59,7 +60,7 @@ package final class SQLiteConnection: @unchecked Sendable {
         sqlite3_close_v2(handle)
     }
 
-    /// For a URI: https://www.sqlite.org/uri.html, section 3.1.
+    /// Escapes a path for a URI (https://www.sqlite.org/uri.html, section 3.1).
     private static func escaped(_ path: String) -> String {
         let hexadecimal = Array("0123456789ABCDEF")
         return path.utf8.reduce(into: "") { text, byte in
@@ -80,7 +81,7 @@ package final class SQLiteConnection: @unchecked Sendable {
         _ sql: String, _ arguments: [SQLValue], _ row: (OpaquePointer) throws(StoreError) -> Void
     ) throws(StoreError) {
         let statement = try statement(sql)
-        // Otherwise it would hold its snapshot, and what was bound to it.
+        // Otherwise the statement would keep its snapshot of the database and its bound values.
         defer {
             sqlite3_reset(statement)
             sqlite3_clear_bindings(statement)
@@ -110,7 +111,7 @@ package final class SQLiteConnection: @unchecked Sendable {
     private func statement(_ sql: String) throws(StoreError) -> OpaquePointer {
         let text = SQLText(text: sql)
         if let known = prepared[text] { return known }
-        if prepared.count >= Self.mostPrepared { finalizeStatements() }
+        if prepared.count >= Self.maximumPrepared { finalizeStatements() }
         var new: OpaquePointer?
         try check(sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &new, nil))
         guard let new else { throw .defect("a statement is empty") }
@@ -195,7 +196,7 @@ extension SQLiteConnection: DatabaseSession {
         return Int(sqlite3_changes(handle))
     }
 
-    /// Without `RETURNING`, for which SQLite makes a table.
+    /// Inserts without `RETURNING`, because SQLite would create a temporary table for that clause.
     package func insert(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int64? {
         try execute(sql, arguments) > 0 ? sqlite3_last_insert_rowid(handle) : nil
     }

@@ -11,7 +11,7 @@ package struct SQLiteDatabase: Database {
     private let readers: SQLiteReaders
     private let writer: SQLiteWriter
     /// What every transaction requires of the database.
-    private let terms: DatabaseTerms
+    private let requirements: DatabaseRequirements
 
     /// Opens the database. Throws `unusable` if the path leads to something else, which stays unchanged.
     package init(path: String, _ opening: DatabaseOpening = DatabaseOpening()) throws(StoreError) {
@@ -32,19 +32,19 @@ package struct SQLiteDatabase: Database {
         }
         try Self.createFile(at: path)
         let identity = FileIdentity(path: path)
-        let closedNumber = SQLiteNumber.ofClosedFile(at: path)
+        let closedNumber = SQLiteCopyNumber.ofClosedFile(at: path)
         let file = SQLiteFile.resolved(path)
         try Self.closeToOthers(file)
         let connection = try Self.connectForWriting(file)
-        id = try connection.open(opening, under: opening.terms(for: path))
-        let terms = opening.terms(for: path, opened: id)
-        self.terms = terms
+        id = try connection.open(opening, under: opening.requirements(for: path))
+        let requirements = opening.requirements(for: path, opened: id)
+        self.requirements = requirements
         try Self.prepareForWriting(connection)
         // A full disk doesn't keep a database from being read.
-        _ = try? SQLiteNumber.renew(connection, known: closedNumber)
+        _ = try? SQLiteCopyNumber.renew(connection, known: closedNumber)
         let readers = SQLiteReaders(path: file)
         writer = SQLiteWriter(
-            try SQLiteOpenFiles(configured: path, identity: identity, connection: connection), under: terms
+            try SQLiteOpenFiles(configured: path, identity: identity, connection: connection), under: requirements
         ) { readers.close($0) }
         self.readers = readers
     }
@@ -58,8 +58,8 @@ package struct SQLiteDatabase: Database {
         guard journal == "wal", try connection.row("PRAGMA synchronous")?.integer(0) == 2 else {
             throw .failed("it doesn't flush what it writes (journal `\(journal ?? "")`)")
         }
-        // A closed database keeps its log, but empty: it can be read on a read-only disk, and SQLite has nothing to write
-        // into another file that is put there.
+        // A closed database keeps an empty log. So the database can be read on a read-only disk. If another file takes
+        // its place, SQLite has no log to write into that file.
         var keepsLog: CInt = 1
         sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keepsLog)
         try connection.execute("PRAGMA journal_size_limit = 0")
@@ -69,15 +69,16 @@ package struct SQLiteDatabase: Database {
     /// Sets what the connection needs once the schema is up to date.
     private static func prepareForWriting(_ connection: SQLiteConnection) throws(StoreError) {
         try connection.execute("PRAGMA foreign_keys = ON")
-        // Kilobytes: indexes of random IDs are read and written all over.
+        // The cache's size in kilobytes. It is large because indexes of random IDs are read and written at random
+        // places.
         try connection.execute("PRAGMA cache_size = -32768")
-        // The writer moves the log into the file after its check, and SQLite doesn't after each commit: a log must not be
-        // written into another file.
+        // SQLite must not write the log into the file after a commit: another file may be at the path. `SQLiteWriter`
+        // checks that first.
         try connection.execute("PRAGMA wal_autocheckpoint = 0")
         connection.headers = HeaderNumbers()
     }
 
-    /// Only its owner may read people's purchases. SQLite gives its other files the mode of this one.
+    /// Creates the file so that only its owner may read it. SQLite gives the log and the index the same mode.
     private static func createFile(at path: String) throws(StoreError) {
         guard !FileManager.default.fileExists(atPath: path) else { return }
         let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
@@ -129,8 +130,8 @@ package struct SQLiteDatabase: Database {
         _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         if let failure = writer.failure { throw failure }
-        return try await readers.read { [terms] session throws(StoreError) in
-            try terms.check(session, for: .reading)
+        return try await readers.read { [requirements] session throws(StoreError) in
+            try requirements.check(session, for: .reading)
             return try body(session)
         }
     }
@@ -151,11 +152,12 @@ package struct SQLiteDatabase: Database {
     }
 
     private func write<Value: Sendable>(
-        for use: DatabaseTerms.Use, _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
+        for use: DatabaseRequirements.Use, _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         let value = Locked<Value?>(nil)
         let gathers = writer.gather()
-        // Tasks that have work go first. Nothing is waited for: an idle machine has no such tasks.
+        // Lets other tasks that have work run first, so that their writes join the group. On an idle machine there are
+        // none, so nothing waits.
         if gathers { await Task.yield() }
         let error: StoreError? = await withCheckedContinuation { continuation in
             let write = SQLiteWriter.PendingWrite(

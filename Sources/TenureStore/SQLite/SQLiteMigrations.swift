@@ -7,23 +7,27 @@ extension SQLiteConnection {
     /// Opens the database: creates it, gives it to the app or brings it up to date, as far as `opening` permits.
     ///
     /// Returns its ID.
-    func open(_ opening: DatabaseOpening, under terms: DatabaseTerms) throws(StoreError) -> [UInt8] {
+    func open(_ opening: DatabaseOpening, under requirements: DatabaseRequirements) throws(StoreError) -> [UInt8] {
         let before = try headerIfAny()
-        if let before, let objection = terms.objectionToNewer(before, for: opening.use) { throw objection }
-        let isComplete = before.map { $0.version >= terms.version && ($0.bundleID != nil || opening.bundleID == nil) }
-        if isComplete != true, before == nil ? opening.creates : opening.migrates { try migrate(opening, under: terms) }
+        if let before, let objection = requirements.objectionToNewer(before, for: opening.use) { throw objection }
+        let isComplete = before.map {
+            $0.version >= requirements.version && ($0.bundleID != nil || opening.bundleID == nil)
+        }
+        if isComplete != true, before == nil ? opening.creates : opening.migrates {
+            try migrate(opening, under: requirements)
+        }
         let header = try DatabaseHeader.read(in: self)
-        guard header.id.count == 16 else { throw .damaged("`\(terms.name)` has no valid ID") }
-        if let objection = terms.objection(to: header, for: opening.use) { throw objection }
+        guard header.id.count == 16 else { throw .damaged("`\(requirements.name)` has no valid ID") }
+        if let objection = requirements.objection(to: header, for: opening.use) { throw objection }
         return header.id
     }
 
     /// Creates the schema or brings it up to date, and gives the database to the app: all of it, or nothing. Of several
     /// processes that start at once, one does it.
-    private func migrate(_ opening: DatabaseOpening, under terms: DatabaseTerms) throws(StoreError) {
+    private func migrate(_ opening: DatabaseOpening, under requirements: DatabaseRequirements) throws(StoreError) {
         try transaction { () throws(StoreError) in
             // Another process may have created or migrated it in the meantime.
-            if let header = try headerIfAny(), let objection = terms.objectionToNewer(header, for: opening.use) {
+            if let header = try headerIfAny(), let objection = requirements.objectionToNewer(header, for: opening.use) {
                 throw objection
             }
             try execute(

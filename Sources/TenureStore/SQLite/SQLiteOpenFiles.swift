@@ -28,12 +28,12 @@ extension FileReplacement: CustomStringConvertible {
     }
 }
 
-/// The files of an open database, compared with what is at their paths. In the hands of one caller at a time.
+/// Compares the files of an open database with the files at their paths. One caller at a time uses it.
 ///
 /// The header is read through SQLite's own descriptor. A descriptor of this class would drop SQLite's locks when it
 /// closes (https://www.sqlite.org/howtocorrupt.html, section 2.2).
 final class SQLiteOpenFiles {
-    /// Where links lead.
+    /// The path without symbolic links.
     let path: String
     let connection: SQLiteConnection
     private let files: [(path: String, identity: FileIdentity)]
@@ -64,7 +64,7 @@ final class SQLiteOpenFiles {
         guard identity == nil || identity == files.first?.identity else { throw Self.changed(configured) }
         guard let header = Self.header(connection) else { throw Self.changed(path) }
         start = header[..<Self.startSize]
-        numbers = [UInt32(bitPattern: try SQLiteNumber.read(connection)), Self.number(in: header)]
+        numbers = [UInt32(bitPattern: try SQLiteCopyNumber.read(connection)), Self.number(in: header)]
     }
 
     private static func changed(_ path: String) -> StoreError {
@@ -79,13 +79,13 @@ final class SQLiteOpenFiles {
     func replacement() -> FileReplacement? {
         for (path, identity) in files {
             guard let present = FileIdentity(path: path) else {
-                // Another error, such as a folder without access, says nothing of the file.
+                // Another error, such as a folder without access, doesn't mean that the file was replaced.
                 if errno == ENOENT || errno == ENOTDIR { return .missing(path: path) }
                 continue
             }
             guard present == identity else { return .another(path: path) }
         }
-        // Read twice before the verdict: another process may write at this moment.
+        // Checked twice, because another process may be writing at this moment.
         guard isHeaderUnchanged() || isHeaderUnchanged() else { return .overwritten(path: path) }
         guard let index = FileState(path: path + Self.index, followsLinks: true), index.size >= Self.indexSize else {
             return .overwritten(path: path + Self.index)
@@ -116,7 +116,7 @@ final class SQLiteOpenFiles {
         let number = Self.number(in: header)
         guard header[..<Self.startSize] == start, numbers.contains(number) else { return false }
         let present = Self.file(SQLITE_FCNTL_FILE_POINTER, of: connection).flatMap { Self.size(of: $0) } ?? size
-        // After a VACUUM of another process, SQLite makes the file shorter.
+        // SQLite makes the file shorter after another process has run VACUUM.
         guard present >= min(size, contentSize ?? size) else { return false }
         size = present
         return true
@@ -128,13 +128,13 @@ final class SQLiteOpenFiles {
         return sqlite3_int64(pages) * sqlite3_int64(pageSize)
     }
 
-    /// Nil if the system doesn't tell.
+    /// Returns the size that SQLite sees; nil if the system doesn't report it.
     private static func size(of file: UnsafeMutablePointer<sqlite3_file>) -> sqlite3_int64? {
         var size: sqlite3_int64 = 0
         return file.pointee.pMethods?.pointee.xFileSize?(file, &size) == SQLITE_OK ? size : nil
     }
 
-    /// Nil if the file is shorter. What the file has is not what SQLite reads if the log has a newer page.
+    /// The header in the file; nil if the file is shorter. The log may have a newer page, which SQLite reads instead.
     private static func header(_ connection: SQLiteConnection) -> [UInt8]? {
         file(SQLITE_FCNTL_FILE_POINTER, of: connection).flatMap { bytes(headerSize, of: $0) }
     }
@@ -171,7 +171,7 @@ final class SQLiteOpenFiles {
     private func isLogComplete() -> Bool {
         guard let index = indexHeader() else { return true }
         let frames = Self.number(at: Self.lastFrame, in: index)
-        // A log without frames gets its header with the next one.
+        // SQLite writes the header of an empty log with its first frame.
         guard frames > 0 else { return true }
         guard let file = Self.file(SQLITE_FCNTL_JOURNAL_POINTER, of: connection),
             let header = Self.bytes(Self.logHeaderSize, of: file)
@@ -191,7 +191,8 @@ final class SQLiteOpenFiles {
         return size == 1 ? 65_536 : size
     }
 
-    /// Nil while another connection writes it: it has two copies, which differ then.
+    /// Returns the header of the log's index; nil while another connection writes it, because its two copies differ
+    /// then.
     private func indexHeader() -> [UInt8]? {
         guard let file = Self.file(SQLITE_FCNTL_FILE_POINTER, of: connection),
             let map = file.pointee.pMethods?.pointee.xShmMap

@@ -15,14 +15,14 @@ final class SQLiteReaders: Sendable {
 
     private let path: String
     private let state = Locked(State())
-    /// Where transactions run: they may take minutes, and the threads of tasks must not wait for them.
+    /// Runs transactions on separate threads: they may take minutes, and the threads of Swift tasks must not wait.
     private let queue = OperationQueue()
 
-    private static let mostTransactions = 2
+    private static let maximumTransactions = 2
 
     init(path: String) {
         self.path = path
-        queue.maxConcurrentOperationCount = Self.mostTransactions
+        queue.maxConcurrentOperationCount = Self.maximumTransactions
     }
 
     /// Runs a transaction that reads one state of the database.
@@ -42,8 +42,8 @@ final class SQLiteReaders: Sendable {
         return try result.get()
     }
 
-    /// Calls `body` with a connection that no other caller has. The caller's thread waits, so there are never more of these
-    /// than threads.
+    /// Calls `body` with a connection that no other caller uses. The caller's thread waits, so there are at most as many
+    /// connections as threads.
     private func use<Value>(_ body: (SQLiteConnection) throws(StoreError) -> Value) throws(StoreError) -> Value {
         let (idle, end) = state.withLock { ($0.idle.popLast(), $0.end) }
         if let end { throw end }
@@ -55,8 +55,8 @@ final class SQLiteReaders: Sendable {
 
     private func open() throws(StoreError) -> SQLiteConnection {
         let connection = try SQLiteConnection(path: path, for: .reading)
-        // Kilobytes: without the inner pages of a table of millions, each look-up reads them again. The file isn't mapped into
-        // memory: if somebody cuts it off, that would end the process.
+        // The cache's size in kilobytes, enough for the inner pages of a table with millions of rows. The file isn't
+        // mapped into memory, because truncating a mapped file would end the process.
         try connection.execute("PRAGMA cache_size = -16384")
         return connection
     }
@@ -67,20 +67,20 @@ final class SQLiteReaders: Sendable {
             defer { state = State(end: state.end ?? error) }
             return state.idle
         }
-        // Closed here, outside of the lock.
+        // The idle connections are closed here, after the lock was released.
         withExtendedLifetime(idle) {}
     }
 }
 
 // MARK: Customers
 
-/// These read columns through SQLite's pointers, because a general row costs several times as much. They run on the
-/// caller's thread without a transaction: one statement reads one state.
+/// Look-ups that read columns through SQLite's pointers: creating an `SQLRow` would cost several times as much. They run
+/// on the caller's thread without a transaction, because a single statement reads one snapshot.
 extension SQLiteReaders {
     private enum Member {
         case none
         case customer(Customer)
-        /// Another customer, into whom this one was merged. An erased customer was merged into itself.
+        /// The customer into whom this one was merged. An erased customer is merged into itself.
         case another(Int64)
         /// See `DatabaseTransaction.settled`.
         case unsettled
@@ -91,7 +91,7 @@ extension SQLiteReaders {
         try use { connection throws(StoreError) in
             var id = id
             // Like `DatabaseTransaction.customer`.
-            for _ in 0...DatabaseTransaction.mostMembers {
+            for _ in 0...DatabaseTransaction.maximumMembers {
                 switch try Self.member(id, connection) {
                 case .none: return Customer?.none
                 case .customer(let customer): return customer
@@ -111,7 +111,7 @@ extension SQLiteReaders {
         var member = Member.none
         try connection.run(
             """
-            SELECT realm, public_id, created_at, facts, merged_into, \(DatabaseTransaction.unfinishedNote)
+            SELECT realm, public_id, created_at, facts, merged_into, \(DatabaseTransaction.unfinishedPublicationColumn)
             FROM customers WHERE id = ?
             """, [.integer(id)]
         ) { row throws(StoreError) in

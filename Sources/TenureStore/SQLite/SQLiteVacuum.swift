@@ -37,10 +37,10 @@ package struct SQLiteVacuum: Sendable {
 
     private func vacuum(_ file: String) throws(StoreError) {
         let connection = try SQLiteConnection(path: file, for: .writing)
-        // From the first access on, no other process opens it.
+        // After the first access in this mode, no other process can open the database.
         _ = try connection.row("PRAGMA locking_mode = EXCLUSIVE")
-        let terms = DatabaseOpening.existing(of: bundleID).terms(for: path)
-        try terms.check(connection, for: .maintaining)
+        let requirements = DatabaseOpening.existing(of: bundleID).requirements(for: path)
+        try requirements.check(connection, for: .maintaining)
         try connection.execute("VACUUM")
         guard connection.emptyLog() else { throw .busy }
     }

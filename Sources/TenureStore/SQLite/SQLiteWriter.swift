@@ -2,16 +2,14 @@ import CSQLite
 import Dispatch
 import TenureCore
 
-/// The one connection that writes, and the writes that wait for it. All that came in the meantime share a transaction and
-/// its flush.
+/// The one connection that writes, and the queue of waiting writes. A group of waiting writes shares one transaction and
+/// one flush, because flushing many writes costs little more than flushing one.
 ///
-/// A flush of one write costs nearly what a flush of many does. If each began at once, most would be of a few: on busy
-/// processors the next one follows immediately. So the first of each group gathers it: it lets tasks that have work go
-/// first. Once enough writes wait, the group starts without it, so that half of many clients are written while the other
-/// half are at work.
+/// The first write of a group gathers the group: before it is submitted, its task lets other tasks run, which may submit
+/// writes too. A group of `enough` writes starts without waiting for that.
 ///
-/// A write that throws leaves the others whole. None returns before the flush, and before a check that the flushed files
-/// are still those at the database's path.
+/// A write that throws changes nothing, and the other writes of its group succeed. A write returns after the flush, and
+/// after a check that the flushed files are still at the database's path.
 final class SQLiteWriter: @unchecked Sendable {
     // A lock can't make it safe: `files`, `replacement`, `report` and `log` are used while a transaction runs, and
     // submitting a write must not wait for that. They are used on `queue` only, except by the initializer, before the
@@ -22,7 +20,7 @@ final class SQLiteWriter: @unchecked Sendable {
     private var report: String?
     private let log = Log()
     private let path: String
-    private let terms: DatabaseTerms
+    private let requirements: DatabaseRequirements
     private let onFailure: @Sendable (StoreError) -> Void
     private let state = Locked(State())
 
@@ -30,19 +28,19 @@ final class SQLiteWriter: @unchecked Sendable {
         var waiting: [PendingWrite] = []
         /// Whether a block is queued that writes the waiting writes.
         var isWriting = false
-        /// Whether a write gathers the next group; it is submitted soon.
+        /// Whether a write that isn't submitted yet gathers the next group.
         var isGathered = false
         var groupsWritten = 0
         /// Why nothing is written anymore.
         var failure: StoreError?
 
-        /// Whether the writes that wait may run. If they may not, the write that gathers starts them.
+        /// Whether the waiting writes may run now. Otherwise the write that gathers the group starts them.
         var isReady: Bool { !isGathered || waiting.count >= SQLiteWriter.enough }
     }
 
-    /// One write. `run` may run twice; the last result counts. `finish` gets the reason if it did not happen.
+    /// One write. `run` may run twice; the last result counts. `finish` gets the reason if it didn't happen.
     struct PendingWrite: Sendable {
-        let use: DatabaseTerms.Use
+        let use: DatabaseRequirements.Use
         let run: @Sendable (any DatabaseSession) throws(StoreError) -> Void
         let finish: @Sendable (StoreError?) -> Void
     }
@@ -54,23 +52,25 @@ final class SQLiteWriter: @unchecked Sendable {
         var isEmpty = false
     }
 
-    /// The largest group. A flush never takes so long that readers of the log fall behind.
+    /// The maximum size of a group, so that a flush stays short.
     private static let largest = 256
     /// A group of this size starts at once: each of its writes has a small part of the flush.
     private static let enough = 32
 
-    /// Pages, 16 MB: what is written often (the last page of every table) moves from the log to the file less often.
+    /// The number of pages (16 MB) in the log at which its pages are copied into the file. A large log saves work: a
+    /// page that is written often, such as the last one of a table, is copied only once.
     private static let largestLog: Int32 = 4000
 
     /// - Parameters:
     ///   - files: with the connection that writes.
-    ///   - terms: what each transaction requires of the database.
+    ///   - requirements: what each transaction requires of the database.
     ///   - onFailure: called once, if the file was replaced.
     init(
-        _ files: SQLiteOpenFiles, under terms: DatabaseTerms, onFailure: @escaping @Sendable (StoreError) -> Void
+        _ files: SQLiteOpenFiles, under requirements: DatabaseRequirements,
+        onFailure: @escaping @Sendable (StoreError) -> Void
     ) {
         self.files = files
-        self.terms = terms
+        self.requirements = requirements
         self.onFailure = onFailure
         path = files.path
         sqlite3_wal_hook(
@@ -97,7 +97,7 @@ final class SQLiteWriter: @unchecked Sendable {
         }
     }
 
-    /// Whether the caller gathers the next group. If so, it must soon submit a write that ends that.
+    /// Returns whether the caller gathers the next group. If so, it must soon submit a write with `endsGathering`.
     func gather() -> Bool {
         state.withLock { state in
             defer { state.isGathered = true }
@@ -159,7 +159,7 @@ final class SQLiteWriter: @unchecked Sendable {
             state.failure = error
             return state.waiting
         }
-        // Never closed: the last connection that closes writes the log into the file at the path.
+        // This connection is never closed. Closing the last connection would write the log into the file at the path.
         _ = Unmanaged.passRetained(files.connection)
         onFailure(error)
         for write in rest { write.finish(error) }
@@ -232,7 +232,7 @@ final class SQLiteWriter: @unchecked Sendable {
         if let failure { return group.map { _ in failure } }
         guard let connection = files?.connection else { return group.map { _ in .failed("the database is closed") } }
         do {
-            // Almost always all succeed. A savepoint for each would copy every page that it touches.
+            // Almost always all writes succeed. Savepoints cost time, so they are used only in the second attempt.
             try transact(group, on: connection) { () throws(StoreError) in
                 for write in group { try write.run(connection) }
             }
@@ -254,7 +254,7 @@ final class SQLiteWriter: @unchecked Sendable {
         _ group: [PendingWrite], on connection: SQLiteConnection, _ body: () throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
         try connection.transaction { () throws(StoreError) in
-            try terms.check(connection, for: group.first?.use ?? .writing)
+            try requirements.check(connection, for: group.first?.use ?? .writing)
             return try body()
         }
     }

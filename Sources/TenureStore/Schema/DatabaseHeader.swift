@@ -47,7 +47,7 @@ package struct DatabaseHeader: Sendable, Hashable {
 
 /// What a process requires of the database that it uses. Every transaction that writes checks it, because a pooler can
 /// be pointed at another server, and another process can migrate or move the database.
-package struct DatabaseTerms: Sendable, Hashable {
+package struct DatabaseRequirements: Sendable, Hashable {
     /// The name of the database in messages, without a password.
     let name: String
     /// The ID of the database that was opened; nil while it is opened.
@@ -91,7 +91,7 @@ package struct DatabaseTerms: Sendable, Hashable {
     }
 }
 
-extension DatabaseTerms {
+extension DatabaseRequirements {
     /// Throws if the session's database can't be used this way. One small statement.
     func check(_ session: any DatabaseSession, for use: Use) throws(StoreError) {
         if let objection = objection(to: try DatabaseHeader.read(in: session), for: use) { throw objection }
@@ -106,7 +106,7 @@ package struct DatabaseOpening: Sendable {
     package var creates: Bool
     /// Whether to bring a database of an earlier release up to date. Only services do.
     package var migrates: Bool
-    /// Whether a database that exists is a mistake.
+    /// Whether to fail if the database exists already.
     package var mustBeNew: Bool
     package var migrations: [Migration]
 
@@ -121,28 +121,28 @@ package struct DatabaseOpening: Sendable {
         self.migrations = migrations
     }
 
-    /// What the message about a schema without a database says.
+    /// The detail of the error for a path or a schema without a Tenure database.
     package static let noDatabase = "contains no Tenure database"
 
-    /// For a command, which uses an existing database as it is.
+    /// The opening of a command that uses an existing database as it is.
     package static func existing(of bundleID: String?) -> DatabaseOpening {
         DatabaseOpening(bundleID: bundleID, creates: false, migrates: false)
     }
 
-    /// For a command that creates a database and fills it.
+    /// The opening of a command that creates a database and fills it.
     package static func new(of bundleID: String?) -> DatabaseOpening {
         DatabaseOpening(bundleID: bundleID, creates: true, migrates: false)
     }
 
     /// A service must be able to write; a command may only read.
-    package var use: DatabaseTerms.Use { migrates ? .writing : .reading }
+    package var use: DatabaseRequirements.Use { migrates ? .writing : .reading }
 
     /// What the process requires of the database.
     ///
-    /// - Parameter id: the ID of the database that was opened. It's required of the database of a service. A command may
-    ///   fill a new database, which then gets the ID of another one.
-    package func terms(for name: String, opened id: [UInt8]? = nil) -> DatabaseTerms {
-        DatabaseTerms(
+    /// - Parameter id: the ID of the database that was opened. A service requires that it stays the same. A command
+    ///   doesn't, because it may fill a new database from another one, and the new one then gets the other ID.
+    package func requirements(for name: String, opened id: [UInt8]? = nil) -> DatabaseRequirements {
+        DatabaseRequirements(
             name: name, id: bundleID != nil && migrates == creates ? id : nil, bundleID: bundleID,
             version: migrations.last?.version ?? 0)
     }

@@ -182,8 +182,8 @@ extension Migration {
         CREATE INDEX notifications_by_customer ON notifications (customer);
 
         -- `ended_by` is the publication that ended the promise; a rollback that restores it sets it to NULL again.
-        -- `ending` marks the promises that a publication will end, or has to end still: see `publication` and
-        -- `publicationDraft` in `progress`.
+        -- `ending` is the mark of a publication that will end the promise, or still has to: see the rows
+        -- `publicationMark` and `publication` of `progress`.
         CREATE TABLE promises (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             customer INTEGER NOT NULL REFERENCES customers (id),

@@ -3,7 +3,7 @@ import TenureCore
 
 /// Names the customer that an update is about, and says what must be true when it's saved.
 package struct CustomerUpdatePlan: Sendable {
-    /// They name the customer.
+    /// The identities that name the customer.
     let identities: [Identity]
     let realm: Realm
     let now: Date
@@ -38,7 +38,7 @@ package struct CustomerUpdatePlan: Sendable {
 
     /// Whether one transaction may be enough. A larger one would keep other customers waiting.
     package var mayFitOneTransaction: Bool {
-        lockKeys.count <= DatabaseTransaction.mostKeys && size <= DatabaseTransaction.mostEntriesInOnePiece
+        lockKeys.count <= DatabaseTransaction.maximumKeys && size <= DatabaseTransaction.maximumEntriesInOnePiece
     }
 }
 
@@ -57,7 +57,7 @@ enum UpdateSource: Sendable {
 }
 
 extension DatabaseTransaction {
-    /// Returns false if the reason for the update is gone.
+    /// Returns false if the update no longer applies: the customer was erased, or the notification is stored already.
     func mayHappen(_ plan: CustomerUpdatePlan) throws(StoreError) -> Bool {
         switch plan.source {
         case .signedArtifacts: true

@@ -1,14 +1,16 @@
 import Foundation
 import TenureCore
 
-/// The facts of large customers that a change needs: decoded, combined and encoded while others write.
+/// Results about customers with large facts that a transaction needs. They are computed between transactions, so that
+/// other writers don't wait.
 ///
-/// A transaction that misses some of them ends without a change. They are computed outside of it, and it runs again.
+/// A transaction that needs a missing result ends without a change. The result is computed, and the transaction runs
+/// again.
 final class LargeFacts: Sendable {
     private struct State: Sendable {
         var known: [EncodedFacts] = []
-        var sums: [(terms: Sum, result: EncodedFacts)] = []
-        var remainders: [(terms: Remainder, result: CustomerFacts)] = []
+        var sums: [(inputs: Sum, result: EncodedFacts)] = []
+        var remainders: [(inputs: Remainder, result: CustomerFacts)] = []
         var verdicts: [(customer: SurveyedCustomer, verdict: PublicationVerdict)] = []
         var proven: [Int64: Rederivation.Proven]
         var missing: Missing?
@@ -17,10 +19,10 @@ final class LargeFacts: Sendable {
     private let state: Locked<State>
     private let rederivation: Rederivation?
 
-    /// Changes need a few results for each account of a customer, and more only if the customer changes meanwhile.
-    static let mostAttempts = 10 * DatabaseTransaction.mostMembers
-    /// More signatures than these aren't verified in a transaction.
-    static let mostEntriesToProve = 8
+    /// A change needs a few results for each account of a customer. It needs more only if the customer changes meanwhile.
+    static let maximumAttempts = 10 * DatabaseTransaction.maximumMembers
+    /// The maximum number of signatures to verify inside a transaction.
+    static let maximumEntriesToProve = 8
 
     struct Sum: Hashable, Sendable {
         let first: CustomerFacts
@@ -35,7 +37,7 @@ final class LargeFacts: Sendable {
         }
 
         var isLarge: Bool {
-            ([first] + others).reduce(0) { $0 + $1.entryCount } > DatabaseTransaction.mostEntriesInOnePiece
+            ([first] + others).reduce(0) { $0 + $1.entryCount } > DatabaseTransaction.maximumEntriesInOnePiece
         }
     }
 
@@ -44,7 +46,7 @@ final class LargeFacts: Sendable {
         let parts: [CustomerFacts]
 
         var result: CustomerFacts { all.remainder(of: parts) }
-        var isLarge: Bool { all.entryCount > DatabaseTransaction.mostEntriesInOnePiece }
+        var isLarge: Bool { all.entryCount > DatabaseTransaction.maximumEntriesInOnePiece }
     }
 
     enum Missing: Sendable {
@@ -74,14 +76,14 @@ final class LargeFacts: Sendable {
 
     /// Returns the decoded facts, or nil if they are small.
     func decoded(_ bytes: [UInt8]) throws(StoreError) -> EncodedFacts? {
-        guard bytes.count > DatabaseTransaction.mostFactsInOnePiece else { return nil }
+        guard bytes.count > DatabaseTransaction.maximumFactsInOnePiece else { return nil }
         if let found = state.withLock({ $0.known.first { $0.hasSameBytes(as: bytes) } }) { return found }
         throw miss(.decoded(bytes))
     }
 
     /// Returns the encoded facts, or nil if they are small.
     func encoded(_ facts: CustomerFacts) throws(StoreError) -> EncodedFacts? {
-        guard facts.entryCount > DatabaseTransaction.mostEntriesInOnePiece else { return nil }
+        guard facts.entryCount > DatabaseTransaction.maximumEntriesInOnePiece else { return nil }
         if let found = state.withLock({ $0.known.last { $0.facts == facts } }) { return found }
         throw miss(.encoded(facts))
     }
@@ -90,7 +92,7 @@ final class LargeFacts: Sendable {
     func verdict(
         on customer: SurveyedCustomer, _ evaluate: @escaping Evaluation
     ) throws(StoreError) -> PublicationVerdict {
-        guard customer.customer.facts.entryCount > DatabaseTransaction.mostEntriesInOnePiece else {
+        guard customer.customer.facts.entryCount > DatabaseTransaction.maximumEntriesInOnePiece else {
             return try evaluate(customer)
         }
         if let found = state.withLock({ $0.verdicts.first { $0.customer == customer } }) { return found.verdict }
@@ -99,13 +101,13 @@ final class LargeFacts: Sendable {
 
     func result(of sum: Sum) throws(StoreError) -> CustomerFacts {
         guard sum.isLarge else { return sum.result }
-        if let found = state.withLock({ $0.sums.first { $0.terms == sum }?.result }) { return found.facts }
+        if let found = state.withLock({ $0.sums.first { $0.inputs == sum }?.result }) { return found.facts }
         throw miss(.sum(sum))
     }
 
     func result(of remainder: Remainder) throws(StoreError) -> CustomerFacts {
         guard remainder.isLarge else { return remainder.result }
-        if let found = state.withLock({ $0.remainders.first { $0.terms == remainder }?.result }) { return found }
+        if let found = state.withLock({ $0.remainders.first { $0.inputs == remainder }?.result }) { return found }
         throw miss(.remainder(remainder))
     }
 
@@ -120,7 +122,7 @@ final class LargeFacts: Sendable {
 
     // MARK: Between transactions
 
-    /// Computes what the last transaction missed. Returns false if that was nothing.
+    /// Computes the result that the last transaction missed. Returns false if it missed none.
     fileprivate func prepare(in store: Store, at now: Date) async throws(StoreError) -> Bool {
         let missing = state.withLock { state in
             defer { state.missing = nil }
@@ -165,8 +167,8 @@ final class LargeFacts: Sendable {
 }
 
 extension Store {
-    /// Runs one transaction that finds the facts of large customers computed. Each attempt that misses some ends without
-    /// a change, so an interruption leaves the customers as they were.
+    /// Runs one transaction that gets results about large customers from `largeFacts`. Repeats it until no result is
+    /// missing. Attempts before that change nothing.
     func write<Value: Sendable>(
         with largeFacts: LargeFacts, at now: Date, locking keys: [LockKey],
         _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
@@ -176,7 +178,7 @@ extension Store {
             transaction.largeFacts = largeFacts
             return try body(transaction)
         }
-        for number in 0..<LargeFacts.mostAttempts {
+        for number in 0..<LargeFacts.maximumAttempts {
             do {
                 // The first attempt is enough for most customers. Further ones let others write in between.
                 return number == 0
@@ -191,7 +193,7 @@ extension Store {
 }
 
 extension CustomerFacts {
-    /// How many entries decoding and combining look at.
+    /// The number of entries that decoding and combining process.
     var entryCount: Int { proofs.count + purchases.count + renewals.count }
 
     /// Returns the entries that the parts together don't have.

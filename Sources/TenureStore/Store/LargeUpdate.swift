@@ -4,20 +4,20 @@ import TenureCore
 /// An update that names thousands of identities, adds thousands of artifacts, or concerns a customer with thousands of
 /// purchases.
 ///
-/// It is decided between transactions. Identities and artifacts are written in pieces, between which other updates are
-/// written. The artifacts count with the last transaction, which writes the facts. If the customer changed in the
-/// meantime, the update is decided again.
+/// The decision is made between transactions. Identities and artifacts are written in pieces, a transaction each, so
+/// that other updates are written in between. The last transaction writes the facts and makes the artifacts count. If
+/// the customer changed in the meantime, the decision is made again.
 struct LargeUpdate<Outcome: Sendable>: Sendable {
     let store: Store
     let plan: CustomerUpdatePlan
     let decide: @Sendable (Customer?) -> (CustomerUpdate, Outcome)
 
-    /// Returns nil if the reason for the update is gone.
+    /// Returns nil if the update no longer applies.
     func run() async throws(StoreError) -> (customer: Customer, outcome: Outcome)? {
         guard let strongest = plan.identities.min(by: { $0.kind < $1.kind }) else {
             throw .defect("an update names no customer")
         }
-        // Large updates of one customer would make each other start again.
+        // Concurrent large updates of one customer would force each other to start again.
         return try await store.turns.take(LockKey.identity(strongest, plan.realm).text) { () throws(StoreError) in
             var pieces = Pieces()
             for number in 0..<Self.tries {
@@ -39,7 +39,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
 
     /// The state that attempts share.
     private struct Pieces {
-        /// Marks the artifacts that this update wrote.
+        /// The random number in `artifacts.update_id` of the artifacts that this update wrote.
         var updateID = Int64.random(in: 1 ... .max)
         /// The member that they belong to; nil before the first piece.
         var member: Int64?
@@ -139,7 +139,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     private func newSubject() async throws(StoreError) -> Attempt<Subject> {
         let plan = plan
         let identities = plan.identities.sorted { $0.kind < $1.kind }
-        let first = Array(identities.prefix(DatabaseTransaction.mostKeys - plan.otherKeys.count))
+        let first = Array(identities.prefix(DatabaseTransaction.maximumKeys - plan.otherKeys.count))
         return try await write(locking: first, plan.otherKeys) { transaction in
             guard try transaction.mayHappen(plan) else { return .ended }
             let named = try transaction.resolve(first, in: plan.realm)
@@ -147,7 +147,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             let found = try transaction.findCustomer(named, proving: plan.acquisition)
             var update = CustomerUpdate(of: found.customer)
             if first.contains(where: { $0.kind == .unbound }) {
-                update.leaveUnbound()
+                update.setUnbound()
                 update.entitlementChange = .never
             }
             let customer = try transaction.save(update, of: found)
@@ -168,13 +168,13 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         var customer = subject.customer
         let count = try await read { [customer] transaction in try transaction.group(of: customer.id).count }
         // One customer can't have more members.
-        let candidates = Array(others.prefix(max(0, DatabaseTransaction.mostMembers - count)))
+        let candidates = Array(others.prefix(max(0, DatabaseTransaction.maximumMembers - count)))
         for chunk in candidates.chunks(of: Self.customersPerPiece) {
             let lead = [plan.identities.min { $0.kind < $1.kind }, subject.identity].compactMap(\.self)
             let identities = Array(Set(lead + chunk)).sorted { ($0.kind, $0.value) < ($1.kind, $1.value) }
             var attempt = try await write(locking: identities) { transaction -> Attempt<Customer?> in
                 let named = try transaction.resolve(identities, in: plan.realm)
-                guard named.factsSize <= DatabaseTransaction.mostFactsInOnePiece else { return .unfinished }
+                guard named.factsSize <= DatabaseTransaction.maximumFactsInOnePiece else { return .unfinished }
                 return .done(try transaction.joined(try transaction.find(named, proving: plan.acquisition).known))
             }
             if case .unfinished = attempt { attempt = .done(try await joinLarge(identities, customer)) }
@@ -223,7 +223,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     private func claim(
         _ unknown: [Identity], for prepared: PreparedUpdate<Outcome>
     ) async throws(StoreError) -> Bool {
-        for piece in unknown.chunks(of: DatabaseTransaction.mostKeys) {
+        for piece in unknown.chunks(of: DatabaseTransaction.maximumKeys) {
             guard try await claim(Array(piece), for: prepared.former, alone: true) else { return false }
         }
         let all = Set(plan.identities)

@@ -2,7 +2,7 @@ import TenureCore
 
 /// An update that was decided before the transaction that saves it.
 struct PreparedUpdate<Outcome: Sendable>: Sendable {
-    /// The customer as the decision saw them.
+    /// The customer at the time of the decision.
     let former: Customer
     /// The identity that named them; nil for a new customer.
     let identity: Identity?
@@ -49,7 +49,7 @@ extension DatabaseTransaction {
         let former = prepared.former
         if let identity = prepared.identity, try member(by: identity, in: realm) != former.member { return nil }
         guard let now = try addingCompleteness(try customer(former.id, forUpdate: true)?.named(as: former.member)),
-            now == former, now.othersAreComplete == former.othersAreComplete
+            now == former, now.otherAccountsAreComplete == former.otherAccountsAreComplete
         else { return nil }
         return now
     }

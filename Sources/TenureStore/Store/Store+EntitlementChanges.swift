@@ -17,7 +17,7 @@ extension Store {
         return due.count
     }
 
-    /// Continues comparing all customers, if new terms require it. Returns whether more may be left.
+    /// Continues comparing all customers, if another policy or setting requires it. Returns whether more may be left.
     package func compareAllCustomers(
         at now: Date, limit: Int, under publication: Int64? = nil,
         _ evaluate: @escaping @Sendable (Customer) -> EntitlementChange?
@@ -72,7 +72,7 @@ extension Store {
     /// Evaluates a large customer while others write.
     private func prepare(_ piece: ComparedPiece) async throws(StoreError) -> PreparedChange? {
         guard let only = piece.customers.first, piece.customers.count == 1,
-            only.size > DatabaseTransaction.mostFactsInOnePiece,
+            only.size > DatabaseTransaction.maximumFactsInOnePiece,
             let customer = try await read(at: piece.now, { try $0.customer(only.id) }), customer.id == only.id
         else { return nil }
         return PreparedChange(

@@ -13,20 +13,21 @@ extension Store {
     ) async throws(StoreError) -> PublicationOutcome {
         let largeFacts = LargeFacts()
         return try await write(with: largeFacts, at: request.at, locking: [.policies]) { transaction in
-            var draft: PublicationDraft
+            var pending: PendingPublication
             switch try transaction.preparePublication(request, after: survey, limit: limit) {
             case .refused(let outcome): return outcome
-            case .ready(let ready): draft = ready
+            case .ready(let ready): pending = ready
             }
-            for id in draft.changed {
-                guard let surveyed = try transaction.changedCustomer(id, in: draft) else { continue }
-                draft.update(surveyed, try largeFacts.verdict(on: surveyed, evaluate))
+            for id in pending.changed {
+                guard let surveyed = try transaction.changedCustomer(id, in: pending) else { continue }
+                pending.update(surveyed, try largeFacts.verdict(on: surveyed, evaluate))
             }
-            return try transaction.publish(draft)
+            return try transaction.publish(pending)
         }
     }
 
-    /// Marks the promises that a publication ends, a few customers in a transaction, so that others write in between.
+    /// Marks the promises that a publication will end. Each transaction marks those of a few customers, so that others
+    /// write in between.
     ///
     /// Throws `busy` if another publication begins to mark promises.
     package func markPromises(
@@ -34,9 +35,9 @@ extension Store {
     ) async throws(StoreError) -> PublicationSurvey {
         var survey = survey
         if survey.beginMarking() {
-            try await write(at: now, locking: [.policies]) { [survey] in try $0.beginMarking(survey.draft) }
+            try await write(at: now, locking: [.policies]) { [survey] in try $0.beginMarking(survey.mark) }
         }
-        for customers in survey.unmarked.sorted().chunks(of: Self.mostMarkedTogether) {
+        for customers in survey.unmarked.sorted().chunks(of: Self.maximumMarkedTogether) {
             try await write(at: now, locking: [.policies]) { [survey] transaction in
                 try transaction.lock(Array(customers))
                 try transaction.mark(Array(customers), by: survey)
@@ -46,13 +47,13 @@ extension Store {
         return survey
     }
 
-    private static let mostMarkedTogether = 64
+    private static let maximumMarkedTogether = 64
 
-    /// Ends and restores the promises of the publication in effect, a few customers in a transaction, so that others
-    /// write in between.
+    /// Ends and restores the promises of the publication in effect. Each transaction writes those of a few customers,
+    /// so that others write in between.
     ///
-    /// The transaction that publishes does nothing of this: with hundreds of thousands of customers, others would wait
-    /// for minutes. Throws `busy` if the task is canceled, or if customers change too often.
+    /// The transaction that publishes doesn't write these rows: with hundreds of thousands of customers, other writers
+    /// would wait for minutes. Throws `busy` if the task is canceled, or if customers change too often.
     package func finishPublication(at now: Date) async throws(StoreError) {
         for _ in 0..<Self.maximumPasses {
             let next = try await read(at: now) { transaction -> (UnfinishedPublication, [SizedCustomer])? in
@@ -75,7 +76,7 @@ extension Store {
 
     /// Removes the marks of publications that didn't take effect.
     package func removeOldMarks(at now: Date) async throws(StoreError) {
-        // A service without work writes nothing.
+        // Reads first: an idle service writes nothing.
         while try await !read(at: now, { try $0.oldMarks(limit: 1) }).isEmpty {
             try await write(at: now, locking: [.policies]) { try $0.removeMarks(of: try $0.oldMarks(limit: 500)) }
         }

@@ -5,7 +5,7 @@ extension Store {
     /// Replaces the customer's facts with what `derive` returns for the stored rows, even if the current facts can't be
     /// read. Returns nil if there is no such customer.
     ///
-    /// Rows are read and verified while others write. If one is written meanwhile, that is repeated.
+    /// Rows are read and verified while others write. If a row of the customer is written meanwhile, this starts again.
     package func rebuild(
         _ id: Int64, by derive: @escaping @Sendable (CustomerRows) throws(StoreError) -> CustomerFacts
     ) async throws(StoreError) -> (customer: Customer, hasChanged: Bool)? {
@@ -16,7 +16,9 @@ extension Store {
             guard facts != customer.facts || !found.areFactsReadable else { return .done((customer, false)) }
             let encoded = EncodedFacts(facts)
             return try await write { transaction in
-                guard try transaction.rowsMark(of: id, forUpdate: true) == found.mark else { return .unfinished }
+                guard try transaction.rowsFingerprint(of: id, forUpdate: true) == found.fingerprint else {
+                    return .unfinished
+                }
                 return .done((try transaction.replaceFacts(of: found, by: encoded), true))
             }
         }
@@ -25,14 +27,14 @@ extension Store {
 
 /// A customer with the rows from which the facts can be computed again.
 private struct Rebuildable: Sendable {
-    /// With empty facts if the stored ones can't be read.
+    /// The rows; the customer's facts are empty if the stored ones can't be read.
     let rows: CustomerRows
     let areFactsReadable: Bool
-    let mark: RowsMark
+    let fingerprint: RowsFingerprint
 }
 
-/// Tells whether the rows of a customer have changed.
-private struct RowsMark: Sendable, Hashable {
+/// Differs if the rows of a customer have changed.
+private struct RowsFingerprint: Sendable, Hashable {
     let facts: [UInt8]
     let group: [Int64]
     /// For each table, the number of rows, and the last one.
@@ -41,7 +43,7 @@ private struct RowsMark: Sendable, Hashable {
 
 extension DatabaseTransaction {
     fileprivate func rebuildable(_ id: Int64) throws(StoreError) -> Rebuildable? {
-        guard let mark = try rowsMark(of: id, forUpdate: false),
+        guard let fingerprint = try rowsFingerprint(of: id, forUpdate: false),
             let row = try session.row("SELECT \(Customer.columns) FROM customers WHERE id = $1", [.integer(id)])
         else { return nil }
         var customer: Customer
@@ -52,11 +54,11 @@ extension DatabaseTransaction {
             customer = try Customer(row, with: CustomerFacts())
             areFactsReadable = false
         }
-        return Rebuildable(rows: try rows(of: customer), areFactsReadable: areFactsReadable, mark: mark)
+        return Rebuildable(rows: try rows(of: customer), areFactsReadable: areFactsReadable, fingerprint: fingerprint)
     }
 
     /// Returns nil if there is no such customer, or if it was merged into another one.
-    fileprivate func rowsMark(of id: Int64, forUpdate: Bool) throws(StoreError) -> RowsMark? {
+    fileprivate func rowsFingerprint(of id: Int64, forUpdate: Bool) throws(StoreError) -> RowsFingerprint? {
         let lock = forUpdate ? session.dialect.forUpdate : ""
         let row = try session.row("SELECT facts, merged_into FROM customers WHERE id = $1\(lock)", [.integer(id)])
         guard let row, try row.integerIfPresent(1) == nil else { return nil }
@@ -70,7 +72,7 @@ extension DatabaseTransaction {
                 """, about: group)
             for row in rows { counts += [try row.integer(0), try row.integer(1)] }
         }
-        return RowsMark(facts: try row.bytes(0), group: group, counts: counts)
+        return RowsFingerprint(facts: try row.bytes(0), group: group, counts: counts)
     }
 
     /// The tables from which facts are computed, with the condition under which a row counts.

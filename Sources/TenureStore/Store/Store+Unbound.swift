@@ -13,9 +13,10 @@ extension Store {
             try await read(at: now) { Set(try $0.members(by: identities, in: realm).values).sorted() }
         }
         var update = update
-        update.leaveUnbound()
+        update.setUnbound()
         var plan = CustomerUpdatePlan(naming: [unbound], in: realm, at: now, adding: update.size)
-        if links.count <= DatabaseTransaction.linksPerPiece, update.size <= DatabaseTransaction.mostEntriesInOnePiece {
+        if links.count <= DatabaseTransaction.linksPerPiece, update.size <= DatabaseTransaction.maximumEntriesInOnePiece
+        {
             plan.source = .unbound(members: links)
         } else {
             // Linked before the artifacts are stored, so that an erasure in the meantime removes the unbound customer
@@ -27,7 +28,7 @@ extension Store {
         let saved = try await self.update(plan) { [update] former -> (CustomerUpdate, Void) in
             guard let former else { return (update, ()) }
             var kept = update
-            kept.keep(former.facts.support)
+            kept.add(former.facts.support)
             // The same artifacts again write nothing.
             return (former.facts == kept.facts ? CustomerUpdate(of: former) : kept, ())
         }

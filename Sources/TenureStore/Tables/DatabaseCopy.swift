@@ -1,7 +1,6 @@
 /// Copies a whole database into an empty one of either kind, in one transaction on each side.
 ///
-/// All rows keep their numbers, and the database keeps its ID. Whatever refers to them from outside, such as an access
-/// token, stays valid.
+/// All rows keep their numbers, and the copy gets the ID of the source. So access tokens, which contain both, stay valid.
 package struct DatabaseCopy: Sendable {
     let tables: [DatabaseTable]
 
@@ -44,7 +43,7 @@ package struct DatabaseCopy: Sendable {
         } catch {
             let first = agreement.fail(error)
             if await mayBeMarked {
-                // Where this fails, services say how to undo it.
+                // If this fails, the error message of services says how to undo the mark.
                 try? await source.writeAlone { session throws(StoreError) in
                     try DatabaseHeader.markMoved(to: nil, in: session)
                 }
@@ -55,12 +54,12 @@ package struct DatabaseCopy: Sendable {
         return sums
     }
 
-    /// What both sides tell each other.
+    /// What the source and the target tell each other.
     private struct Agreement: Sendable {
         let pieces = Handover<Piece>()
-        /// From the target, when it has a copy that is equal.
+        /// Set by the target when its copy has the same summary.
         let isCopied = Handover<Bool>()
-        /// From the source, when its mark is flushed.
+        /// Set by the source when it is marked as moved, and the mark is flushed.
         let isMarked = Handover<Bool>()
 
         func fail(_ error: StoreError) -> StoreError {
@@ -138,7 +137,7 @@ package struct DatabaseCopy: Sendable {
                 try setNumbers(numbers, session)
                 let sums = try summarize(session)
                 for table in tables where sums[table.name] != expected[table.name] {
-                    throw .movedOtherwise(
+                    throw .copyDiffers(
                         table: table.name, rows: sums[table.name]?.count ?? 0,
                         expected: expected[table.name]?.count ?? 0)
                 }

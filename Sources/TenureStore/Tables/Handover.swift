@@ -1,8 +1,9 @@
 import Foundation
 
-/// Hands pieces from one thread to another: one transaction reads what another writes. Few pieces are in memory.
+/// Passes values from one thread to another: one transaction reads rows, the other writes them. A few values are in
+/// memory at once.
 ///
-/// Each side waits for the other. If either fails, both throw its error.
+/// Each side waits for the other. If one side fails, both throw its error.
 final class Handover<Piece: Sendable>: @unchecked Sendable {
     // `Locked` can't wait until another thread changes the value. All variables are used between `condition.lock()` and
     // `condition.unlock()` only.
@@ -10,19 +11,19 @@ final class Handover<Piece: Sendable>: @unchecked Sendable {
     private var waiting: [Piece] = []
     private var failure: StoreError?
 
-    private static var most: Int { 4 }
+    private static var maximum: Int { 4 }
 
-    /// Hands over a piece. Waits while the other side is behind.
+    /// Passes a value to the other side. Waits while too many values are waiting there.
     func give(_ piece: Piece) throws(StoreError) {
         condition.lock()
         defer { condition.unlock() }
-        while waiting.count >= Self.most, failure == nil { condition.wait() }
+        while waiting.count >= Self.maximum, failure == nil { condition.wait() }
         if let failure { throw failure }
         waiting.append(piece)
         condition.broadcast()
     }
 
-    /// Waits for the next piece.
+    /// Waits for the next value and returns it.
     func take() throws(StoreError) -> Piece {
         condition.lock()
         defer { condition.unlock() }
@@ -32,14 +33,14 @@ final class Handover<Piece: Sendable>: @unchecked Sendable {
         return waiting.removeFirst()
     }
 
-    /// Whether no piece waits.
+    /// Whether no value is waiting.
     var isEmpty: Bool {
         condition.lock()
         defer { condition.unlock() }
         return waiting.isEmpty
     }
 
-    /// Ends both sides with an error. Returns the first error if there were several.
+    /// Makes both sides throw an error. Returns the error that they throw: the first one.
     @discardableResult func fail(_ error: StoreError) -> StoreError {
         condition.lock()
         defer { condition.unlock() }

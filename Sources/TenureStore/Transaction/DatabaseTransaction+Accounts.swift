@@ -59,7 +59,7 @@ extension DatabaseTransaction {
     }
 
     /// Whether all purchases of all accounts except the member's are known.
-    func othersAreComplete(than member: Int64, among group: [Int64]) throws(StoreError) -> Bool {
+    func otherAccountsAreComplete(than member: Int64, among group: [Int64]) throws(StoreError) -> Bool {
         try areComplete(try accounts(among: group).filter { !$0.contains(member) })
     }
 
@@ -74,7 +74,7 @@ extension DatabaseTransaction {
         return accounts.allSatisfy { !members.isDisjoint(with: $0) }
     }
 
-    /// Whether an event says about one of these members that all purchases are known.
+    /// Whether all purchases of one of these members are known, according to an event.
     func isComplete(_ account: [Int64]) throws(StoreError) -> Bool {
         try !rows(
             """

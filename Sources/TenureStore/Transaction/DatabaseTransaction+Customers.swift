@@ -11,11 +11,11 @@ extension DatabaseTransaction {
     ) throws(StoreError) -> Customer? {
         var id = id
         // Follows the chain of merges. The limit ends a damaged chain that runs in a circle.
-        for _ in 0...Self.mostMembers {
+        for _ in 0...Self.maximumMembers {
             let lock = forUpdate ? session.dialect.forUpdate : ""
             guard
                 let row = try session.row(
-                    "SELECT \(Customer.columns), \(Self.unfinishedNote) FROM customers WHERE id = $1\(lock)",
+                    "SELECT \(Customer.columns), \(Self.unfinishedPublicationColumn) FROM customers WHERE id = $1\(lock)",
                     [.integer(id)])
             else { return nil }
             guard let next = try row.integerIfPresent(5) else {
@@ -31,8 +31,9 @@ extension DatabaseTransaction {
         throw .damaged("customer \(id) was merged in a circle")
     }
 
-    /// NULL unless the rows of some customers have to be `settled`.
-    package static let unfinishedNote = "(SELECT value FROM progress WHERE name = '\(UnfinishedPublication.name)')"
+    /// A column with the unfinished publication, or NULL without one. See `settled`.
+    package static let unfinishedPublicationColumn =
+        "(SELECT value FROM progress WHERE name = '\(UnfinishedPublication.name)')"
 
     /// The highest number of any customer; 0 without customers.
     package func newestCustomer() throws(StoreError) -> Int64 {
@@ -91,8 +92,8 @@ extension DatabaseTransaction {
         return try rows.map { row throws(StoreError) in try Identity(row, kindAt: 0) }
     }
 
-    // Complete statements, so that no string is built for every customer. Without an endpoint, no customer is due for a
-    // comparison, and no entitlements count as sent.
+    // Constant statements, so that no string is built for every customer. While there is no endpoint, the columns
+    // `sent_entitlements` and `next_comparison` aren't set.
     private static let insertCompared = """
         INSERT INTO customers (realm, public_id, created_at, facts, sent_entitlements, next_comparison)
         VALUES ($1, $2, $3, $4, CAST($5 AS TEXT), CAST($6 AS BIGINT))
@@ -131,7 +132,8 @@ extension DatabaseTransaction {
             sentEntitlements: change.sentEntitlements)
     }
 
-    /// Writes the facts, and what webhooks report about them. With `later`, the service compares the customer soon.
+    /// Writes the facts, and what webhooks report about them. If `change` is `later`, the service compares the customer
+    /// soon.
     func update(
         _ customer: Customer, to facts: CustomerFacts, _ change: EntitlementChange = .later,
         encoded: EncodedFacts? = nil
@@ -167,7 +169,7 @@ extension DatabaseTransaction {
 }
 
 extension Customer {
-    /// The columns, in the order in which `init` reads them. `merged_into` is read before.
+    /// The columns, in the order in which `init` reads them. Callers read `merged_into` before `init`.
     package static let columns = "id, realm, public_id, created_at, facts, merged_into, sent_entitlements"
 
     init(_ row: SQLRow) throws(StoreError) { try self.init(row, remembering: nil) }
@@ -181,7 +183,7 @@ extension Customer {
         }
     }
 
-    /// - Parameter facts: instead of the stored ones.
+    /// - Parameter facts: replaces the stored facts.
     init(_ row: SQLRow, with facts: CustomerFacts) throws(StoreError) {
         let code = try row.integer(1)
         guard let realm = UInt8(exactly: code).flatMap({ Realm(code: $0) }) else {

@@ -25,7 +25,7 @@ extension DatabaseTransaction {
             details.devices += try devices(of: id)
             details.trialSessions += try trialSessions(of: id)
             if parts.contains(.audit) {
-                details.audit += try audit(before: nil, of: member.publicID, limit: Self.mostAuditLines).reversed()
+                details.audit += try audit(before: nil, of: member.publicID, limit: Self.maximumAuditLines).reversed()
             }
         }
         if parts.contains(.unbound) {
@@ -42,7 +42,7 @@ extension DatabaseTransaction {
     }
 
     /// The maximum number of audit entries, far more than a customer has.
-    private static let mostAuditLines = 10_000
+    private static let maximumAuditLines = 10_000
 
     private func signedArtifacts(of id: Int64, withBytes: Bool) throws(StoreError) -> [CustomerDetails.SignedEntry] {
         if withBytes {

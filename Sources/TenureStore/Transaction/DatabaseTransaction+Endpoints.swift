@@ -2,7 +2,7 @@ import Foundation
 
 /// The webhook endpoints that running services have registered.
 extension DatabaseTransaction {
-    /// Sends heartbeats for these endpoints. Returns false if one of them isn't registered.
+    /// Stores heartbeats of these endpoints. Returns false if one of them isn't registered.
     package func sendHeartbeats(of endpoints: [Endpoint]) throws(StoreError) -> Bool {
         for endpoint in endpoints {
             guard try isEndpoint(endpoint.name) else { return false }
@@ -12,7 +12,7 @@ extension DatabaseTransaction {
     }
 
     /// Registers an endpoint. From now on, messages are queued for it.
-    func name(_ endpoint: Endpoint) throws(StoreError) {
+    func insert(_ endpoint: Endpoint) throws(StoreError) {
         try session.execute(
             """
             INSERT INTO endpoints (name, types, each_customer) VALUES ($1, $2, $3)
@@ -34,7 +34,7 @@ extension DatabaseTransaction {
         return named
     }
 
-    /// Whether messages wait for a removed endpoint. A transaction may have queued one while the endpoint was removed.
+    /// Whether messages wait for an endpoint that was removed. A concurrent transaction may have queued one.
     func hasStrayDeliveries() throws(StoreError) -> Bool {
         try session.row("SELECT 1 FROM deliveries WHERE \(Self.isStray) LIMIT 1") != nil
     }
@@ -53,7 +53,8 @@ extension DatabaseTransaction {
             "UPDATE deliveries SET next_at = NULL WHERE next_at IS NOT NULL AND endpoint = $1", [.text(name)])
     }
 
-    /// Sends a heartbeat. It is a random value and not a time, because clocks differ, and stop in rehearsals.
+    /// Stores a heartbeat: a random value. It isn't a time, because clocks differ between machines, and a test clock may
+    /// not move.
     func sendHeartbeat(of endpoint: Endpoint) throws(StoreError) {
         try setProgress(Self.heartbeat(of: endpoint.name), to: String(UInt64.random(in: .min ... .max), radix: 36))
     }

@@ -2,18 +2,20 @@ import Foundation
 import TenureCore
 
 extension DatabaseTransaction {
-    /// Adds endpoints, and stores the terms under which entitlements are compared. Other terms than before make
-    /// `compareAllCustomers` compare all customers.
-    package func register(_ endpoints: [Endpoint], under terms: String) throws(StoreError) {
+    /// Adds endpoints. If `comparisonKey` differs from the stored key, `compareAllCustomers` compares all customers
+    /// again.
+    ///
+    /// - Parameter comparisonKey: identifies the policy and the settings that decide what webhooks report.
+    package func register(_ endpoints: [Endpoint], comparisonKey: String) throws(StoreError) {
         guard !endpoints.isEmpty else { return }
-        for endpoint in endpoints { try name(endpoint) }
-        guard try progress(Progress.terms) != terms else { return }
-        try setProgress(Progress.terms, to: terms)
+        for endpoint in endpoints { try insert(endpoint) }
+        guard try progress(Progress.comparisonKey) != comparisonKey else { return }
+        try setProgress(Progress.comparisonKey, to: comparisonKey)
         try setProgress(Progress.position, to: "0")
     }
 
-    /// Removes endpoints that no process has named since they were read, and their waiting deliveries. Without any
-    /// endpoint, nothing is compared anymore.
+    /// Removes these endpoints, unless a process sent a heartbeat for them since they were read, and abandons their
+    /// waiting deliveries. Without any endpoint, no customers are compared anymore.
     func removeEndpoints(_ silent: [NamedEndpoint]) throws(StoreError) -> [RemovedEndpoint] {
         var removed: [RemovedEndpoint] = []
         let named = try endpoints()
@@ -21,7 +23,7 @@ extension DatabaseTransaction {
             removed.append(RemovedEndpoint(name: endpoint.name, waiting: try removeEndpoint(endpoint.name)))
         }
         if !named.isEmpty, removed.count == named.count {
-            try setProgress(Progress.terms, to: nil)
+            try setProgress(Progress.comparisonKey, to: nil)
             try setProgress(Progress.position, to: nil)
         }
         return removed
@@ -37,7 +39,7 @@ extension DatabaseTransaction {
 
     /// Compares all customers again: another policy may change everyone's entitlements.
     func compareAllAgain() throws(StoreError) {
-        if try progress(Progress.terms) != nil { try setProgress(Progress.position, to: "0") }
+        if try progress(Progress.comparisonKey) != nil { try setProgress(Progress.position, to: "0") }
     }
 
     /// Whether this publication is in effect.
@@ -51,12 +53,12 @@ extension DatabaseTransaction {
         try progress(Progress.position).map { Int64($0) ?? 0 }
     }
 
-    /// Nil means that all customers were compared.
+    /// Stores the last compared customer; nil if all customers were compared.
     func setComparisonPosition(_ position: Int64?) throws(StoreError) {
         try setProgress(Progress.position, to: position.map { String($0) })
     }
 
-    /// Returns the next customers to compare when all are.
+    /// Returns the next customers when all customers are compared.
     func customersToCompare(after position: Int64, limit: Int) throws(StoreError) -> [SizedCustomer] {
         // Webhooks get no messages about unbound customers.
         try session.rows(
@@ -104,7 +106,7 @@ extension DatabaseTransaction {
     private static let postponement: TimeInterval = 60
 
     private enum Progress {
-        static let terms = "webhook terms"
+        static let comparisonKey = "webhook comparison key"
         static let position = "webhook comparison"
     }
 }
@@ -127,8 +129,8 @@ extension [SizedCustomer] {
         var pieces: [[SizedCustomer]] = []
         var size = 0
         for customer in self {
-            if let last = pieces.indices.last, pieces[last].count < Self.mostInOnePiece,
-                size + customer.size <= DatabaseTransaction.mostFactsInOnePiece
+            if let last = pieces.indices.last, pieces[last].count < Self.maximumInOnePiece,
+                size + customer.size <= DatabaseTransaction.maximumFactsInOnePiece
             {
                 pieces[last].append(customer)
                 size += customer.size
@@ -140,5 +142,5 @@ extension [SizedCustomer] {
         return pieces
     }
 
-    private static var mostInOnePiece: Int { 16 }
+    private static var maximumInOnePiece: Int { 16 }
 }

@@ -7,13 +7,13 @@ extension DatabaseTransaction {
     static let identitiesPerStatement = 64
     /// The maximum number of keys that one transaction locks. With more, PostgreSQL would need a lock that blocks all
     /// others.
-    static let mostKeys = 64
+    static let maximumKeys = 64
     /// The largest size of facts, in bytes, for which one transaction is enough. Larger facts are computed before the
     /// transaction, so that others don't wait.
-    static let mostFactsInOnePiece = 32_768
+    static let maximumFactsInOnePiece = 32_768
     /// The maximum number of artifacts, purchases and renewals that one transaction adds.
-    static let mostEntriesInOnePiece = 128
-    /// Most updates name a few identities. A shorter statement for these reads fewer useless places.
+    static let maximumEntriesInOnePiece = 128
+    /// Most updates name a few identities. A shorter statement for them has fewer unused parameters.
     private static let fewIdentities = 4
 
     /// The numbers of the members that the identities name.
@@ -52,7 +52,7 @@ extension DatabaseTransaction {
                         Self.inserting(1), Self.arguments(of: identity, ofMember: member, in: realm))
                 }
             } else {
-                // Repeats the last row in the remaining places, which changes nothing.
+                // Fills the remaining parameters with the last row again, which changes nothing.
                 let rows = Array(chunk).padded(to: Self.identitiesPerStatement)
                 count += try session.execute(
                     Self.inserting(rows.count),

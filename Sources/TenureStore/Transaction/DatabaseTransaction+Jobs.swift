@@ -17,7 +17,7 @@ extension DatabaseTransaction {
         let row = try session.row(
             """
             SELECT id, customer, attempts FROM jobs WHERE kind = $1 AND due_at <= $2
-            ORDER BY due_at, id LIMIT 1\(session.dialect.forUpdateOfFree)
+            ORDER BY due_at, id LIMIT 1\(session.dialect.forUpdateSkippingLocked)
             """, [.text(kind.rawValue), milliseconds])
         guard let row else { return nil }
         let id = try row.integer(0)
@@ -41,7 +41,8 @@ extension DatabaseTransaction {
         return Int(clamping: try row?.integer(0) ?? 0)
     }
 
-    // The customer may have been erased, and the job's number reused. A customer's number is never reused.
+    // If the customer was erased, another job may have the same number. So `finish` and `postpone` also compare the
+    // customer's number, which is never reused.
 
     package func finish(_ job: StoredJob) throws(StoreError) {
         try session.execute(

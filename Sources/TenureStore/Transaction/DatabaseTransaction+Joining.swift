@@ -15,7 +15,7 @@ extension DatabaseTransaction {
         var others: [Customer] = []
         for other in known.dropFirst() {
             let theirs = try Joinable(of: other, in: self)
-            guard ones.group.count + theirs.group.count <= Self.mostMembers, ones.mayBeOne(with: theirs),
+            guard ones.group.count + theirs.group.count <= Self.maximumMembers, ones.mayBeOne(with: theirs),
                 try !areSeparated(ones.group, theirs.group)
             else { continue }
             ones.add(theirs)
@@ -24,11 +24,11 @@ extension DatabaseTransaction {
         return others.isEmpty ? nil : Joining(first: first, others: others, group: ones.group)
     }
 
-    /// `encoded`: the bytes of `facts`, if they were encoded before.
+    /// - Parameter encoded: the facts of all of them, if they were encoded before the transaction.
     func join(
         _ joining: Joining, as facts: CustomerFacts, encoded: EncodedFacts? = nil
     ) throws(StoreError) -> Customer {
-        for other in joining.others { try point(other, to: joining.first, because: .signedTogether, actor: nil) }
+        for other in joining.others { try storeMerge(other, into: joining.first, because: .signedTogether, actor: nil) }
         var facts = facts
         let wereComplete = facts.purchasesAreComplete
         facts.purchasesAreComplete = try purchasesAreComplete(of: joining.group)
@@ -87,10 +87,11 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Returns the customer with whether all purchases of their other accounts are known.
+    /// Sets `otherAccountsAreComplete` of the customer.
     func addingCompleteness(_ customer: Customer?) throws(StoreError) -> Customer? {
         guard var customer, !customer.facts.purchasesAreComplete, try hasMembers(customer.id) else { return customer }
-        customer.othersAreComplete = try othersAreComplete(than: customer.member, among: try group(of: customer.id))
+        customer.otherAccountsAreComplete = try otherAccountsAreComplete(
+            than: customer.member, among: try group(of: customer.id))
         return customer
     }
 }

@@ -45,7 +45,7 @@ extension DatabaseTransaction {
     /// Returns the customer into which a member was merged, locked, without the facts.
     func root(of member: CustomerMember) throws(StoreError) -> CustomerMember {
         var root = member
-        for _ in 0...Self.mostMembers {
+        for _ in 0...Self.maximumMembers {
             guard let next = root.mergedInto else { return root }
             guard let found = try self.member(.number(next)) else {
                 throw .damaged("customer \(root.id) was merged into a missing customer")

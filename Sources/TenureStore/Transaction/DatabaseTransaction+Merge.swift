@@ -11,9 +11,9 @@ enum MergeReason: String, Sendable, Hashable {
 extension DatabaseTransaction {
     /// The maximum number of members, more than one person has. It also limits chains of merges. Every update reads all
     /// of them.
-    static let mostMembers = 100
+    static let maximumMembers = 100
 
-    func mayJoin(_ ones: [Int64], _ others: [Int64]) -> Bool { ones.count + others.count <= Self.mostMembers }
+    func mayJoin(_ ones: [Int64], _ others: [Int64]) -> Bool { ones.count + others.count <= Self.maximumMembers }
 
     /// Merges `other` into `customer`. The rows of `other` stay its own, so that the merge can be undone.
     ///
@@ -22,20 +22,20 @@ extension DatabaseTransaction {
         _ other: Customer, into customer: Customer, because cause: MergeReason, of user: String? = nil,
         actor: String?, reason: String? = nil
     ) throws(StoreError) -> Customer {
-        try point(other, to: customer, because: cause, of: user, actor: actor, reason: reason)
+        try storeMerge(other, into: customer, because: cause, of: user, actor: actor, reason: reason)
         return try update(customer, joining: [other.facts], in: try group(of: customer.id))
     }
 
     /// Stores the merge and its event, without combining the facts.
-    func point(
-        _ other: Customer, to customer: Customer, because cause: MergeReason, of user: String? = nil,
+    func storeMerge(
+        _ other: Customer, into customer: Customer, because cause: MergeReason, of user: String? = nil,
         actor: String?, reason: String? = nil
     ) throws(StoreError) {
         try session.execute(
             "UPDATE customers SET merged_into = $1, next_comparison = NULL WHERE id = $2",
             [.integer(customer.id), .integer(other.id)])
         var detail = ["customer": other.publicID, "because": cause.rawValue]
-        // Stores the member that the signed data named. It is one account of a customer with several.
+        // Stores which member the signed data named, because `other` may be a customer with several accounts.
         if cause == .signedTogether, other.member != other.id {
             detail["named"] = try member(.number(other.member))?.publicID
         }

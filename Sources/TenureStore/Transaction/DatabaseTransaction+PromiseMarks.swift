@@ -1,22 +1,25 @@
 import TenureCore
 
-/// Before a publication, the promises that it ends are marked, so that its transaction is short.
+/// Marks promises before the publication that ends them, so that the transaction that publishes is short.
+///
+/// A marked promise has the publication's mark, a random number, in the column `ending`.
 extension DatabaseTransaction {
-    /// The name under `progress` of the publication that marks promises. If another one begins to, the first is refused.
-    private static let draftName = "publicationDraft"
+    /// The row of `progress` with the mark of the publication that marks promises now. If another publication replaces
+    /// the mark, the first one is refused.
+    private static let markName = "publicationMark"
 
-    /// Begins to mark promises for a publication. Throws `busy` while an earlier one still needs its marks.
-    func beginMarking(_ draft: Int64) throws(StoreError) {
+    /// Begins to mark promises for a publication. Throws `busy` while an earlier publication is unfinished.
+    func beginMarking(_ mark: Int64) throws(StoreError) {
         guard try unfinishedPublication() == nil else { throw .busy }
-        try setProgress(Self.draftName, to: String(draft))
+        try setProgress(Self.markName, to: String(mark))
     }
 
-    /// Marks the promises of these customers that a publication ends, and no others of theirs.
+    /// Marks the promises of these customers that a publication ends, and removes its mark from their other promises.
     func mark(_ customers: [Int64], by survey: PublicationSurvey) throws(StoreError) {
-        guard try progress(Self.draftName) == String(survey.draft) else { throw .busy }
-        let draft = SQLValue.integer(survey.draft)
+        guard try progress(Self.markName) == String(survey.mark) else { throw .busy }
+        let mark = SQLValue.integer(survey.mark)
         try execute(
-            "UPDATE promises SET ending = NULL WHERE ending = \(survey.draft) AND customer IN \(DatabaseTable.batchPlaces)",
+            "UPDATE promises SET ending = NULL WHERE ending = \(survey.mark) AND customer IN \(DatabaseTable.batchPlaces)",
             about: customers)
         for id in customers {
             let ending = survey.verdicts[id]?.ending ?? []
@@ -24,7 +27,7 @@ extension DatabaseTransaction {
                 for entitlement in ending.sorted() {
                     try session.execute(
                         "UPDATE promises SET ending = $1 WHERE customer = $2 AND entitlement = $3 AND ended_by IS NULL",
-                        [draft, .integer(member), .text(entitlement)])
+                        [mark, .integer(member), .text(entitlement)])
                 }
             }
         }
@@ -39,15 +42,15 @@ extension DatabaseTransaction {
 
     /// Ends marking. The marks of a publication that was refused stay until another one takes effect; then
     /// `removeOldMarks` removes them.
-    func endMarking() throws(StoreError) { try setProgress(Self.draftName, to: nil) }
+    func endMarking() throws(StoreError) { try setProgress(Self.markName, to: nil) }
 
     /// Returns some promises with marks of publications that didn't take effect.
     func oldMarks(limit: Int) throws(StoreError) -> [Int64] {
         try session.allowLongStatements()
-        let current = try progress(Self.draftName).flatMap { Int64($0) } ?? 0
+        let current = try progress(Self.markName).flatMap { Int64($0) } ?? 0
         return try session.rows(
             "SELECT id FROM promises WHERE ending IS NOT NULL AND ending <> $1 AND ending <> $2 LIMIT $3",
-            [.integer(current), .integer(try unfinishedPublication()?.draft ?? 0), SQLValue(limit)]
+            [.integer(current), .integer(try unfinishedPublication()?.mark ?? 0), SQLValue(limit)]
         ).map { row throws(StoreError) in try row.integer(0) }
     }
 

@@ -40,10 +40,10 @@ extension DatabaseTransaction {
         return version
     }
 
-    /// Checks that a publication can rest on its survey, and finds the customers that changed since then.
+    /// Checks that the publication's survey is still usable, and finds the customers that changed since the survey.
     ///
     /// From here on, no customer changes until the transaction ends. The caller evaluates the changed customers and
-    /// calls `publish` in the same transaction. More than `limit` of them are refused as `behind`.
+    /// calls `publish` in the same transaction. If there are more than `limit`, the publication is refused as `behind`.
     func preparePublication(
         _ request: RequestedPublication, after survey: PublicationSurvey, limit: Int = .max
     ) throws(StoreError) -> PreparedPublication {
@@ -58,19 +58,19 @@ extension DatabaseTransaction {
         var survey = survey
         survey.apply(changes)
         return .ready(
-            PublicationDraft(
+            PendingPublication(
                 request: request, survey: survey, formerVersion: former.version, changed: changes.customers))
     }
 
     /// Returns a customer that changed since the survey. Returns nil if there is nothing to evaluate.
-    func changedCustomer(_ id: Int64, in draft: PublicationDraft) throws(StoreError) -> SurveyedCustomer? {
-        try surveyed(id, restoringAfter: draft.request.restoringAfter)
+    func changedCustomer(_ id: Int64, in pending: PendingPublication) throws(StoreError) -> SurveyedCustomer? {
+        try surveyed(id, restoringAfter: pending.request.restoringAfter)
     }
 
-    /// Publishes everything at once or nothing: the policy takes effect, marked promises end, and a rollback restores
-    /// others. Rows that follow from this are written later; see `Store.finishPublication`.
-    func publish(_ draft: PublicationDraft) throws(StoreError) -> PublicationOutcome {
-        var (request, survey) = (draft.request, draft.survey)
+    /// Puts the policy into effect. From now on, marked promises count as ended, and those that a rollback restores
+    /// count again. `Store.finishPublication` writes the rows of these promises later.
+    func publish(_ pending: PendingPublication) throws(StoreError) -> PublicationOutcome {
+        var (request, survey) = (pending.request, pending.survey)
         let verdicts = survey.verdicts
         var counts = StoredPublication.Counts()
         counts.customers = survey.customers
@@ -81,10 +81,11 @@ extension DatabaseTransaction {
 
         let version = try version(of: request.compiled, sha256: request.sha256)
         let id = try insert(request, of: version, counts)
-        if request.endsPromises { try survey.markRest(in: self) }
+        if request.endsPromises { try survey.markRemaining(in: self) }
         (counts.ended, counts.restored) = try begin(
             UnfinishedPublication(
-                publication: id, former: request.restoringAfter, draft: request.endsPromises ? survey.draft : nil))
+                publication: id, restoringAfter: request.restoringAfter, mark: request.endsPromises ? survey.mark : nil)
+        )
         try session.execute(
             "UPDATE publications SET ended = $1, restored = $2 WHERE id = $3",
             [SQLValue(counts.ended), SQLValue(counts.restored), .integer(id)])
@@ -92,9 +93,9 @@ extension DatabaseTransaction {
             id: id, version: version, action: request.action, at: request.at, actor: request.actor,
             author: request.author,
             reason: request.reason, rehearsal: request.rehearsal, counts: counts)
-        try audit(AuditEntry(publication, instead: draft.formerVersion))
+        try audit(AuditEntry(publication, instead: pending.formerVersion))
         try queue(
-            Message(published: version, request.sha256, by: request.action, instead: draft.formerVersion), about: nil)
+            Message(published: version, request.sha256, by: request.action, instead: pending.formerVersion), about: nil)
         try compareAllAgain()
         return .published(publication)
     }

@@ -9,8 +9,8 @@ extension DatabaseTransaction {
         var facts = CustomerFacts()
     }
 
-    /// Derives the facts of each customer after a split from its own rows, and queues them for a comparison for
-    /// webhooks.
+    /// Derives the facts of each customer after a split from the customer's own rows. Webhooks compare these customers
+    /// next.
     ///
     /// `former` is the customer before the split.
     func restore(
@@ -45,7 +45,7 @@ extension DatabaseTransaction {
         var (pages, end) = ([CustomerFacts](), proven.end)
         while let entries = try signedEntries(of: member, after: end, limit: Rederivation.pageSize), !entries.isEmpty {
             let count = proven.facts.entryCount + entries.artifacts.count + entries.notifications.count
-            if let largeFacts, count > LargeFacts.mostEntriesToProve { throw largeFacts.miss(.proven(member)) }
+            if let largeFacts, count > LargeFacts.maximumEntriesToProve { throw largeFacts.miss(.proven(member)) }
             pages.append(try rederivation.prove(entries))
             end = entries.end
         }
@@ -56,8 +56,8 @@ extension DatabaseTransaction {
         return [proven.facts, decided]
     }
 
-    /// Distributes facts without stored artifacts, because a member had too many. Each goes to the customer that it
-    /// names, or else to the first one with a member that has too many.
+    /// Distributes the facts without stored artifacts: a member had too many artifacts to store. Each fact goes to the
+    /// customer that it names, or else to the first customer with such a member.
     private func distribute(_ former: Customer, among parts: inout [Part]) throws(StoreError) {
         var full: Int64?
         for member in parts.flatMap(\.members).sorted() where full == nil {

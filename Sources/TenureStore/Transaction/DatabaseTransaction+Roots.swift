@@ -14,7 +14,7 @@ extension DatabaseTransaction {
     /// Returns the current customer of each member.
     func roots(of members: Set<Int64>) throws(StoreError) -> [Int64: Int64] { try Roots(of: members, in: self).known }
 
-    /// The same; empty if the facts of all of them are no larger than `size` bytes.
+    /// Returns the current customer of each member; nothing if the facts of all of them fit into `size` bytes.
     func roots(of members: Set<Int64>, largerThan size: Int) throws(StoreError) -> [Int64: Int64] {
         let roots = try Roots(of: members, in: self)
         return roots.factsSize > size ? roots.known : [:]
@@ -23,13 +23,13 @@ extension DatabaseTransaction {
 
 /// The current customer of each member. Each customer is read once, many with one statement.
 private struct Roots {
-    /// By member; without erased ones.
+    /// The current customer by member, without erased customers.
     private(set) var known: [Int64: Int64] = [:]
     /// The size of the facts of all of them, in bytes.
     private(set) var factsSize = 0
     /// Whether one of them is being erased.
     private(set) var areSomeErased = false
-    /// A single customer, the usual case, has a shorter statement.
+    /// The statement for a single customer, the usual case.
     private static let one = "\(columns) FROM customers WHERE id = $1"
     private static let many = "\(columns) FROM customers WHERE id IN \(DatabaseTable.batchPlaces)"
     private static let columns = "SELECT id, merged_into, length(facts)"
@@ -66,7 +66,7 @@ private struct Roots {
 
     private func root(of member: Int64, _ parents: [Int64: Int64]) throws(StoreError) -> Int64? {
         var root = member
-        for _ in 0...DatabaseTransaction.mostMembers {
+        for _ in 0...DatabaseTransaction.maximumMembers {
             guard let parent = parents[root] else { return known[root] }
             root = parent
         }

@@ -33,7 +33,7 @@ extension DatabaseTransaction {
             parents[id] = members[id]?.mergedInto
         }
         func depth(_ id: Int64) -> Int {
-            sequence(first: id) { parents[$0] }.prefix(Self.mostMembers + 1).reduce(0) { count, _ in count + 1 }
+            sequence(first: id) { parents[$0] }.prefix(Self.maximumMembers + 1).reduce(0) { count, _ in count + 1 }
         }
         func rewire(_ side: [Int64]) throws(StoreError) -> Int64 {
             // No member above it in the chain is on this side, so that the chain has no circle.

@@ -4,7 +4,7 @@ import TenureCore
 extension DatabaseTransaction {
     /// The maximum number of unbound customers with one acquisition and the same kind of leading artifact. Honest
     /// devices need far fewer. Each different list of artifacts creates one, and a client can send any number of lists.
-    static let mostUnbound = 20
+    static let maximumUnbound = 20
 
     /// Whether the customer consists of artifacts without proof that they belong to the sender.
     func isUnbound(_ id: Int64) throws(StoreError) -> Bool {
@@ -13,12 +13,12 @@ extension DatabaseTransaction {
             [.integer(id), SQLValue(Identity.Kind.unbound.rawValue)]) != nil
     }
 
-    /// The oldest unbound customer, if it must be removed for this one; nil if there is room, or if this one exists
-    /// already.
+    /// The oldest unbound customer, if it must be removed to make room for `unbound`; nil if there is room, or if
+    /// `unbound` exists already.
     func oldestUnbound(of unbound: Identity, in realm: Realm) throws(StoreError) -> Int64? {
         guard try member(by: unbound, in: realm) == nil else { return nil }
         let unboundCustomers = try unboundCustomers(of: unbound.shown, in: realm)
-        return unboundCustomers.count < Self.mostUnbound ? nil : unboundCustomers.first
+        return unboundCustomers.count < Self.maximumUnbound ? nil : unboundCustomers.first
     }
 
     /// How many links one piece writes.
@@ -91,7 +91,7 @@ extension DatabaseTransaction {
     /// Unbound customers with the same leading artifact, the oldest first.
     private func unboundCustomers(of shown: Substring, in realm: Realm) throws(StoreError) -> [Int64] {
         try session.rows(
-            // A range of the index: in ASCII, the exclamation mark follows the space.
+            // Selects a range of the index: values that begin with `shown` and a space, which `!` follows in ASCII.
             """
             SELECT customer FROM identities WHERE realm = $1 AND kind = $2 AND value >= $3 AND value < $4
             ORDER BY customer

@@ -1,28 +1,28 @@
 import TenureCore
 
-/// A publication in effect that hasn't ended and restored all of its promises yet.
+/// A publication in effect that still has promises to end or to restore.
 struct UnfinishedPublication: Sendable, Hashable {
     let publication: Int64
-    /// The publication to which a rollback returned. What later ones ended counts again. For other publications, their
-    /// own number.
-    let former: Int64
-    /// The value in `promises.ending` of the promises that it ends; 0 if it ends none.
-    let draft: Int64
+    /// A rollback restores the promises that publications after this one ended: the publication to which it returned.
+    /// A publication that restores nothing has its own number here.
+    let restoringAfter: Int64
+    /// The value in `promises.ending` of the promises that the publication ends; 0 if it ends none.
+    let mark: Int64
 
-    /// The name under `progress`, with the three numbers as its value.
+    /// The name of the row in `progress`. Its value is the three numbers.
     static let name = "publication"
-    fileprivate var text: String { "\(publication) \(former) \(draft)" }
+    fileprivate var text: String { "\(publication) \(restoringAfter) \(mark)" }
 
-    init(publication: Int64, former: Int64?, draft: Int64?) {
+    init(publication: Int64, restoringAfter: Int64?, mark: Int64?) {
         self.publication = publication
-        self.former = former ?? publication
-        self.draft = draft ?? 0
+        self.restoringAfter = restoringAfter ?? publication
+        self.mark = mark ?? 0
     }
 
     init(_ text: String) throws(StoreError) {
         let numbers = text.split(separator: " ").compactMap { Int64($0) }
-        guard numbers.count == 3 else { throw .damaged("the note about an unfinished publication is invalid") }
-        self.init(publication: numbers[0], former: numbers[1], draft: numbers[2])
+        guard numbers.count == 3 else { throw .damaged("the row `\(Self.name)` of `progress` isn't three numbers") }
+        self.init(publication: numbers[0], restoringAfter: numbers[1], mark: numbers[2])
     }
 }
 
@@ -31,12 +31,12 @@ extension DatabaseTransaction {
         try progress(UnfinishedPublication.name).map { text throws(StoreError) in try UnfinishedPublication(text) }
     }
 
-    /// Notes that a publication has promises to end and to restore. Returns their numbers.
+    /// Stores that a publication still has promises to end or to restore. Returns how many there are of each.
     func begin(_ unfinished: UnfinishedPublication) throws(StoreError) -> (ended: Int, restored: Int) {
-        let ended = try session.row("SELECT count(*) FROM promises WHERE ending = $1", [.integer(unfinished.draft)])
+        let ended = try session.row("SELECT count(*) FROM promises WHERE ending = $1", [.integer(unfinished.mark)])
         let restored = try session.row(
             "SELECT count(*) FROM promises WHERE ended_by > $1 AND ended_by < $2",
-            [.integer(unfinished.former), .integer(unfinished.publication)])
+            [.integer(unfinished.restoringAfter), .integer(unfinished.publication)])
         let counts = (Int(clamping: try ended?.integer(0) ?? 0), Int(clamping: try restored?.integer(0) ?? 0))
         if counts != (0, 0) { try setProgress(UnfinishedPublication.name, to: unfinished.text) }
         return counts
@@ -50,35 +50,35 @@ extension DatabaseTransaction {
             """
             SELECT customer FROM promises WHERE ended_by > $1 AND ended_by < $2
             UNION SELECT customer FROM promises WHERE ending = $3
-            """, [.integer(unfinished.former), .integer(unfinished.publication), .integer(unfinished.draft)]
+            """, [.integer(unfinished.restoringAfter), .integer(unfinished.publication), .integer(unfinished.mark)]
         ).map { row throws(StoreError) in try row.integer(0) }
         return try sizes(of: Set(try roots(of: Set(members)).values).sorted())
     }
 
-    /// Returns the customer as a publication leaves them. A transaction that locked the customer also ends and restores
-    /// their promises, and adds events to the timeline.
+    /// Returns the customer with the promises that remain after an unfinished publication. If the transaction locked
+    /// the customer, it also ends and restores the stored promises, and adds events to the timeline.
     ///
-    /// So each decision and each change sees the publication as a whole, whether its turn has come or not.
+    /// So each decision sees the whole publication, even before `Store.finishPublication` reaches the customer.
     func settled(
         _ customer: Customer, after unfinished: UnfinishedPublication, isLocked: Bool
     ) throws(StoreError) -> Customer {
-        let draft = SQLValue.integer(unfinished.draft)
+        let mark = SQLValue.integer(unfinished.mark)
         var (ended, restored): (Set<String>, [StoredPromise]) = ([], [])
         for member in try group(of: customer.id) {
-            let ending = try promises("customer = $1 AND ending = $2", [.integer(member), draft])
+            let ending = try promises("customer = $1 AND ending = $2", [.integer(member), mark])
             ended.formUnion(ending.map(\.entitlement))
-            let back = try promises(of: member, endedAfter: unfinished.former, before: unfinished.publication)
+            let back = try promises(of: member, endedAfter: unfinished.restoringAfter, before: unfinished.publication)
             restored += back
             guard isLocked else { continue }
             if !ending.isEmpty {
                 try session.execute(
                     "UPDATE promises SET ended_by = $1, ending = NULL WHERE customer = $2 AND ending = $3",
-                    [.integer(unfinished.publication), .integer(member), draft])
+                    [.integer(unfinished.publication), .integer(member), mark])
             }
             if !back.isEmpty {
                 try session.execute(
                     "UPDATE promises SET ended_by = NULL WHERE customer = $1 AND ended_by > $2 AND ended_by < $3",
-                    [.integer(member), .integer(unfinished.former), .integer(unfinished.publication)])
+                    [.integer(member), .integer(unfinished.restoringAfter), .integer(unfinished.publication)])
             }
         }
         guard !ended.isEmpty || !restored.isEmpty else { return customer }
@@ -102,7 +102,7 @@ extension DatabaseTransaction {
         try append(kind, to: customer, actor: publication.actor, detail: detail)
     }
 
-    /// Removes the note if nothing is left to do. Returns whether that is so.
+    /// Removes the stored publication if it has no promises left to end or to restore. Returns whether it is finished.
     func end(_ unfinished: UnfinishedPublication) throws(StoreError) -> Bool {
         guard try unfinishedPublication() == unfinished else { return true }
         guard try customers(awaiting: unfinished).isEmpty else { return false }

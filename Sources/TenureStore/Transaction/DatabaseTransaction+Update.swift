@@ -16,7 +16,7 @@ extension DatabaseTransaction {
     /// Returns nil if one transaction is too small for the customer's data, or if one of the customers is being erased.
     package func findCustomer(_ plan: CustomerUpdatePlan) throws(StoreError) -> FoundCustomer? {
         let named = try resolve(plan.identities, in: plan.realm)
-        guard named.factsSize <= Self.mostFactsInOnePiece, !named.areSomeErased else { return nil }
+        guard named.factsSize <= Self.maximumFactsInOnePiece, !named.areSomeErased else { return nil }
         return try findCustomer(named, proving: plan.acquisition)
     }
 
@@ -54,8 +54,9 @@ extension DatabaseTransaction {
         return try create(update.facts, in: realm, update.entitlementChange)
     }
 
-    /// Writes what an update adds besides the facts and the identities. `artifacts`: the ones that no earlier piece
-    /// wrote.
+    /// Writes what an update adds besides the facts and the identities.
+    ///
+    /// - Parameter artifacts: those that no earlier piece wrote; nil for all artifacts of the update.
     func record(
         _ update: CustomerUpdate, of customer: Customer, instead former: Customer?, artifacts: [Artifact]? = nil
     ) throws(StoreError) {
@@ -71,22 +72,22 @@ extension DatabaseTransaction {
             jobs.formUnion(update.jobsForNewDevice)
         }
         for kind in jobs.sorted(by: { $0.rawValue < $1.rawValue }) { try enqueue(kind, for: customer) }
-        // No artifact contains this, so it is stored as an event, once.
+        // No artifact says that all purchases are known, so an event stores it, once.
         if update.completesPurchases, former?.facts.purchasesAreComplete != true {
             let isRecorded = former == nil ? false : try isComplete([customer.member])
             if !isRecorded { try append(.purchasesComplete, to: customer) }
         }
-        // After the identities, so that a message names the users who belong to the customer now.
+        // Messages are queued after the identities are written, so that they name all users of the customer.
         for message in update.entitlementChange.messages + update.messages { try queue(message, about: customer) }
     }
 
-    /// Returns the member that made the acquisition, as far as its IDs tell; otherwise the one that was named.
+    /// Returns the member that the acquisition's IDs name, or else the member that the update named.
     private func member(of customer: Customer, having acquisition: AcquisitionKey) throws(StoreError) -> Int64 {
         let identities = [
             acquisition.appTransactionID.map { Identity(.appTransactionID, $0) },
             acquisition.downloadID.map { Identity(.downloadID, $0) },
         ]
-        // Without the facts, which may hold thousands of purchases.
+        // Doesn't read the facts, which may have thousands of purchases.
         let named = try resolve(identities.compactMap(\.self), in: customer.realm)
         return named.known.first { $0.root == customer.id }?.member ?? customer.member
     }
@@ -94,8 +95,8 @@ extension DatabaseTransaction {
     /// Returns all customers whom the identities name, the strongest first, and the identities that name no customer
     /// yet.
     ///
-    /// The identities decide in the order of their kinds. A customer with proofs that contradict `acquisition` is
-    /// passed over, unless an app transaction's ID names them.
+    /// Identities are looked up in the order of their kinds. A customer with proofs that contradict `acquisition` is
+    /// skipped, unless an app transaction's ID names them.
     ///
     /// - Parameters:
     ///   - forUpdate: Whether to lock the customers. A transaction that only reads can't.
@@ -111,7 +112,7 @@ extension DatabaseTransaction {
             guard met.insert(root).inserted,
                 let found = try customer(root, forUpdate: forUpdate)?.named(as: member)
             else { continue }
-            // It may have been merged just before it was locked.
+            // The customer may have been merged just before it was locked.
             guard found.id == root || met.insert(found.id).inserted else { continue }
             if identity.kind != .appTransactionID {
                 // An app transaction's ID belongs to one account. A new one isn't about a customer who has another one,

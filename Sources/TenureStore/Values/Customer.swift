@@ -10,12 +10,12 @@ package struct Customer: Sendable, Hashable {
     package let publicID: String
     package let createdAt: Date
     package let facts: CustomerFacts
-    /// The entitlements that the latest events reported. Nil if none were reported, and if a look-up left them out.
+    /// The entitlements that webhooks last reported. Nil if none were reported, and in the result of a look-up.
     package let sentEntitlements: SentEntitlements?
     /// The number by which the customer was looked up. Differs from `id` if that customer was merged into this one.
     package let member: Int64
-    /// For a merged customer: whether all purchases of the merged accounts except the one looked up are known.
-    var othersAreComplete = true
+    /// Whether all purchases of a merged customer's other accounts are known: of every account except that of `member`.
+    var otherAccountsAreComplete = true
 
     package init(
         id: Int64, realm: Realm, publicID: String, createdAt: Date, facts: CustomerFacts,

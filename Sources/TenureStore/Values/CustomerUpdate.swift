@@ -19,20 +19,20 @@ package struct CustomerUpdate: Sendable {
     package var jobs: Set<StoredJob.Kind> = []
     /// Jobs to add if the device is new to this customer.
     package var jobsForNewDevice: Set<StoredJob.Kind> = []
-    /// Whether all purchases of the named account are known.
+    /// Whether all purchases of the account that the artifacts come from are known.
     private(set) var completesPurchases = false
-    private let othersAreComplete: Bool
+    private let otherAccountsAreComplete: Bool
 
     /// `customer` is nil for a new customer.
     package init(of customer: Customer?) {
         facts = customer?.facts ?? CustomerFacts()
-        othersAreComplete = customer?.othersAreComplete ?? true
+        otherAccountsAreComplete = customer?.otherAccountsAreComplete ?? true
     }
 
     /// An update with facts that replace the known ones.
     package init(facts: CustomerFacts) {
         self.facts = facts
-        othersAreComplete = true
+        otherAccountsAreComplete = true
     }
 
     /// Adds artifacts and what they prove. Each artifact is stored once, however often it's sent.
@@ -52,24 +52,24 @@ package struct CustomerUpdate: Sendable {
         identities += more
     }
 
-    /// Says that all purchases of the account are known. For a customer with several accounts, each must be.
+    /// Records that all purchases of this account are known. The customer's purchases are complete if those of all
+    /// accounts are.
     package mutating func completePurchases() {
         completesPurchases = true
-        if othersAreComplete { facts.purchasesAreComplete = true }
+        if otherAccountsAreComplete { facts.purchasesAreComplete = true }
     }
 
-    /// Says that the artifacts were proven to come from this device.
-    package mutating func see(_ device: DeviceUse) {
+    /// Records that the artifacts were proven to come from this device.
+    package mutating func addUse(of device: DeviceUse) {
         deviceUse = device
     }
 
-    /// Adds grants and revocations by support.
-    mutating func keep(_ support: [SupportGrant]) {
+    mutating func add(_ support: [SupportGrant]) {
         for grant in support { facts.add(grant) }
     }
 
-    /// Says that these are the facts of an unbound customer.
-    mutating func leaveUnbound() { facts.isUnbound = true }
+    /// Makes the facts those of an unbound customer.
+    mutating func setUnbound() { facts.isUnbound = true }
 
     package mutating func promise(_ more: [StoredPromise]) {
         for promise in more { self.promise(promise) }

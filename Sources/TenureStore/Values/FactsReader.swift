@@ -176,7 +176,7 @@ extension CustomerFacts {
         var reader = FactsReader(bytes)
         do {
             self = try reader.facts()
-            if entryCount > DatabaseTransaction.mostEntriesInOnePiece { Self.counted?(entryCount) }
+            if entryCount > DatabaseTransaction.maximumEntriesInOnePiece { Self.counted?(entryCount) }
         } catch {
             throw StoreError.damaged("the stored facts of a customer are invalid at byte \(error.offset)")
         }

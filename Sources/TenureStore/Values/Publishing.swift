@@ -57,27 +57,27 @@ package struct PublicationVerdict: Sendable, Hashable {
     }
 }
 
-/// What evaluating all customers found, as of a position of the database.
+/// The verdicts on all customers for a publication, as of a position of the database.
 package struct PublicationSurvey: Sendable {
     /// The verdicts that aren't empty, by customer.
     package private(set) var verdicts: [Int64: PublicationVerdict] = [:]
-    /// Marks the promises that the publication ends: random, and not 0.
-    let draft = Int64.random(in: 1 ... .max)
-    /// Customers with promises that aren't marked as the verdicts say.
+    /// The value for `promises.ending` of the promises that the publication ends: random, and not 0.
+    let mark = Int64.random(in: 1 ... .max)
+    /// Customers with promises to mark, or with marks to remove, according to the verdicts.
     var unmarked: Set<Int64> = []
     private var isMarking = false
     /// The state of the database before the first customer was read, or at the last changes.
     package private(set) var position: DatabasePosition
-    /// Customers that count, in the order of their numbers.
+    /// The counted customers of the first reading, in the order of their numbers.
     private var read: [Int64] = []
-    /// Whether customers count that changed since they were read.
+    /// The customers that changed since then, and whether each of them is counted now.
     private var readAgain: [Int64: Bool] = [:]
 
     package init(at position: DatabasePosition) {
         self.position = position
     }
 
-    /// How many customers there are. Unbound customers don't count.
+    /// How many customers there are, without unbound customers.
     package var customers: Int {
         let again = readAgain.reduce(0) { count, entry in
             count + (entry.value ? 1 : 0) - (wasRead(entry.key) ? 1 : 0)
@@ -91,14 +91,14 @@ package struct PublicationSurvey: Sendable {
         if !surveyed.isUnbound { read.append(surveyed.customer.id) }
     }
 
-    /// Forgets what was found about customers that changed. The caller evaluates them, and calls `update`.
+    /// Removes the verdicts on customers that changed. The caller evaluates these customers again and calls `update`.
     package mutating func apply(_ changes: SurveyChanges) {
         position = changes.position
         for id in changes.outdated {
             verdicts[id] = nil
             readAgain[id] = false
         }
-        // Before the first marks, none has to be removed.
+        // Without any marks yet, a customer without a verdict has nothing to mark and no mark to remove.
         if isMarking { unmarked.formUnion(changes.outdated) } else { unmarked.subtract(changes.outdated) }
     }
 
@@ -114,16 +114,16 @@ package struct PublicationSurvey: Sendable {
         if !verdict.ending.isEmpty { unmarked.insert(id) }
     }
 
-    /// Returns whether nothing was marked yet.
+    /// Returns true the first time that there is something to mark.
     mutating func beginMarking() -> Bool {
         guard !isMarking, !unmarked.isEmpty else { return false }
         isMarking = true
         return true
     }
 
-    /// Marks what `Store.markPromises` left, in the transaction that publishes.
-    mutating func markRest(in transaction: DatabaseTransaction) throws(StoreError) {
-        if beginMarking() { try transaction.beginMarking(draft) }
+    /// Marks the promises that `Store.markPromises` didn't mark, in the transaction that publishes.
+    mutating func markRemaining(in transaction: DatabaseTransaction) throws(StoreError) {
+        if beginMarking() { try transaction.beginMarking(mark) }
         guard isMarking else { return }
         try transaction.mark(unmarked.sorted(), by: self)
         try transaction.endMarking()
@@ -139,11 +139,11 @@ package struct PublicationSurvey: Sendable {
     }
 }
 
-/// The last row of each table at an instant without writers.
+/// A position in the history of the database: later rows have higher numbers. It is read while no transaction writes.
 package struct DatabasePosition: Sendable, Hashable {
-    /// By table; nil for an empty one.
+    /// The number of the last row by table. Empty tables have none.
     let last: [String: Int64]
-    /// Members with artifacts of updates without a last piece.
+    /// Members with artifacts of unfinished updates, which don't count yet.
     let unfinished: [Int64]
 }
 
@@ -152,7 +152,7 @@ package struct SurveyChanges: Sendable {
     let position: DatabasePosition
     /// Customers to evaluate, by number. A merged customer counts with the one into which it was merged.
     package let customers: [Int64]
-    /// Numbers with findings that are no longer valid. Some of these customers don't exist anymore.
+    /// The numbers of customers with verdicts that are no longer valid. Some of these customers don't exist anymore.
     package let outdated: Set<Int64>
 }
 
@@ -173,7 +173,7 @@ package struct SurveyedCustomer: Sendable, Hashable {
 /// The result of a publication.
 package enum PublicationOutcome: Sendable, Hashable {
     case published(StoredPublication)
-    /// Another publication is in effect by now.
+    /// Another publication took effect since the rehearsal.
     case overtaken
     /// More customers than allowed would lose something.
     case takes(Int)
@@ -183,8 +183,8 @@ package enum PublicationOutcome: Sendable, Hashable {
     case behind
 }
 
-/// A publication that only needs the verdicts on customers that changed since its survey.
-struct PublicationDraft: Sendable {
+/// A publication that can take effect once the customers that changed since its survey are evaluated.
+struct PendingPublication: Sendable {
     let request: RequestedPublication
     var survey: PublicationSurvey
     let formerVersion: Int64
@@ -198,6 +198,6 @@ struct PublicationDraft: Sendable {
 }
 
 enum PreparedPublication: Sendable {
-    case ready(PublicationDraft)
+    case ready(PendingPublication)
     case refused(PublicationOutcome)
 }

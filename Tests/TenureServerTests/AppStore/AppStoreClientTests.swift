@@ -214,7 +214,7 @@ import Testing
                     try await connection.transactionHistory(of: id, in: environment)
                 }
             }
-            #expect(failure?.saysUnknownHere == true)
+            #expect(failure?.isUnknownID == true)
             #expect(failure?.remedy == .later)
             #expect(failure?.description.contains("Production") == true)
         }

@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `a refusal of the App Store is final otherwise`() {
+    @Test func `a refusal of the App Store is final if Apple doesn't allow a retry`() {
         for code: Int64 in [4_000_000, 4_000_006, 4_000_048] { #expect(refusal(400, code).remedy == .none, "\(code)") }
         for code: Int64 in [4_040_001, 4_040_003, 4_040_005, 4_040_010, 4_040_019] {
             #expect(refusal(404, code).remedy == .later, "\(code)")
@@ -45,19 +45,19 @@ import Testing
         #expect(AppStoreFailure.notServed(.xcode).remedy == .none)
     }
 
-    @Test func `a refusal of the App Store names an id that is unknown there by three codes`() {
-        for code: Int64 in [4_040_005, 4_040_010, 4_040_019] { #expect(refusal(404, code).saysUnknownHere) }
-        for code: Int64? in [4_040_001, 4_040_006, 4_000_006, nil] { #expect(!refusal(404, code).saysUnknownHere) }
+    @Test func `three error codes of the App Store mean that the environment doesn't know the ID`() {
+        for code: Int64 in [4_040_005, 4_040_010, 4_040_019] { #expect(refusal(404, code).isUnknownID) }
+        for code: Int64? in [4_040_001, 4_040_006, 4_000_006, nil] { #expect(!refusal(404, code).isUnknownID) }
     }
 
     @Test(arguments: [
-        // As the App Store writes it: the instant, in milliseconds.
+        // The App Store sends an instant, in milliseconds since 1970.
         ("1795176030000", 30.0), ("1795175990000", 0), ("1795176000500", 0.5),
-        // As the HTTP standard has it: seconds to wait.
+        // The HTTP standard defines seconds to wait.
         ("30", 30), ("0", 0), ("3600", 3600),
-        // Seconds since 1970: a wait of decades would make no sense.
+        // An instant in seconds since 1970 isn't read as a wait of decades.
         ("1795176030", 30),
-        // Never more than a day.
+        // The wait is a day at most.
         ("999999", 86_400), ("9999999999999", 86_400),
     ])
     func `a refusal of the App Store has the instant at which to try again`(header: String, seconds: TimeInterval) {
@@ -67,7 +67,7 @@ import Testing
     @Test(arguments: [
         "", "soon", "-5", "1e9", "Fri, 20 Nov 2026 12:00:30 GMT", "99999999999999999999", " 30", "٣٠", "nan", "0x10",
     ])
-    func `a refusal of the App Store has no such instant if it can't be read`(header: String) {
+    func `a refusal of the App Store has no instant to try again at if the header can't be read`(header: String) {
         #expect(read(429, "", retryAfter: header).retryAt == nil)
     }
 

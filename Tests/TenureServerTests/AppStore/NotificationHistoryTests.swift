@@ -8,7 +8,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `catching up with notifications` {
-    /// Takes what is delivered.
+    /// Collects the delivered payloads.
     private actor Ingest {
         private(set) var payloads: [String] = []
         private(set) var reached: [Date] = []
@@ -29,7 +29,8 @@ import Testing
         func reach(_ instant: Date) { reached.append(instant) }
     }
 
-    /// What was sent at these times before now, in hours. Nothing here verifies them, so that none is signed.
+    /// Returns notifications that were sent so many hours ago. They aren't signed, because these tests verify no
+    /// signatures.
     private func sent(_ hours: [Double]) -> [(sent: Int64, payload: String)] {
         hours.map { hours in
             let instant = Int64((Calculator.now.timeIntervalSince1970 - hours * 3600) * 1000)
@@ -48,7 +49,7 @@ import Testing
     }
 
     @Test func `missed notifications are delivered once each, oldest first, over pages and days`() async throws {
-        // Three days, 30 of them in the last.
+        // The notifications are from three days, 30 of them from the last day.
         let all = sent([70, 69, 30] + (0..<30).map { 23 - Double($0) / 2 })
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.notifications = all }
@@ -63,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `catching up with notifications leaves out what came before`() async throws {
+    @Test func `catching up with notifications leaves out earlier ones`() async throws {
         let all = sent([30, 20])
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.notifications = all }
@@ -96,7 +97,7 @@ import Testing
             await asking.appStore.put(.production) { $0.notifications = all }
             let ingest = Ingest()
             var catchUp = NotificationHistoryReader(client: try asking.connection, environment: .production)
-            catchUp.mostPages = 2
+            catchUp.maximumPages = 2
             let summary = try await run(catchUp, since: 24, ingest)
             #expect(summary.delivered == 60)
             #expect(await ingest.payloads == all.map(\.payload))
@@ -104,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `catching up with notifications comes to an end with a window of no length`() async throws {
+    @Test func `catching up with notifications ends even with a window of no length`() async throws {
         try await withAppStore { asking in
             var catchUp = NotificationHistoryReader(client: try asking.connection, environment: .production)
             catchUp.window = 0
@@ -115,12 +116,12 @@ import Testing
         }
     }
 
-    @Test func `catching up with notifications takes a second with more than can be kept in pieces`() async throws {
+    @Test func `catching up with notifications delivers a second with many of them in pieces`() async throws {
         let all = sent(Array(repeating: 1, count: 60))
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.notifications = all }
             var catchUp = NotificationHistoryReader(client: try asking.connection, environment: .production)
-            catchUp.mostPages = 2
+            catchUp.maximumPages = 2
             let ingest = Ingest()
             let summary = try await run(catchUp, since: 2, ingest)
             #expect(summary.delivered == 60)
@@ -128,13 +129,13 @@ import Testing
         }
     }
 
-    @Test func `catching up with notifications refuses a second without end`() async throws {
+    @Test func `catching up with notifications fails for a second with an endless list`() async throws {
         let all = sent(Array(repeating: 1, count: 60))
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.notifications = all }
             var catchUp = NotificationHistoryReader(client: try asking.connection, environment: .production)
-            catchUp.mostPages = 2
-            catchUp.mostPagesOfASecond = 2
+            catchUp.maximumPages = 2
+            catchUp.maximumPagesOfASecond = 2
             let ingest = Ingest()
             let failure = await #expect(throws: AppStoreFailure.self) { try await run(catchUp, since: 2, ingest) }
             #expect(failure?.isRetryable == false)
@@ -168,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `catching up with notifications does not go round in circles`() async throws {
+    @Test func `catching up with notifications doesn't go round in circles`() async throws {
         let page = #"{"paginationToken":"a","hasMore":true,"notificationHistory":[]}"#
         try await withAppStore { asking in
             await asking.appStore.answerFirst(with: .init(status: 200, body: page), .init(status: 200, body: page))

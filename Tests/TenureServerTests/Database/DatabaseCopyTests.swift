@@ -26,8 +26,8 @@ import Testing
             for key in [AccessTokenKey.fileName, SigningKeyStore.fileName] {
                 try FileManager.default.copyItem(atPath: "\(folder)/\(key)", toPath: "\(new)/\(key)")
             }
-            let source = try Store(SQLiteDatabase(path: folder + "/record.sqlite"))
-            let target = try Store(SQLiteDatabase(path: new + "/record.sqlite"))
+            let source = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
+            let target = try Store(SQLiteDatabase(path: new + "/tenure.sqlite"))
             let sums = try await DatabaseCopy().run(
                 from: source.database, to: target.database, at: "b", summarize: summarize)
             #expect(sums["customers"]?.count ?? 0 > 15)
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    // A token names a customer by number.
+    // A token contains the customer's number, so a number must never be used twice.
     @Test func `moving a database doesn't assign an erased customer's number again`() async throws {
         try await DatabaseTestBed.withFilledStore { source in
             let realm = DatabaseTestBed.realm
@@ -94,7 +94,7 @@ import Testing
                     }
                 }
                 #expect(try await DatabaseTestBed.dump(target) == empty)
-                // Rows that the source cannot give.
+                // The source fails while it reads these rows.
                 try await DatabaseTestBed.execute("ALTER TABLE promises RENAME TO hidden", in: source)
                 await #expect(throws: StoreError.self) {
                     try await DatabaseCopy().run(
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `moving a database refuses a copy that is not the same`() async throws {
+    @Test func `moving a database refuses a copy that isn't the same`() async throws {
         try await DatabaseTestBed.withFilledStore { source in
             try await withFolder { folder in
                 let target = try Store(SQLiteDatabase(path: folder + "/target.sqlite"))
@@ -121,7 +121,7 @@ import Testing
                 let promises = try await source.database.read { session throws(StoreError) in
                     try session.row("SELECT count(*) FROM promises")?.integer(0) ?? 0
                 }
-                await #expect(throws: StoreError.movedOtherwise(table: "promises", rows: 0, expected: Int(promises))) {
+                await #expect(throws: StoreError.copyDiffers(table: "promises", rows: 0, expected: Int(promises))) {
                     try await DatabaseCopy().run(
                         from: source.database, to: target.database, at: "b", summarize: summarize)
                 }

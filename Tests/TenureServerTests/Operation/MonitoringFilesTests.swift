@@ -9,8 +9,8 @@ import Testing
 
 @testable import TenureServer
 
-/// What operators install beside the service: alert rules, a dashboard, and the page that lists the metrics.
-@Suite struct monitoringFiles {
+/// The files that operators install beside the service: alert rules, a dashboard, and the page that lists the metrics.
+@Suite struct `monitoring files` {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../..").standardizedFileURL
     private static let promtool = root.appendingPathComponent(".tools/promtool").path
@@ -20,14 +20,14 @@ import Testing
         try String(contentsOf: Self.root.appendingPathComponent(path), encoding: .utf8)
     }
 
-    /// The service's metrics in a text. A histogram counts as one metric.
+    /// Returns the names of the service's metrics in a text. A histogram counts as one metric.
     private func metrics(in text: String) -> Set<String> {
         let words = text.split { !($0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_")) }.map(String.init)
         let named = words.filter { $0.hasPrefix("tenure_") || $0.hasPrefix("process_") }
         return Set(named.map { $0.hasSuffix("_bucket") ? String($0.dropLast(7)) : $0 })
     }
 
-    @Test func `monitoringFiles use only metrics that the service has, and the page lists every one`() throws {
+    @Test func `monitoring files use only metrics that the service has, and the page lists every one`() throws {
         let all = Set(MetricName.allCases.map(\.rawValue))
         for path in ["Packaging/prometheus/tenure.rules.yml", "Packaging/grafana/tenure.json"] {
             #expect(metrics(in: try text(path)).subtracting(all) == [], "\(path)")
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(.enabled(if: hasPromtool, "promtool isn't installed"))
-    func `monitoringFiles have alerts that promtool accepts, and that fire when they are to`() throws {
+    func `monitoring files have alerts that promtool accepts, and that fire when they are to`() throws {
         let folder = Self.root.appendingPathComponent("Packaging/prometheus").path
         let checked = try Tool.run(Self.promtool, ["check", "rules", folder + "/tenure.rules.yml"])
         #expect(checked.status == 0, "\(checked.output)\(checked.errors)")
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(.enabled(if: hasPromtool, "promtool isn't installed"))
-    func `monitoringFiles have a dashboard with queries that promtool accepts`() throws {
+    func `monitoring files have a dashboard with queries that promtool accepts`() throws {
         struct Dashboard: Decodable {
             struct Panel: Decodable {
                 struct Target: Decodable { let expr: String }
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(.enabled(if: hasPromtool, "promtool isn't installed"))
-    func `monitoringFiles match a response that promtool accepts`() async throws {
+    func `monitoring files match a response that promtool accepts`() async throws {
         try await withService({ $0.metrics = .open }) { client in
             _ = try await client.sync(
                 SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction), transactions: ["rubbish"]))

@@ -51,13 +51,13 @@ private func withKeys(
             in: folder,
             {
                 $0.now = now
-                $0.terms.entitlementToken = tokenLife
+                $0.tokenLifetimes.entitlementToken = tokenLife
             }
         ) { try await body(KeyTestBed(client: $0, folder: folder)) }
     }
 }
 
-/// The first segment of a compact JWS, and its payload.
+/// Returns the key ID and the type in the header of a compact JWS, and its payload.
 private func opened(_ jws: String) throws -> (keyID: String?, type: String?, payload: [String: Any]) {
     let jws = try OpenedJWS(jws)
     return (jws.header["kid"] as? String, jws.header["typ"] as? String, jws.claims)
@@ -75,7 +75,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
             let answer = try await testBed.sync()
             let token = try OpenedJWS(try #require(answer.entitlementToken))
             #expect(token.header["kid"] as? String == third)
-            // It must fit into a header of requests to the app's own servers.
+            // The token must fit into a header of a request, so the chain isn't part of it.
             #expect(token.header.count == 3)
             let statements = try #require(answer.signingKey?.chain).map { try opened($0) }
             #expect(statements.map(\.keyID) == [first, second])
@@ -137,7 +137,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
             #expect(try await testBed.published() == [second, first])
             clock.advance(by: 1)
             #expect(try await testBed.published() == [second])
-            // It still vouches for the newer one.
+            // The old key's statement about the newer one still counts.
             #expect(try await testBed.sync().signingKey?.chain?.count == 1)
         }
     }
@@ -176,7 +176,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
                     in: folder,
                     {
                         $0.now = { clock.now }
-                        $0.terms.entitlementToken = days * 86_400
+                        $0.tokenLifetimes.entitlementToken = days * 86_400
                     }
                 ) { try await body(KeyTestBed(client: $0, folder: folder)) }
             }
@@ -249,7 +249,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
             let answer = try await testBed.sync()
             #expect(answer.signingKey == nil)
             #expect(try OpenedJWS(try #require(answer.entitlementToken)).header["kid"] as? String == third)
-            // What the first one signed goes on counting for backends.
+            // Backends still accept tokens of the first key.
             #expect(try await testBed.published() == [third, first])
             #expect(throws: SigningKeyError.alreadyRevoked(second)) {
                 try testBed.administration.revoke(second, at: Calculator.now)
@@ -270,7 +270,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
             let chain = try #require(try await testBed.sync().signingKey?.chain)
             #expect(try chain.map { try opened($0).keyID } == [third])
             #expect(try await testBed.published() == [fourth, third, first])
-            // Revoking a key that is outside the chain already strands no other key.
+            // Revoking a key that has already left the chain affects no other key.
             #expect(try testBed.administration.revoke(first, at: Calculator.now) == [])
             try testBed.rotate()
             #expect(try await testBed.sync().signingKey?.chain?.count == 2)
@@ -292,7 +292,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
 }
 
 @Suite struct `a file of signing keys` {
-    /// Every way in which it could promise what no client would believe.
+    /// The cases are all ways in which a file could contain statements that clients reject.
     @Test func `a file of signing keys that a client would reject is refused`() async throws {
         try await withKeys { testBed in
             let other = SigningKeyFile(at: Calculator.now)
@@ -322,7 +322,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
                 var file = sound
                 change(&file)
                 #expect(throws: SigningKeySet.Mistake.self, "\(place)") { try SigningKeySet(file) }
-                // Nor is it ever written.
+                // The store never writes such a file either.
                 #expect(throws: ServiceError.self, "\(place)") { try store.update { change(&$0) } }
             }
             #expect(try store.read().file == sound)

@@ -12,7 +12,7 @@ import Testing
 
 @testable import TenureServer
 
-/// From the outbox to the receiver.
+/// Deliveries, from the stored message to the receiver.
 @Suite struct `delivering webhooks` {
     private static func grants(_ receiver: Receiver) -> [Receiver.Request] {
         receiver.received.filter { $0.type == "entitlement.granted" }
@@ -61,7 +61,7 @@ import Testing
             appTransaction: try minter.newcomer(id), transactions: [try minter.transaction("1\(id)", of: id, fields)])
     }
 
-    /// As `Calculator.policy`, but no product grants anything.
+    /// Returns `Calculator.policy`, in which no product grants anything.
     private func policyWithoutProducts() throws -> Policy {
         let policy = try Calculator.policy()
         return try Policy(
@@ -87,7 +87,7 @@ import Testing
             }
             let before = receiver.received.count
             let newest = try await withHooks(
-                in: folder, [.local(receiver.port)], policy: policy, { $0.webhookTerms.concurrency = 1 }
+                in: folder, [.local(receiver.port)], policy: policy, { $0.webhookSettings.concurrency = 1 }
             ) { client, hooks in
                 while try await hooks.entitlementChanges.pass() {}
                 let realm = Realm(.production, isTest: true)
@@ -200,7 +200,7 @@ import Testing
                 #expect(arrived == Set(events))
                 var waiting = slow.requests.makeAsyncIterator()
                 _ = await waiting.next()
-                // The slow one has as many in hand as it may, and no more.
+                // The slow endpoint has at most eight deliveries at once.
                 #expect((1...8).contains(slow.received.count), "\(slow.received.count)")
                 try await slow.close()
             }
@@ -242,20 +242,20 @@ import Testing
                 return try await hooks.types().filter { $0 == "entitlement.granted" }.count
             }
             var silence = EndpointSilence()
-            for _ in 0..<2 * EndpointSilence.most {
+            for _ in 0..<2 * EndpointSilence.maximum {
                 hooks.clock.advance(by: 60)
                 var ownSilence = EndpointSilence()
                 try await own.pass(&ownSilence)
                 try await other.pass(&silence)
             }
             #expect(try await waitingMessages("1") == 1)
-            // The time that passes does not matter, only the reads.
+            // An endpoint is removed after a number of passes, not after a time on the clock.
             hooks.clock.advance(by: 86_400)
-            for _ in 1..<EndpointSilence.most { try await other.pass(&silence) }
+            for _ in 1..<EndpointSilence.maximum { try await other.pass(&silence) }
             #expect(try await waitingMessages("2") == 2)
             try await other.pass(&silence)
             #expect(try await waitingMessages("3") == 2)
-            // Its own process was only held up; entitlements that changed in the meantime count as sent.
+            // The endpoint's own process was only delayed. Its unsent changes count as sent.
             var ownSilence = EndpointSilence()
             try await own.pass(&ownSilence)
             #expect(try await waitingMessages("4") == 3)

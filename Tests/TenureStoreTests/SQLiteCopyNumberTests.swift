@@ -3,15 +3,15 @@ import Testing
 
 @testable import TenureStore
 
-/// The number in the header that tells copies of a database apart.
+/// The number in a database's header that distinguishes the database from its copies.
 @Suite struct `the random number of an SQLite database` {
     private func number(_ path: String) throws -> Int32 {
-        try SQLiteNumber.read(SQLiteConnection(path: path, for: .writing))
+        try SQLiteCopyNumber.read(SQLiteConnection(path: path, for: .writing))
     }
 
     @Test func `an SQLite database's number is new in each backup, and stays the same in the original`() async throws {
         try await withFolder { folder in
-            let path = folder + "/record.sqlite"
+            let path = folder + "/tenure.sqlite"
             let store = try Store(SQLiteDatabase(path: path))
             let own = try number(path)
             var numbers: Set<Int32?> = [nil, 0, own]
@@ -28,7 +28,7 @@ import Testing
         async throws
     {
         try await withFolder { folder in
-            let path = folder + "/record.sqlite"
+            let path = folder + "/tenure.sqlite"
             let first = try Store(SQLiteDatabase(path: path))
             let before = try number(path)
             let second = try Store(SQLiteDatabase(path: path))
@@ -46,7 +46,7 @@ import Testing
 
     @Test func `an open SQLite database notices that it is cut off behind its header`() async throws {
         try await withFolder { folder in
-            let path = folder + "/record.sqlite"
+            let path = folder + "/tenure.sqlite"
             let store = try Store(SQLiteDatabase(path: path))
             try await store.write { try $0.check() }
             #expect(await store.replacementReport() == nil)
@@ -60,7 +60,7 @@ import Testing
 
     @Test func `an open SQLite database accepts that another process vacuumed it`() async throws {
         try await withFolder { folder in
-            let path = folder + "/record.sqlite"
+            let path = folder + "/tenure.sqlite"
             let store = try Store(SQLiteDatabase(path: path))
             let other = try SQLiteConnection(path: path, for: .writing)
             try other.runAll("CREATE TABLE large (bytes BLOB)")
@@ -81,11 +81,11 @@ import Testing
 
     @Test func `an open SQLite database notices a backup that is copied over it`() async throws {
         try await withFolder { folder in
-            let path = folder + "/record.sqlite"
+            let path = folder + "/tenure.sqlite"
             let store = try Store(SQLiteDatabase(path: path))
             _ = try SQLiteBackup(of: path, to: folder + "/backup").run(replacing: false)
             let old = try Data(contentsOf: URL(fileURLWithPath: folder + "/backup"))
-            // As `cp` does: into the same file.
+            // The test overwrites the existing file, as `cp` does.
             let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
             try file.truncate(atOffset: 0)
             try file.write(contentsOf: old)

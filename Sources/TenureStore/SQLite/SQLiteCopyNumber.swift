@@ -3,9 +3,9 @@ import TenureFileAttributes
 
 /// The number in a database's header (`user_version`) that tells copies of one database apart.
 ///
-/// Each copy that Tenure makes gets a new one, and so does a database that is opened after it was closed. `cp` keeps
-/// the file that it overwrites, but brings the number of the other one.
-enum SQLiteNumber {
+/// Each copy that Tenure makes gets a new number, and so does a closed database when it is opened. If `cp` overwrites
+/// an open database, the file is still the same, but it has another number.
+enum SQLiteCopyNumber {
     /// A number that no other copy has. `user_version` is signed, and 0 in new databases.
     static func new() -> Int32 { Int32.random(in: 1...Int32.max) }
 
@@ -18,14 +18,14 @@ enum SQLiteNumber {
 
     /// Gives an open database a new number, unless another process did that since `known` was read.
     ///
-    /// - Parameter known: nil if others may have the database open. They accept no new number, so only a database
-    ///   without a number gets one.
+    /// - Parameter known: nil if other processes may have the database open. They would take a new number for a
+    ///   replaced file, so only a database without a number gets one.
     static func renew(_ connection: SQLiteConnection, known: Int32?) throws(StoreError) {
         guard try read(connection) == known ?? 0 else { return }
         try connection.transaction { () throws(StoreError) in
             if try read(connection) == known ?? 0 { try connection.execute("PRAGMA user_version = \(new())") }
         }
-        // So that the file has it, and not only the log. If a reader is in the way, a later checkpoint writes it.
+        // Writes the number from the log into the file. If a reader is in the way, a later checkpoint does it.
         connection.checkpoint()
     }
 

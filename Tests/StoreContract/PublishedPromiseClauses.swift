@@ -1,0 +1,86 @@
+import Foundation
+import TenureCore
+import TenureStore
+
+/// The promises that a publication ends, and that a rollback restores.
+extension StoreClause {
+    static let publishedPromises: [StoreClause] = [
+        StoreClause("a publication ends promises, and a rollback restores them") { store in
+            let start = try await store.write(at: Sample.now, locking: [.policies]) {
+                try $0.start(with: [1], sha256: [1])
+            }
+            let promises = [Sample.promise(policy: 1), Sample.promise("cloud", policy: 1)]
+            let customer = try await store.update { $0.promise(promises) }
+            var survey = PublicationSurvey(at: try await store.write { try $0.position() })
+            survey.set(PublicationVerdict(loses: true, ending: ["everything"]), of: customer.id)
+            let outcome = try await store.attempt([2], after: start, survey: survey, allowance: 1, endsPromises: true)
+            guard case .published(let taken) = outcome else { throw BrokenClause(description: "\(outcome)") }
+            try expect(taken.counts.ended == 1, "one ended")
+            try expect(try await store.promises(of: customer.id) == [promises[1]], "the other one remains")
+            let known = try unwrap(try await store.lookUp(customer.id), "the customer")
+            try expect(known.facts.promises == [promises[1]], "also in the stored facts")
+            let rows = try unwrap(try await store.read { try $0.rows(of: customer.id) }, "the rows")
+            try expect(rows.promises == [promises[1]], "also in the rows")
+            try expect(rows.events.map(\.kind) == [.promisesEnded], "with an event")
+            let restorable = try await store.read { try $0.restorablePromises(after: start.id) }
+            try expect(restorable == [customer.id: [promises[0]]], "it can be restored")
+
+            let back = try await store.publish([1], after: taken, action: .rollback, restoringAfter: start.id)
+            try expect(back.counts.restored == 1, "restored")
+            let after = try unwrap(try await store.lookUp(customer.id), "the customer")
+            try expect(Set(after.facts.promises) == Set(promises), "both apply again")
+            try expect(Set(try await store.promises(of: customer.id)) == Set(promises), "also in the promises table")
+            try expect(try await store.read { try $0.restorablePromises(after: start.id) }.isEmpty, "nothing is left")
+        },
+        StoreClause("a promise that is made again after it ended applies") { store in
+            let start = try await store.write(at: Sample.now, locking: [.policies]) {
+                try $0.start(with: [1], sha256: [1])
+            }
+            let customer = try await store.update { $0.promise(Sample.promise(policy: 1)) }
+            var survey = PublicationSurvey(at: try await store.write { try $0.position() })
+            survey.set(PublicationVerdict(loses: true, ending: ["everything"]), of: customer.id)
+            let outcome = try await store.attempt([2], after: start, survey: survey, allowance: 1, endsPromises: true)
+            guard case .published(let taken) = outcome else { throw BrokenClause(description: "\(outcome)") }
+            do {
+                // This promise was decided before the publication, and is written after it.
+                _ = try await store.update {
+                    $0.promise(Sample.promise(policy: 1))
+                    $0.policyVersion = taken.version
+                }
+                throw BrokenClause(description: "an ended promise was written again")
+            } catch StoreError.policyChanged {
+                try expect(try await store.promises(of: customer.id).isEmpty, "it remains ended")
+            }
+            _ = try await store.publish([1], after: taken)
+            let later = Sample.now.addingTimeInterval(60)
+            let repeated = StoredPromise(
+                entitlement: "everything", acquisition: Sample.promise(policy: 1).acquisition, policyVersion: 1,
+                until: nil, recordedAt: later)
+            let known = try await store.update { $0.promise(repeated) }
+            try expect(known.facts.promises == [repeated], "in the stored facts")
+            try expect(try await store.promises(of: customer.id) == [repeated], "and in the promises table")
+        },
+        StoreClause("an update that was decided under a former policy is rejected") { store in
+            let start = try await store.write(at: Sample.now, locking: [.policies]) {
+                try $0.start(with: [1], sha256: [1])
+            }
+            _ = try await store.publish([2], after: start)
+            do {
+                _ = try await store.update {
+                    $0.promise(Sample.promise(policy: 1))
+                    $0.policyVersion = 1
+                }
+                throw BrokenClause(description: "a promise of the former policy was written")
+            } catch StoreError.policyChanged {
+                try expect(
+                    try await store.read { try $0.customers(after: 0, limit: 10) }.isEmpty, "nothing was written")
+            }
+            let customer = try await store.update {
+                $0.promise(Sample.promise(policy: 2))
+                $0.policyVersion = 2
+            }
+            try expect(
+                try await store.promises(of: customer.id).count == 1, "an update under the current policy was written")
+        },
+    ]
+}
