@@ -112,7 +112,8 @@ private let examples = URL(fileURLWithPath: #filePath)
     #expect(elsewhere.status == 1)
     #expect(
         elsewhere.errors
-            == "error: the port \(port) of this machine is in use; stop what listens there, or choose another port\n")
+            == "error: the port \(port) of this machine is in use; stop the process that listens there, or choose "
+            + "another port\n")
 
     _ = await first.end(by: SIGKILL)
     let second = try RunningCommand(arguments)

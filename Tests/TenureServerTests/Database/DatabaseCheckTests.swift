@@ -50,9 +50,10 @@ import Testing
         Damage("UPDATE artifacts SET header = NULL WHERE id = 1", finding: "no header", .restore),
         Damage("UPDATE artifacts SET kind = 9 WHERE id = 1", finding: "no kind of artifact", .restore),
         Damage(
-            "UPDATE identities SET realm = 1 WHERE kind = 1 AND customer = 1", finding: "of another realm", .support),
+            "UPDATE identities SET realm = 1 WHERE kind = 1 AND customer = 1", finding: "belongs to another realm",
+            .support),
         Damage(
-            "UPDATE identities SET kind = 99 WHERE kind = 1 AND customer = 1", finding: "of the unknown kind 99",
+            "UPDATE identities SET kind = 99 WHERE kind = 1 AND customer = 1", finding: "has the unknown kind 99",
             .support),
         Damage("UPDATE support_grants SET kind = 'gift' WHERE id = 1", finding: "no support grant", .restore),
         Damage("UPDATE events SET detail = '[' WHERE id = 1", finding: "an object of strings", .restore),
