@@ -23,20 +23,20 @@ struct ClientBenchmark: Sendable {
         signature = try signer.signature(for: digest)
 
         let storage = FileStateStorage(folder: folder)
-        var memory = StoredState(clock: now)
-        memory.device = Self.device.hashed
-        memory.distribution = Tenure.Distribution.appStore.rawValue
-        memory.catalog = CachedCatalog(text: Self.products, tag: "\"0123456789abcdef\"", askedAt: now)
-        memory.account.add(
+        var stored = StoredState(clock: now)
+        stored.device = Self.device.hashed
+        stored.distribution = Tenure.Distribution.appStore.rawValue
+        stored.catalog = CachedCatalog(text: Self.products, tag: "\"0123456789abcdef\"", fetchedAt: now)
+        stored.account.add(
             StoreAppTransaction(
                 jws: "", bundleID: Self.bundleID, environment: .production,
                 proof: AppProof(
                     kind: .appTransaction, signedDate: now, id: .appTransaction("704000000000000001"),
                     originalPlatform: .iOS, originalAppVersion: "37",
                     originalPurchaseDate: now.addingTimeInterval(-1e8))))
-        memory.account.entitlementToken = entitlementToken
-        memory.account.askedAt = now
-        let state = memory
+        stored.account.entitlementToken = entitlementToken
+        stored.account.answeredAt = now
+        let state = stored
         try storage.update(device: nil) { _ in state }
 
         var setup = Setup(access: SilentStore(), storage: storage, policy: nil)

@@ -1,24 +1,25 @@
 public import Foundation
 
 extension Tenure {
-    /// Why Tenure couldn't do what the app asked for. Questions such as `allows(_:)` never throw.
+    /// Why a call failed. Calls that ask about entitlements, such as `allows(_:)`, never throw.
     public enum Error: Swift.Error, Sendable, Hashable {
         /// StoreKit couldn't verify the transaction. It was neither recorded nor finished.
         case unverified(String)
-        /// This process can't sell or restore purchases.
+        /// This process can't make or restore purchases.
         case purchasesUnavailable(String)
-        /// The service didn't answer, or refused the request.
+        /// The service didn't respond, or rejected the request.
         case service(String)
-        /// The service's address can't be used.
+        /// The service's address isn't an `https` URL, or an `http` URL of this machine.
         case serviceAddress(String)
         /// The device couldn't store the change.
         case notStored(String)
         case policy(PolicyProblem)
         /// The text isn't a public key.
         case key(String)
-        /// `Options.accessGroup` can't be used.
+        /// `Options.accessGroup` is invalid, or the app doesn't have this group.
         case accessGroup(String)
-        /// The persona can't be used here: a token needs a service, and other personas work only without one.
+        /// The persona doesn't fit the client: a persona's token needs a service, and other personas need a client
+        /// without one.
         case persona(String)
         /// The policy has no trial of the entitlement.
         case noTrial(entitlement: String)
@@ -31,11 +32,11 @@ extension Tenure {
             case missing(name: String)
             case unreadable(name: String)
             case empty(name: String)
-            /// It isn't what `tenure policy compile` or `tenure policy sign` writes.
+            /// The resource isn't an output of `tenure policy compile` or `tenure policy sign`.
             case invalid(name: String, reason: String)
-            /// It belongs to another app.
+            /// The policy is for another app.
             case otherApp(bundleID: String, appBundleID: String)
-            /// The address of a signed policy, or a key that may sign it, can't be used.
+            /// The address of a signed policy, or a key that may sign it, is invalid.
             case source(String)
         }
 
@@ -59,13 +60,13 @@ extension Tenure.Error: CustomStringConvertible {
 
     private var problem: String {
         switch self {
-        case .unverified(let reason): "StoreKit could not verify the transaction (\(reason))"
+        case .unverified(let reason): "StoreKit couldn't verify the transaction (\(reason))"
         case .purchasesUnavailable(let reason): reason
         case .service(let detail): "the request to the service failed: \(detail)"
         case .serviceAddress(let detail): detail
-        case .notStored(let detail): "the device could not store the change: \(detail)"
+        case .notStored(let detail): "the device couldn't store the change: \(detail)"
         case .policy(let problem): problem.description
-        case .key(let detail): "the service's key cannot be read: \(detail)"
+        case .key(let detail): "the service's key can't be read: \(detail)"
         case .accessGroup(let detail), .persona(let detail): detail
         case .noTrial(let entitlement): "the policy has no trial of `\(entitlement)`"
         case .trialOver(let entitlement): "the trial of `\(entitlement)` is used up"
@@ -102,9 +103,9 @@ extension Tenure.Error.PolicyProblem: CustomStringConvertible {
     public var description: String {
         switch self {
         case .missing(let name): "the app has no resource `\(name)`"
-        case .unreadable(let name): "the policy `\(name)` cannot be opened"
+        case .unreadable(let name): "the policy `\(name)` can't be opened"
         case .empty(let name): "the policy `\(name)` is empty"
-        case .invalid(let name, let reason): "the policy `\(name)` cannot be used: \(reason)"
+        case .invalid(let name, let reason): "the policy `\(name)` can't be used: \(reason)"
         case .otherApp(let bundleID, let appBundleID):
             "the policy belongs to the app `\(bundleID)`, and this app is `\(appBundleID)`"
         case .source(let reason): reason

@@ -12,22 +12,23 @@ extension Tenure {
             case canceled
             /// The App Store reported an error.
             case failed(String)
-            /// The customer hasn't signed in yet. The sign-in stays open, and its result still counts: see `updates`.
+            /// The customer hasn't signed in yet. The sign-in stays open. If the customer signs in later, `updates`
+            /// yields the change.
             case waiting
-            /// This process must not ask for a sign-in: an extension, or a copy from outside the App Store.
+            /// This process may not show a sign-in: it is an extension, or a copy that isn't from the App Store.
             case notAllowed(String)
         }
 
-        /// How the sign-in ended. A failed one doesn't take anything away.
+        /// How the sign-in ended. A failed sign-in removes no entitlement.
         public let signIn: SignIn
         /// The customer after StoreKit was read again, which also happens if the sign-in was canceled.
         public let customer: Customer
     }
 
-    /// Asks the App Store for everything the customer has. Call it only from a button such as Restore Purchases: it's the
-    /// only call that may show a sign-in.
+    /// Asks the App Store for everything the customer has. Call it only from a button such as Restore Purchases: it's
+    /// the only call that may show a sign-in.
     ///
-    /// It never throws, and takes nothing away. It waits for `Options.restoreTimeout` at most.
+    /// It never throws, and never removes an entitlement. It waits for `Options.restoreTimeout` at most.
     @discardableResult
     public func restore() async -> RestoreResult {
         let signIn = await engine.restore()
@@ -48,21 +49,21 @@ extension Engine {
             await searchAgain()
             return .notAllowed(device.facts.distribution.whyNotAsked)
         }
-        // A second tap doesn't open a second sign-in.
+        // If a sign-in is already open, wait for that one.
         let task = restoring ?? Task { await self.signIn() }
         restoring = task
         if let result = await value(of: task, within: setup.options.restoreTimeout) { return result }
-        // The sign-in goes on. Meanwhile the store may have news without it.
+        // The sign-in stays open. Read the App Store anyway: there may be new purchases.
         _ = await value(of: Task { await searchAgain() }, within: setup.recheckTimeout)
         return .waiting
     }
 
-    /// Has no timeout: people take their time to type a password.
+    /// Shows a sign-in. It has no timeout, because typing a password can take long.
     private func signIn() async -> Tenure.RestoreResult.SignIn {
         let access = setup.access
         let signIn = await outcome { try await access.synchronize() }
         await searchAgain()
-        if case .succeeded = signIn, device.snapshot.appTransaction == nil, device.asksForAppTransaction {
+        if case .succeeded = signIn, device.snapshot.appTransaction == nil, device.mayReadAppTransaction {
             let refreshed = await outcome { self.appStore.take(.success(try await access.refreshAppTransaction())) }
             if case .succeeded = refreshed {
                 device.post()
@@ -87,7 +88,7 @@ extension Engine {
     }
 }
 
-/// The customer closed the sign-in.
+/// An error: the customer closed the sign-in.
 struct SignInCanceled: Error {
     init() {}
 }

@@ -2,7 +2,7 @@ public import Foundation
 import TenureCore
 
 extension Tenure {
-    /// Creates a client that decides on the device, under a policy that the app brings. It needs no server.
+    /// Creates a client that decides on the device, by the app's own policy. It needs no server.
     ///
     /// - Throws: `Error.policy` if the policy is missing, empty, not compiled, or of another app. See
     ///   `init(policyIfValid:options:)` for an app that must start anyway.
@@ -14,9 +14,9 @@ extension Tenure {
 
     /// Creates a client that starts even if the policy can't be used.
     ///
-    /// In that case a right that an earlier start granted remains. Everything else is undetermined and not allowed, unless
-    /// `Options.whileUndetermined` says otherwise. `customer.policyError` has the reason. An option that can't be used is
-    /// ignored, and `customer.optionsError` has the reason.
+    /// If the policy can't be used, rights that an earlier start granted are kept. Everything else is undetermined and
+    /// not allowed, unless `Options.whileUndetermined` allows it. `customer.policyError` has the reason. An invalid
+    /// option is ignored, and `customer.optionsError` has the reason.
     public convenience init(policyIfValid policy: PolicySource, options: Options = Options()) {
         var setup = Setup(live: options, policy: policy)
         do throws(Tenure.Error) {
@@ -28,13 +28,14 @@ extension Tenure {
         self.init(setup)
     }
 
-    /// Creates a client that asks the developer's service, and proves entitlements offline with the service's signature.
+    /// Creates a client that asks your service. Offline, it uses the entitlement token that the service has signed.
     ///
     /// - Parameters:
     ///   - service: an `https` address, or `http` on this machine.
     ///   - app: the app's name, if the service has several.
     ///   - key: the service's signing key, pinned when the app is built.
-    ///   - policy: decides on the device until the service has answered, such as at a first launch without network.
+    ///   - policy: the policy by which the device decides until the service has answered, such as at a first launch
+    ///     without network.
     /// - Throws: `Error.policy` as above, `Error.serviceAddress` for any other address.
     public convenience init(
         service: URL, app: String? = nil, key: ServiceKey, policy: PolicySource? = nil, options: Options = Options()
@@ -42,7 +43,7 @@ extension Tenure {
         try self.init(service: service, app: app, keys: [key], policy: policy, options: options)
     }
 
-    /// Creates the same with several signing keys, such as all that earlier releases pinned.
+    /// Creates the same client with several signing keys, such as all keys that earlier releases pinned.
     public convenience init(
         service: URL, app: String? = nil, keys: [ServiceKey], policy: PolicySource? = nil,
         options: Options = Options()
@@ -50,7 +51,7 @@ extension Tenure {
         try self.init(service: service, app: app, keys: keys, root: nil, policy: policy, options: options)
     }
 
-    /// Creates the same with an offline root, which vouches for the service's signing keys and can revoke them.
+    /// Creates the same client with an offline root, which certifies the service's signing keys and can revoke them.
     ///
     /// - Parameter root: the public key that `tenure signing-key root create` prints, pinned when the app is built.
     public convenience init(
@@ -73,8 +74,9 @@ extension Tenure {
         self.init(setup, policy: .success(try setup.loadPolicy()))
     }
 
-    /// Creates a client for the last release that is sold. It reports to the service what the App Store signed. It gates
-    /// nothing, finishes nothing and shows nothing. A rehearsal reads what it collects.
+    /// Creates a client for a release before the app's business model changes. It only sends the customer's signed
+    /// artifacts to the service. It allows every entitlement, finishes no transaction and shows nothing. With the
+    /// collected artifacts, `tenure rehearse` shows what a new policy would decide for real customers.
     public static func listening(service: URL, app: String? = nil, options: Options = Options()) -> Tenure {
         var setup = Setup(live: options, policy: nil)
         setup.service = ServiceConnection(url: service, app: app, deadline: options.serviceTimeout)
@@ -91,7 +93,7 @@ extension Setup {
             location = try StateLocation(options, host: .current)
         } catch {
             options.log.error("\(error)")
-            // A client that starts anyway keeps its own state.
+            // A client that must start anyway uses its own state instead of the shared one.
             var own = options
             own.accessGroup = nil
             location =
@@ -105,14 +107,14 @@ extension Setup {
         self.optionsError = optionsError
         events = DeviceEvent.ofThisDevice
         #if canImport(Security) && !os(macOS)
-            // One process may use the session, and it's the app's.
+            // Only one process can use a background session, and that is the app.
             if options.content != nil, host.kind == .app {
                 background = BackgroundSession.ofThisProcess(group: options.accessGroup)
             }
         #endif
     }
 
-    /// Reads the policy from the device. Nil if the app brings none.
+    /// Reads the policy from the device. Nil if the app has none.
     func loadPolicy() throws(Tenure.Error) -> Tenure.LoadedPolicy? {
         guard let loaded = try policy?.load(options) else { return nil }
         let bundleID = loaded.policy.app.bundleID
@@ -127,10 +129,10 @@ extension Setup {
         if let optionsError { throw optionsError }
         guard let persona = options.persona else { return }
         if service == nil, persona.token != nil {
-            throw .persona("a persona's token needs the service that made it")
+            throw .persona("a persona's token works only with the service that created it")
         }
         if service != nil, persona.token == nil {
-            throw .persona("a service knows only its own personas")
+            throw .persona("a client with a service accepts only a persona's token")
         }
     }
 }

@@ -3,16 +3,16 @@ import Foundation
 /// The rules for the path of a file in an asset pack: relative, with `/` between its parts, in Unicode's composed form
 /// (NFC), and short enough for a ustar header.
 package enum AssetPath {
-    /// Names what is wrong with a path; nil if nothing is.
+    /// Returns what is wrong with a path. Nil if it is valid.
     ///
-    /// The same rules hold when a pack is published and when a client installs it, so that no manifest can name a file
-    /// outside of the pack's folder.
+    /// The same rules apply when a pack is published and when a client installs it. So a manifest can't name a file
+    /// outside the pack's folder.
     package static func mistake(in path: String) -> String? {
         guard !path.isEmpty else { return "is empty" }
         if path.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }) {
             return "has control characters"
         }
-        // Windows and older Macs read these as separators.
+        // These are separators on Windows and on older Macs.
         if path.contains("\\") || path.contains(":") { return "has a `\\` or a `:`" }
         let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         if parts.contains(where: \.isEmpty) { return "begins or ends with `/`, or has `//`" }
@@ -21,17 +21,17 @@ package enum AssetPath {
             return "isn't in Unicode's composed form (NFC)"
         }
         guard ustarFields(of: path) != nil else {
-            return "is too long for ustar: 100 bytes for the name, and 155 for the folders before it"
+            return "is too long: the name may have 100 bytes, and its folders 155 (a limit of ustar archives)"
         }
         return nil
     }
 
-    /// The part of a path that goes into ustar's `prefix` field, and the part for its `name` field; nil if it doesn't fit.
+    /// Divides a path into the parts for ustar's `prefix` and `name` fields. Nil if it doesn't fit.
     package static func ustarFields(of path: String) -> (prefix: String, name: String)? {
         let bytes = Array(path.utf8)
         if bytes.count <= nameSize { return ("", path) }
         guard bytes.count <= prefixSize + 1 + nameSize else { return nil }
-        // The prefix is as short as possible; the slash between the two is in neither.
+        // The prefix is as short as possible. The slash between the two parts is in neither.
         let first = bytes.count - nameSize - 1
         guard
             let slash = bytes.indices.first(where: { $0 >= first && $0 <= prefixSize && bytes[$0] == UInt8(ascii: "/") }
@@ -46,14 +46,15 @@ package enum AssetPath {
     private static let nameSize = 100
     private static let prefixSize = 155
 
-    /// A form in which two paths are equal if some file system takes them for the same: composed, without case.
+    /// Returns a form of the path, composed and without case. Two paths have the same form if some file systems treat
+    /// them as the same path.
     package static func folded(_ path: String) -> String {
-        // Upper case first: `ß` and `ss`, `ſ` and `s` are equal where case doesn't count.
+        // Convert to upper case first: `ß` and `ss`, and `ſ` and `s`, are equal on file systems that ignore case.
         path.precomposedStringWithCanonicalMapping.uppercased().lowercased().precomposedStringWithCanonicalMapping
     }
 
-    /// The first two paths that can't exist beside each other, in order of `paths`: equal when folded, or one a folder
-    /// of the other. Nil if all can.
+    /// Returns the first two paths, in the order of `paths`, that can't both exist: they are equal when folded, or one
+    /// is a folder in the other. Nil if all paths can exist.
     package static func conflict(among paths: some Sequence<String>) -> (String, String)? {
         var files: [String: String] = [:]
         var folders: [String: String] = [:]

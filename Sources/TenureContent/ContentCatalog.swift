@@ -3,26 +3,26 @@ import TenureAPI
 package import TenureCore
 import TenureJSON
 
-/// The asset packs of an app: what unlocks each, and its newest version for every version of the app.
+/// The asset packs of an app: what unlocks each pack, and its newest version for each version of the app.
 package struct ContentCatalog: Sendable, Hashable {
     /// What a customer must have to download and open a pack.
     package enum Unlock: Sendable, Hashable {
         /// An entitlement of the policy.
         case entitlement(String)
-        /// A purchase of the product itself. It counts as an entitlement that only this product grants.
+        /// A purchase of the product. It is treated like an entitlement that only this product grants.
         case product(String)
     }
 
     package struct Version: Sendable, Hashable {
-        /// The `CFBundleShortVersionString` from which on apps can use this version; nil: all can.
+        /// The lowest `CFBundleShortVersionString` of apps that can use this version. Nil if all can.
         package let minimumAppVersion: AppVersion?
         package let manifest: ContentDigest
-        /// In bytes.
+        /// The size of the manifest in bytes.
         package let manifestSize: Int
         package let archive: ContentDigest
-        /// In bytes: what a complete download transfers.
+        /// The size of the archive in bytes, which a complete download transfers.
         package let archiveSize: Int64
-        /// The bytes of all files: what an installation occupies.
+        /// The size of all files in bytes, which an installation occupies.
         package let installedSize: Int64
 
         package init(
@@ -50,7 +50,7 @@ package struct ContentCatalog: Sendable, Hashable {
         package let unlock: Unlock
         /// Whether the system may delete an installed pack to free space.
         package let isPurgeable: Bool
-        /// The newest version for each `minimumAppVersion`, lowest first. Never empty.
+        /// The newest version for each `minimumAppVersion`, the lowest first. Never empty.
         package let versions: [Version]
 
         package init(name: String, unlock: Unlock, isPurgeable: Bool, versions: [Version]) {
@@ -60,11 +60,11 @@ package struct ContentCatalog: Sendable, Hashable {
             self.versions = versions
         }
 
-        /// The version for an app: of those that the app can use, the one with the highest `minimumAppVersion`. Nil if the
-        /// app is too old for all of them.
+        /// Returns the version for an app: of those that the app can use, the one with the highest `minimumAppVersion`.
+        /// Nil if the app is too old for all of them.
         ///
-        /// - Parameter appVersion: the `CFBundleShortVersionString`; nil if the app has none that can be read, which is
-        ///   older than every minimum.
+        /// - Parameter appVersion: the `CFBundleShortVersionString`. Nil if it is missing or unreadable. It is then
+        ///   treated as older than every minimum.
         package func version(for appVersion: AppVersion?) -> Version? {
             versions.last { version in
                 guard let minimum = version.minimumAppVersion else { return true }
@@ -74,7 +74,7 @@ package struct ContentCatalog: Sendable, Hashable {
     }
 
     package let bundleID: String
-    /// By name.
+    /// The packs, sorted by name.
     package let packs: [Pack]
 
     package static let mostPacks = 100
@@ -82,7 +82,7 @@ package struct ContentCatalog: Sendable, Hashable {
 
     /// - Throws: `invalidCatalog` for a catalog that no client would read.
     package init(bundleID: String, packs: [Pack]) throws(ContentError) {
-        guard !bundleID.isEmpty else { throw .invalidCatalog("it names no app") }
+        guard !bundleID.isEmpty else { throw .invalidCatalog("its bundle ID is empty") }
         guard packs.count <= Self.mostPacks else {
             throw .invalidCatalog("it has \(packs.count) packs; an app has at most \(Self.mostPacks)")
         }
@@ -185,7 +185,7 @@ extension ContentCatalog {
 }
 
 extension ContentCatalog.Unlock {
-    /// Nil unless exactly one of the two is there.
+    /// Nil unless exactly one of the two is given.
     package init?(entitlement: String?, product: String?) {
         switch (entitlement, product) {
         case (let entitlement?, nil): self = .entitlement(entitlement)
@@ -211,7 +211,7 @@ extension ContentCatalog.Pack {
             throw invalid("must have either `entitlement` or `product`")
         }
         guard text.storage == nil || text.storage == ContentCatalog.Text.purgeable else {
-            throw invalid("has a `storage` that this version doesn't know")
+            throw invalid("has an unknown value of `storage`, perhaps of a newer version of Tenure")
         }
         var versions: [ContentCatalog.Version] = []
         for version in text.versions {

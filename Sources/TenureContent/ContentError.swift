@@ -1,4 +1,4 @@
-/// Why a manifest or a catalog is not used.
+/// Why a manifest, a catalog or an embedded folder is rejected.
 package enum ContentError: Error, Sendable, Hashable {
     case invalidManifest(String)
     case invalidCatalog(String)
@@ -6,9 +6,9 @@ package enum ContentError: Error, Sendable, Hashable {
     /// None of the app's keys made the signature.
     case wrongSignature
     case wrongApp(found: String, wanted: String)
-    /// An older catalog, played back.
+    /// The catalog is older than the known one.
     case older(counter: Int64, known: Int64)
-    /// Another catalog under a counter that was used before.
+    /// Another catalog has the same counter.
     case sameCounter(Int64)
 }
 
@@ -24,11 +24,11 @@ extension ContentError: CustomStringConvertible {
         case .wrongSignature:
             "none of the pinned keys signed the content catalog; sign it with the key that the app pins"
         case .wrongApp(let found, let wanted):
-            "the content catalog is for `\(found)`, and this app is `\(wanted)`; publish each app's content to its own folder"
+            "the content catalog is for the app `\(found)`, but this app is `\(wanted)`; publish each app's content to its own folder"
         case .older(let counter, let known):
-            "the content catalog has the counter \(counter), but \(known) is known; publish again with a higher counter"
+            "the content catalog has the counter \(counter), which is lower than the known counter \(known); publish again with a higher counter"
         case .sameCounter(let counter):
-            "another content catalog has the counter \(counter) already; publish again with a higher counter"
+            "another content catalog already has the counter \(counter); publish again with a higher counter"
         }
     }
 }

@@ -5,8 +5,8 @@ import TenureJSON
 
 /// The asset packs in an app's bundle: plain files in a folder `<pack>/<path>`, and `content.json` that describes them.
 ///
-/// `tenure content embed` writes the folder. The files open in place and aren't hashed: Xcode converts some kinds (PNG,
-/// property lists), so contents and sizes may differ from what `content.json` says.
+/// `tenure content embed` writes the folder. The files are opened in place, and aren't compared with digests: Xcode
+/// converts some files (PNG, property lists), so their contents and sizes may differ from `content.json`.
 ///
 /// ```json
 /// {"format":1,"packs":[{"name":"grand-piano","entitlement":"piano","minimumAppVersion":"3.2",
@@ -16,7 +16,7 @@ package struct EmbeddedContent: Sendable, Hashable {
     package struct File: Sendable, Hashable {
         /// Relative to the pack's folder; see `AssetPath`.
         package let path: String
-        /// In bytes, before Xcode converted the file.
+        /// The size in bytes before Xcode converted the file.
         package let size: Int64
     }
 
@@ -25,11 +25,11 @@ package struct EmbeddedContent: Sendable, Hashable {
         package let unlock: ContentCatalog.Unlock
         let isPurgeable: Bool
         package let minimumAppVersion: AppVersion?
-        /// The digest of the manifest: the same as that of the published version with the same files.
+        /// The digest of the manifest. It is the same as for a published version with the same files.
         package let version: ContentDigest
         package let files: [File]
 
-        /// In bytes, of all files.
+        /// The size of all files in bytes.
         package var installedSize: Int64 { files.reduce(0) { $0 + $1.size } }
 
         init(
@@ -44,7 +44,7 @@ package struct EmbeddedContent: Sendable, Hashable {
             self.files = files
         }
 
-        /// A pack with the files of a manifest.
+        /// Creates a pack with the files of a manifest.
         package init(
             name: String, unlock: ContentCatalog.Unlock, isPurgeable: Bool, minimumAppVersion: AppVersion?,
             manifest: PackManifest
@@ -56,10 +56,10 @@ package struct EmbeddedContent: Sendable, Hashable {
         }
     }
 
-    /// By name.
+    /// The packs, sorted by name.
     package let packs: [Pack]
 
-    /// The name of its file, in the folder that has the packs' folders.
+    /// The name of the JSON file, in the folder that contains the packs' folders.
     package static let fileName = "content.json"
 
     package subscript(_ name: String) -> Pack? { packs.first { $0.name == name } }
@@ -90,7 +90,7 @@ package struct EmbeddedContent: Sendable, Hashable {
                 throw .invalidEmbeddedContent("`\(pack.name)` has more than 64 GB")
             }
             if let (first, second) = AssetPath.conflict(among: pack.files.lazy.map(\.path)) {
-                throw .invalidEmbeddedContent("`\(first)` and `\(second)` can't exist beside each other")
+                throw .invalidEmbeddedContent("`\(first)` and `\(second)` can't both exist on every file system")
             }
         }
         let sorted = packs.sorted { $0.name < $1.name }
@@ -113,7 +113,8 @@ extension EmbeddedContent {
             throw .invalidEmbeddedContent("it can't be read")
         }
         guard text.format == 1 else {
-            throw .invalidEmbeddedContent("its format is \(text.format), and this version reads format 1")
+            throw .invalidEmbeddedContent(
+                "its format is \(text.format), but this version of Tenure reads only format 1")
         }
         var packs: [Pack] = []
         for pack in text.packs {
@@ -128,7 +129,7 @@ extension EmbeddedContent {
             }
             guard pack.storage == nil || pack.storage == ContentCatalog.Text.purgeable else {
                 throw .invalidEmbeddedContent(
-                    "`\(pack.name.escapedForDisplay)` has a `storage` that this version doesn't know")
+                    "`\(pack.name.escapedForDisplay)` has an unknown value of `storage`")
             }
             packs.append(
                 Pack(
@@ -139,7 +140,7 @@ extension EmbeddedContent {
         try self.init(packs: packs)
     }
 
-    /// Canonical: the same packs give the same bytes.
+    /// The JSON. It is canonical: the same packs give the same bytes.
     package var json: Data {
         let json = JSONWriter.object { json in
             json.field("format", 1)

@@ -5,7 +5,7 @@ import TenureJSON
 
 /// The files of one version of an asset pack, with the digests that they must have, and where they are in its archive.
 ///
-/// Its JSON is canonical, so that the same files give the same bytes. The digest of these bytes names it.
+/// The JSON is canonical: the same files give the same bytes. The manifest is named by the digest of these bytes.
 ///
 /// ```json
 /// {"format":1,"archive":{"sha256":"…","size":3584},"files":[
@@ -19,13 +19,13 @@ package struct PackManifest: Sendable, Hashable {
     package struct File: Sendable, Hashable {
         /// Relative to the pack's folder; see `AssetPath`.
         package let path: String
-        /// Where the contents begin in the archive.
+        /// The offset of the contents in the archive.
         package let offset: Int64
-        /// In bytes.
+        /// The size in bytes.
         package let size: Int64
         package let digest: ContentDigest
-        /// The digest of each 4 MiB of the file; the last chunk may be shorter. A file of one chunk has its own digest
-        /// here, an empty file none.
+        /// The digest of each chunk of 4 MiB. The last chunk may be shorter. If there is only one chunk, its digest is
+        /// that of the file. An empty file has no chunks.
         package let chunks: [ContentDigest]
 
         package init(path: String, offset: Int64, size: Int64, digest: ContentDigest, chunks: [ContentDigest]) {
@@ -36,7 +36,7 @@ package struct PackManifest: Sendable, Hashable {
             self.chunks = chunks
         }
 
-        /// The bytes of a chunk, from the start of the file.
+        /// Returns the range of a chunk in the file.
         package func range(ofChunk index: Int) -> Range<Int64> {
             let start = Int64(index) * PackManifest.chunkSize
             return start..<min(size, start + PackManifest.chunkSize)
@@ -44,26 +44,27 @@ package struct PackManifest: Sendable, Hashable {
     }
 
     package let archive: ContentDigest
-    /// In bytes.
+    /// The size of the archive in bytes.
     package let archiveSize: Int64
     package let files: [File]
 
     package static let chunkSize: Int64 = 4 << 20
     package static let mostFiles = 10_000
-    /// In bytes, of all files of a pack together.
+    /// The maximum size of all files of a pack together, in bytes.
     package static let largestPack: Int64 = 64_000_000_000
-    /// In bytes: the largest pack of the most files, with a header and padding for each.
+    /// The maximum size of an archive in bytes: the largest pack, with a header and padding for each of `mostFiles`
+    /// files.
     static let largestArchive = largestPack + Int64(mostFiles) * 1024 + 1024
-    /// In bytes. ustar's size field has eleven octal digits.
+    /// The maximum size of a file in bytes. ustar's size field has eleven octal digits.
     package static let largestFile: Int64 = (8 << 30) - 1
-    /// In bytes. 10,000 files with the longest paths and 16,000 chunks need less.
+    /// The maximum size of the JSON in bytes. 10,000 files with the longest paths and 16,000 chunks need less.
     package static let largestText = 8 << 20
 
-    /// The bytes of all files together.
+    /// The size of all files in bytes.
     package var installedSize: Int64 { files.reduce(0) { $0 + $1.size } }
 
-    /// - Parameter files: with the offsets that `offset(after:)` gives.
-    /// - Throws: `invalidManifest` for files that no client would install.
+    /// - Parameter files: the files, with offsets from `offset(after:)`.
+    /// - Throws: `invalidManifest` if clients would reject the manifest.
     package init(files: [File], archive: ContentDigest, archiveSize: Int64) throws(ContentError) {
         guard files.count <= Self.mostFiles else {
             throw .invalidManifest("it has \(files.count) files; a pack has at most \(Self.mostFiles)")
@@ -80,18 +81,19 @@ package struct PackManifest: Sendable, Hashable {
             total += file.size
             guard total <= Self.largestPack else { throw .invalidManifest("its files have more than 64 GB") }
             guard file.offset == end + Self.blockSize else {
-                throw .invalidManifest("`\(file.path)` isn't at the offset that its place in the archive gives")
+                throw .invalidManifest(
+                    "`\(file.path)` has the wrong `offset`; it must follow the file before it in the archive")
             }
             guard file.chunks.count == Int((file.size + Self.chunkSize - 1) / Self.chunkSize),
                 file.chunks.count != 1 || file.chunks[0] == file.digest
-            else { throw .invalidManifest("`\(file.path)` has wrong chunks for its size") }
+            else { throw .invalidManifest("`\(file.path)` has the wrong number of `chunks` for its size") }
             end = Self.end(ofFileAt: file.offset, size: file.size)
         }
         guard archiveSize == end + Self.endSize else {
-            throw .invalidManifest("the size of the archive isn't that of its files")
+            throw .invalidManifest("the size of the archive doesn't match the sizes of its files")
         }
         if let (first, second) = AssetPath.conflict(among: files.lazy.map(\.path)) {
-            throw .invalidManifest("`\(first)` and `\(second)` can't exist beside each other on every file system")
+            throw .invalidManifest("`\(first)` and `\(second)` can't both exist on every file system")
         }
         self.files = files
         self.archive = archive
@@ -102,14 +104,14 @@ package struct PackManifest: Sendable, Hashable {
     /// Two blocks of zeros.
     private static let endSize: Int64 = 1024
 
-    /// Where the contents of the next file begin.
+    /// Returns the offset of a file's contents in the archive.
     ///
-    /// - Parameter previous: the file before it in the archive; nil for the first one.
+    /// - Parameter previous: the file before it. Nil for the first one.
     package static func offset(after previous: File?) -> Int64 {
         (previous.map { end(ofFileAt: $0.offset, size: $0.size) } ?? 0) + blockSize
     }
 
-    /// The size of an archive that ends with this file.
+    /// Returns the size of an archive that ends with this file.
     package static func archiveSize(endingWith last: File?) -> Int64 {
         (last.map { end(ofFileAt: $0.offset, size: $0.size) } ?? 0) + endSize
     }
@@ -122,7 +124,7 @@ package struct PackManifest: Sendable, Hashable {
 // MARK: JSON
 
 extension PackManifest {
-    /// Reads a manifest, which may come from anywhere.
+    /// Reads an untrusted manifest.
     ///
     /// - Throws: `invalidManifest` for anything that `json` doesn't write.
     package init(json: Data) throws(ContentError) {
@@ -136,7 +138,7 @@ extension PackManifest {
             throw .invalidManifest("it can't be read")
         }
         guard text.format == 1 else {
-            throw .invalidManifest("its format is \(text.format), and this version reads format 1")
+            throw .invalidManifest("its format is \(text.format), but this version of Tenure reads only format 1")
         }
         let files = text.files.map { file in
             File(
@@ -146,7 +148,7 @@ extension PackManifest {
         try self.init(files: files, archive: text.archive.sha256.digest, archiveSize: text.archive.size)
     }
 
-    /// Canonical: the same files give the same bytes.
+    /// The JSON. It is canonical: the same files give the same bytes.
     package var json: Data {
         let json = JSONWriter.object(capacity: 1024 + files.count * 256) { json in
             json.field("format", 1)

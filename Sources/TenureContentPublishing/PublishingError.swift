@@ -4,20 +4,20 @@ import TenureCore
 
 /// Why content can't be published, listed or pruned.
 package enum PublishingError: Error, Sendable, Hashable {
-    /// The files of a pack can't be published; each text names a file and what is wrong with it.
+    /// Files of a pack can't be published. Each text names a file and the reason.
     case rejectedFiles([String])
     case unreadable(path: String, reason: String)
     case changed(path: String)
     case unwritable(path: String, reason: String)
     case diskFull(path: String)
-    /// Another command works in the folder.
+    /// Another command is using the folder.
     case locked(folder: String)
     case notPublished(folder: String)
     /// The folder has a catalog that the key didn't sign, or that is damaged.
     case foreignCatalog(path: String, ContentError)
     case counterTooLow(counter: Int64, previous: Int64)
     case invalidContent(ContentError)
-    /// The folder to write to is inside of a pack's.
+    /// The output folder is inside a pack's folder.
     case outputInPack(folder: String, pack: String)
     /// The folder for embedded content has files that Tenure didn't write.
     case foreignFiles(folder: String, name: String)
@@ -45,19 +45,19 @@ extension PublishingError: CustomStringConvertible {
         case .changed(let path):
             "`\(path.escapedForDisplay)` changed while it was read; publish again when nothing writes to it"
         case .unwritable(let path, let reason):
-            "can't write `\(path.escapedForDisplay)` (\(reason)); check the folder and who may write to it"
+            "can't write `\(path.escapedForDisplay)` (\(reason)); check the folder and its permissions"
         case .diskFull(let path):
             "the disk is full: can't write `\(path.escapedForDisplay)`; free space, then run the command again"
         case .locked(let folder):
-            "another `tenure content` command works in `\(folder.escapedForDisplay)`; wait until it ends"
+            "another `tenure content` command is using `\(folder.escapedForDisplay)`; wait until it ends"
         case .notPublished(let folder):
             "`\(folder.escapedForDisplay)` has no `\(SignedCatalog.fileName)`; publish to it with `tenure content publish`"
         case .foreignCatalog(let path, let error):
-            "`\(path.escapedForDisplay)` can't be continued (\(error)); name the key that signed it with `--previous-key`, or start over with `--replace`, which drops all its versions"
+            "the existing catalog `\(path.escapedForDisplay)` can't be used (\(error)); name the key that signed it with `--previous-key`, or replace it with `--replace`, which removes all its versions"
         case .counterTooLow(let counter, let previous):
-            "the counter \(counter) isn't higher than that of the catalog in the folder, \(previous); write `--counter \(previous + 1)`"
+            "the counter \(counter) isn't higher than \(previous), the counter of the catalog in the folder; write `--counter \(previous + 1)`"
         case .outputInPack(let folder, let pack):
-            "`\(folder.escapedForDisplay)` is inside of `\(pack.escapedForDisplay)`, and would be published with the pack; write to another folder"
+            "`\(folder.escapedForDisplay)` is inside `\(pack.escapedForDisplay)`, so it would be published with the pack; write to another folder"
         case .invalidContent(let error): error.description
         case .foreignFiles(let folder, let name):
             "`\(folder.escapedForDisplay)` has `\(name.escapedForDisplay)`, which `tenure content embed` didn't write; move it away, or name an empty or new folder"

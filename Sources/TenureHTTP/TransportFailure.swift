@@ -2,16 +2,16 @@ package import Foundation
 
 /// Why a request has no response.
 package enum TransportFailure: Error, Sendable, Hashable {
-    /// The server cannot be reached, or the connection broke.
+    /// The server can't be reached, or the connection was lost.
     case connection(URLError)
-    /// The whole response was not here in time.
+    /// The whole response wasn't received in time.
     case timedOut(seconds: Double)
     /// The body of the response is longer than the request permits.
     case bodyTooLarge(limit: Int)
     /// The task that sent the request was canceled.
     case canceled
 
-    /// The error that Foundation uses for this.
+    /// The corresponding error of Foundation.
     package var urlError: URLError {
         switch self {
         case .connection(let error): error
@@ -26,7 +26,7 @@ extension TransportFailure: CustomStringConvertible {
     package var description: String {
         switch self {
         case .connection(let error): error.localizedDescription
-        case .timedOut(let seconds): "no answer within \(seconds) seconds"
+        case .timedOut(let seconds): "no response within \(seconds) seconds"
         case .bodyTooLarge(let limit): "the response has more than \(limit) bytes"
         case .canceled: "the request was canceled"
         }

@@ -1,6 +1,6 @@
 /// Escapes in JSON strings (RFC 8259, section 7).
 enum JSONEscapes {
-    /// Moves `position` from a backslash to the byte after its escape; a pair of surrogates counts as one escape.
+    /// Moves `position` from a backslash to the byte after its escape. A pair of surrogates is one escape.
     static func skip(
         in buffer: UnsafeBufferPointer<UInt8>, at position: inout Int, allowsNUL: Bool
     ) throws(JSONError) {
@@ -16,7 +16,7 @@ enum JSONEscapes {
             guard let unit = unit(in: buffer[...], at: position + 2) else {
                 throw JSONError(offset: start, reason: "`\\u` needs four hexadecimal digits")
             }
-            // PostgreSQL can't store text with a NUL, and C programs stop reading at one.
+            // Reject NUL: PostgreSQL can't store it in text, and C programs treat it as the end of the text.
             guard unit != 0 || allowsNUL else {
                 throw JSONError(offset: start, reason: "a string contains a NUL; remove it")
             }
@@ -31,7 +31,8 @@ enum JSONEscapes {
                 throw JSONError(offset: start, reason: JSONError.unpairedSurrogate)
             }
         default:
-            throw JSONError(offset: start, reason: "unknown escape; JSON has `\\n`, `\\\"`, `\\u0041` and a few more")
+            throw JSONError(
+                offset: start, reason: "unknown escape; write one that JSON has, such as `\\n`, `\\\"` or `\\u0041`")
         }
     }
 
@@ -68,7 +69,7 @@ enum JSONEscapes {
         return String(decoding: units, as: UTF8.self)
     }
 
-    /// Four hexadecimal digits.
+    /// Reads four hexadecimal digits.
     private static func unit<Bytes: RandomAccessCollection<UInt8>>(in bytes: Bytes, at index: Int) -> UInt16?
     where Bytes.Index == Int {
         guard index >= bytes.startIndex, bytes.endIndex - index >= 4 else { return nil }

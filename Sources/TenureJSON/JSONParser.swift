@@ -10,11 +10,11 @@ struct JSONParser {
     init(buffer: UnsafeBufferPointer<UInt8>, options: JSONReadingOptions = []) {
         self.buffer = buffer
         self.options = options
-        // Enough for most payloads of the App Store; a text of N bytes has at most N values.
+        // Reserve enough for most payloads of the App Store. A text of N bytes has at most N values.
         nodes.reserveCapacity(min(64, buffer.count))
     }
 
-    /// Returns the nodes of the one value that the text consists of, or the first error.
+    /// Returns the nodes of the text's value, or the first error.
     mutating func parse() -> Result<[JSONTape.Node], JSONError> {
         do throws(JSONError) {
             skipBlanks()
@@ -156,14 +156,14 @@ struct JSONParser {
             case ..<0x80: position += 1
             default:
                 let length = UTF8Sequence.length(in: buffer, at: position)
-                guard length > 0 else { throw error("a string is not valid UTF-8") }
+                guard length > 0 else { throw error("a string isn't valid UTF-8") }
                 position += length
             }
         }
         throw error(JSONError.unterminatedString)
     }
 
-    /// Skips ASCII that needs no escape, eight bytes at a time: most of a payload is names and IDs.
+    /// Skips ASCII without escapes, eight bytes at a time. Most of a payload consists of names and IDs.
     private mutating func skipPlain() {
         guard let base = UnsafeRawPointer(buffer.baseAddress) else { return }
         while buffer.count - position >= 8 {
@@ -215,7 +215,8 @@ struct JSONParser {
         append(kind, from: start)
     }
 
-    /// Compares few names in pairs, which allocates nothing. Many names, or escaped ones, go into a set.
+    /// Checks that all names in an object differ. A few names are compared with each other, which allocates nothing. If
+    /// there are many names or names with escapes, a set is used.
     private func checkNamesDiffer(in object: Int, count: Int) throws(JSONError) {
         guard count > 1, !options.contains(.duplicateNames) else { return }
         if count <= 48, !hasEscapedName(object) {
@@ -230,7 +231,7 @@ struct JSONParser {
                 name = Int(nodes[name + 1].next)
             }
         } else {
-            // As bytes: a set of strings treats canonically equivalent names as equal.
+            // Compare bytes: a set of strings would treat canonically equivalent names as equal.
             var seen: Set<[UInt8]> = []
             var name = object + 1
             for _ in 0..<count {

@@ -1,13 +1,14 @@
 import Foundation
 public import TenureCore
 
-/// Policy files: YAML or JSON in, a policy or everything that is wrong with it out.
+/// Reads policy files in YAML or JSON. Returns the policy, or all mistakes in the file.
 public enum PolicyFile {
-    /// Bytes that a policy may have.
+    /// The maximum size of a policy in bytes.
     package static let maximumSize = SourceText.maximumSize
 
-    /// The path of a file that another one names, a policy or a scenario: beside that one, which is standard input where
-    /// its path is `-`.
+    /// Returns the path of a file that another file names, relative to that file's folder.
+    ///
+    /// - Parameter other: the file that contains the name. `-` is standard input, for which the working folder is used.
     package static func path(of file: String, beside other: String) -> String {
         let folder = other == "-" ? "." : (other as NSString).deletingLastPathComponent
         return file.hasPrefix("/") || folder.isEmpty ? file : folder + "/" + file
@@ -28,8 +29,8 @@ public enum PolicyFile {
         return try PolicyReader.read(document, mistakes: mistakes, releaseList: releaseList)
     }
 
-    /// What can be read of a policy file, with everything that is wrong with it and the place of each part: what the
-    /// linter reads. Never fails: a file that is no document at all is a draft with that mistake.
+    /// Reads a policy file for the linter: its readable parts, all mistakes, and the position of each part. It never
+    /// throws: if the file isn't a document at all, the draft has this mistake.
     package static func draft(
         _ bytes: some Collection<UInt8>, named fileName: String,
         releaseList: (String) throws -> [UInt8] = { _ throws in throw NoReleaseList() }
@@ -55,15 +56,16 @@ public enum PolicyFile {
         try read(Array(text.utf8), named: fileName, releaseList: releaseList)
     }
 
-    /// There is no place from which a release list could be read.
+    /// The error of a `releaseList` closure that reads no files.
     public struct NoReleaseList: Error, CustomStringConvertible {
         public init() {}
 
-        public var description: String { "no other file can be read from here" }
+        public var description: String { "a policy that is read from memory can't name another file" }
     }
 
-    /// The document of a file, and the mistakes that did not keep it from being read. `beginning`: what an empty file
-    /// should hold.
+    /// Parses a file. Returns the document, and the mistakes that didn't prevent parsing.
+    ///
+    /// - Parameter beginning: what to write, for the message about an empty file.
     package static func document(
         _ bytes: some Collection<UInt8>, named fileName: String,
         beginning: String = "a policy, beginning with `app: { bundleID: com.example.calculator }`"
@@ -80,13 +82,13 @@ public enum PolicyFile {
             guard let root else { throw failure("the file is empty; write \(beginning)") }
             return (root, mistakes)
         #else
-            throw failure("only JSON is read here; write it with `tenure policy compile`")
+            throw failure("an app reads only JSON; compile the policy with `tenure policy compile`")
         #endif
     }
 }
 
 extension SourceText {
-    /// By its name, or because it reads as JSON: YAML may begin with a brace too.
+    /// Whether the file is JSON: by its name, or because it can be parsed as JSON. YAML may begin with a brace, too.
     fileprivate var isJSON: Bool {
         if fileName.lowercased().hasSuffix(".json") { return true }
         guard text.unicodeScalars.first(where: { !" \t\n".unicodeScalars.contains($0) }) == "{" else { return false }

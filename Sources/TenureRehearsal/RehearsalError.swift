@@ -1,6 +1,6 @@
 package import TenureStore
 
-/// A problem that stops a rehearsal. Bad lines don't: they are only counted.
+/// A problem that stops a rehearsal. Rejected lines don't stop it; they are counted.
 package enum RehearsalError: Error, Sendable, Hashable {
     case unreadable(String)
     case folder(String)
@@ -19,17 +19,17 @@ package enum RehearsalError: Error, Sendable, Hashable {
 extension RehearsalError: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .unreadable(let path): "`\(path)` cannot be read; check that it exists and that you may read it"
+        case .unreadable(let path): "`\(path)` can't be read; check that it exists and that you may read it"
         case .folder(let path): "`\(path)` is a folder; pass the file with the lines"
         case .noGzip(let path):
             "`\(path)` is compressed, and `gzip` isn't installed; install it, or decompress the file first"
         case .damagedArchive:
-            "the compressed file is damaged or incomplete, so only the lines before the damage count; export it again"
+            "the compressed file is damaged or incomplete, so only the lines before the damage were counted; export it again"
         case .noRoom(let folder):
-            "the temporary folder `\(folder)` cannot be written; free space (about 250 bytes per line), or set TMPDIR to another folder"
+            "the temporary folder `\(folder)` can't be written; free space (about 250 bytes for each line), or set TMPDIR to another folder"
         case .database(let error): "\(error)"
         case .brokenPolicy(let version):
-            "version \(version) of the policy cannot be read from the database, and promises refer to it; run `tenure database check`"
+            "version \(version) of the policy, which promises refer to, can't be read from the database; run `tenure database check`"
         case .condition(let text, let why): "`\(text)` isn't a condition: \(why)"
         }
     }

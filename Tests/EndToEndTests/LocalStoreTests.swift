@@ -95,7 +95,7 @@ import Testing
         let early = try await order(id, at: url)
         #expect(early.status == 2, "\(early.errors)")
         #expect(early.output.contains("com.example.calculator.pro, transaction "))
-        #expect(early.output.hasSuffix("no customer has it; their app hasn't synced it yet\n"))
+        #expect(early.output.hasSuffix("no customer has this order; the app may not have synced it yet\n"))
 
         let device = try await Command.run("local-store", "device", "Zoe", "--store", storeURL)
         var request = URLRequest(url: try #require(URL(string: url + "/v1/sync")))
@@ -113,7 +113,7 @@ import Testing
         #expect((json["customers"] as? [[String: Any]])?.first?["id"] as? String == String(customer))
 
         let unknown = try await order("MZZZZZZZZZ", at: url)
-        #expect(unknown.status == 2 && unknown.output == "the App Store knows no such order of this app\n")
+        #expect(unknown.status == 2 && unknown.output == "the App Store has no such order of this app\n")
         let nothing = try await order("", at: url)
         #expect(nothing.status == 1 && nothing.errors.split(separator: "\n").count == 1, "\(nothing.errors)")
     }

@@ -149,7 +149,7 @@ import Testing
         #expect(keys(in: testBed) == Self.names)
         let accepted = try await testBed.databaseCommand("accept-keys")
         #expect(accepted.status == 0 && accepted.output.contains(testBed.folder.path), "\(accepted)")
-        #expect(try await testBed.databaseCommand("accept-keys").errors.contains("has no stored keys"))
+        #expect(try await testBed.databaseCommand("accept-keys").errors.contains("has no fingerprints of keys"))
         let (last, lastPort) = try await testBed.start()
         #expect(try await issues(testBed, at: lastPort))
         #expect(await last.end(by: SIGTERM) == 0)

@@ -100,11 +100,11 @@ extension FuzzedReaders {
 
     public static func clientState(at now: Date) -> [UInt8] {
         let storage = MemoryStorage(nil)
-        var memory = StoredState(clock: now)
-        memory.device = "device"
-        memory.distribution = "appStore"
-        memory.catalog = CachedCatalog(text: #"{"products":[],"entitlements":[]}"#, tag: "1", askedAt: now)
-        guard (try? storage.update(device: nil, { _ in memory })) != nil, let sealed = storage.read(),
+        var stored = StoredState(clock: now)
+        stored.device = "device"
+        stored.distribution = "appStore"
+        stored.catalog = CachedCatalog(text: #"{"products":[],"entitlements":[]}"#, tag: "1", fetchedAt: now)
+        guard (try? storage.update(device: nil, { _ in stored })) != nil, let sealed = storage.read(),
             let contents = SealedState.open(sealed, with: MemoryStorage.key)
         else { return [] }
         return Array(contents)

@@ -4,7 +4,7 @@ import TenureStore
 
 extension StoreClause {
     static let personas: [StoreClause] = [
-        StoreClause("personas come back as they were made, in their order") { store in
+        StoreClause("stored personas are read as they were created, in their order") { store in
             let made = [Sample.persona("early"), Sample.persona("late", version: "300")]
             try expect(
                 try await store.write(at: Sample.now, locking: [.personas]) {

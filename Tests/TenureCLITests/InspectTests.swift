@@ -43,7 +43,7 @@ import Testing
         #expect((try result.json()["verification"] as? [String: Any])?["reason"] as? String == "wrongEnvironment")
     }
 
-    @Test func `what Xcode signed is local, and only when it is named`() async throws {
+    @Test func `artifacts of Xcode are local, and only if its certificate is given`() async throws {
         let testBed = try await TestBed()
         let file = try await testBed.mint("transaction", options: ["--environment", "xcode"])
         #expect(try await Command.run("inspect", "--trust", testBed.authority, file).status == 2)
@@ -117,12 +117,12 @@ import Testing
         }
     }
 
-    @Test func `many names are shown in no more time than it takes to read them`() async throws {
+    @Test func `tenure inspect shows many names in about the time that it takes to read them`() async throws {
         let folder = try Folder()
         let names = (0..<200_000).map { #""a\#($0)_ms":0"# }
         let file = try folder.write(
             #"{"status":0,"receipt":{},\#(names.joined(separator: ","))}"#, to: "many")
-        // Each name once looked for another among all of them.
+        // Once, each name was compared with all others, which took long.
         #expect(try await Command.run("inspect", file).output.contains("a199999_ms"))
     }
 
@@ -135,8 +135,8 @@ import Testing
         try handle.close()
         for (file, words) in [
             (try folder.write("", to: "empty"), "the file is empty"), (folder.path, "is a folder"),
-            (folder.url("none").path, "there is no file"), (try folder.write("hello", to: "text"), "cannot be read"),
-            (try folder.write("{}", to: "object"), "cannot be read"), (large.path, "is larger than"),
+            (folder.url("none").path, "there is no file"), (try folder.write("hello", to: "text"), "can't be read"),
+            (try folder.write("{}", to: "object"), "can't be read"), (large.path, "is larger than"),
         ] {
             let result = try await Command.run("inspect", file)
             #expect(result.status == 1, "\(file)")

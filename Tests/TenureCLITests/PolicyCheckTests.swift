@@ -2,7 +2,7 @@ import CommandRunner
 import Foundation
 import Testing
 
-/// `tenure policy check`: its options, formats and exit codes. What its rules find is tested beside them.
+/// The options, formats and exit codes of `tenure policy check`. `TenurePolicyLintTests` tests the rules.
 @Suite struct PolicyCheckTests {
     private let folder: Folder
     private let policy: String
@@ -43,7 +43,9 @@ import Testing
                 """)
     }
 
-    @Test func `a list exported elsewhere is read by a mapping, with its own names, words and prices`() async throws {
+    @Test func `a release list of another system is read by a mapping of its column names, values and prices`()
+        async throws
+    {
         let export = """
             Store,Marketing Version,Build Number,Day,Price,Notes
             IOS,1.6,110,2015-02-16,2.99,"first, and best"
@@ -76,11 +78,12 @@ import Testing
         ["--map", "Day=date"], ["--releases", "x.csv", "--map", "Day"], ["--releases", "x.csv", "--map", "Day=color"],
         ["--json", "--format", "sarif"], ["--format", "xml"], ["--at", "soon"],
     ])
-    func `options that contradict each other are wrong usage`(_ arguments: [String]) async throws {
+    func `options of tenure policy check that contradict each other are wrong usage`(_ arguments: [String]) async throws
+    {
         #expect(try await Command.run(["policy", "check", policy] + arguments).status == 64)
     }
 
-    @Test func `files that cannot be read end with 1`() async throws {
+    @Test func `tenure policy check exits with 1 if a file can't be read`() async throws {
         let nowhere = folder.url("nowhere").path
         #expect(try await Command.run("policy", "check", nowhere).status == 1)
         #expect(try await Command.run("policy", "check", policy, "--releases", nowhere).status == 1)
@@ -92,7 +95,7 @@ import Testing
             result.errors.hasPrefix("error: the policy of --against has mistakes; correct them first:\n\(broken):1:"))
     }
 
-    @Test func `warnings fail when they shall, and notes never do`() async throws {
+    @Test func `warnings fail a check only with the option for it, and notes never do`() async throws {
         let wide = try folder.write(
             TestBed.policy.replacingOccurrences(of: "until: +48h", with: "until: +480h"),
             to: "wide.yaml")
@@ -103,7 +106,7 @@ import Testing
         #expect(try await Command.run("policy", "check", "--strict", policy).status == 0)
     }
 
-    @Test func `what customers would lose is an error, and a file with mistakes is not compared`() async throws {
+    @Test func `lost rights are an error, and a file with mistakes isn't compared`() async throws {
         let earlier = try folder.write(
             TestBed.policy.replacingOccurrences(of: "honors: [paid]", with: "honors: []"), to: "earlier.yaml")
         let result = try await Command.run("policy", "check", earlier, "--against", policy, "--json")
@@ -156,8 +159,8 @@ import Testing
         }
     }
 
-    /// Of the schema of OASIS (sarif-schema-2.1.0.json), the members of the objects that are written here: those that it
-    /// requires first. It allows no others.
+    /// The members of objects in OASIS's schema (sarif-schema-2.1.0.json): first those that it requires, then the
+    /// optional ones. The schema allows no others.
     private static let sarifMembers: [String: (required: Set<String>, others: Set<String>)] = [
         "": (["version", "runs"], ["$schema"]),
         "runs": (["tool"], ["results", "columnKind"]),
@@ -189,14 +192,14 @@ import Testing
         }
     }
 
-    @Test func `SARIF has what its schema requires, and nothing that it does not know`() async throws {
+    @Test func `SARIF output has all fields that its schema requires, and no others`() async throws {
         for (name, text) in [("policy.yaml", TestBed.policy), ("broken.yaml", TestBed.policy + "\ncolor: red\n")] {
             let policy = try folder.write(text, to: name)
             try expectSARIF(try await Command.run("policy", "check", policy, "--format", "sarif").json())
         }
     }
 
-    @Test func `an acknowledged finding stays visible everywhere and fails nothing`() async throws {
+    @Test func `an acknowledged finding stays visible in every format, and doesn't fail the check`() async throws {
         let list = try folder.write(releases, to: "shipped.csv")
         let acknowledged = try folder.write(
             TestBed.policy + """
@@ -255,7 +258,7 @@ import Testing
         #expect(!result.output.contains("`releases: "))
     }
 
-    @Test func `the help names every exit code`() async throws {
+    @Test func `the help of tenure policy check names every exit code`() async throws {
         let help = try await Command.run("policy", "check", "--help").output
         #expect(help.contains("Exit codes: 0 no errors; 2 errors, or with --strict warnings; 1 unreadable; 64"))
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TenurePolicyFile
 
-/// Files that somebody made to hurt: each is refused, soon.
+/// Files that an attacker made to use much time or memory. Each is refused quickly.
 @Suite struct HostileFileTests {
     private func refusal(_ bytes: [UInt8], named name: String = "policy.yaml") -> String? {
         do throws(PolicyFileError) {
@@ -18,14 +18,14 @@ import Testing
         refusal(Array(text.utf8), named: name)
     }
 
-    @Test func `a billion laughs are refused before they unfold`() {
+    @Test func `YAML aliases that expand to billions of items are refused before they expand`() {
         var bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n"
         for (name, before) in zip("bcdefghij", "abcdefghi") {
             bomb += "\(name): &\(name) [" + Array(repeating: "*\(before)", count: 9).joined(separator: ", ") + "]\n"
         }
         #expect(refusal(bomb)?.contains("anchors") == true)
         #expect(refusal(bomb + "? *j\n: 1\n")?.contains("anchors") == true)
-        // An anchor hidden behind what looks like a comment or a text.
+        // An anchor behind a text that looks like a comment or a quoted text.
         #expect(refusal("a: \"x\n  # \" \nb: &b 1\n? *b\n: 2")?.contains("anchors") == true)
         #expect(refusal("{\"a\":&b 1, c: *b}")?.contains("anchors") == true)
         #expect(refusal("- !!str &b x\n- *b")?.contains("anchors") == true)
@@ -35,7 +35,7 @@ import Testing
         "[", "{", "- ", "? ", "{a: ", "[[]", "a: [", "\"", "|\n", "# ", "- - ", "&", "*", "!", "%", "---\n", "a\n",
         "a: b\n", ",", "'", ": ",
     ])
-    func `a file full of one thing is refused soon`(_ piece: String) {
+    func `a policy file that repeats one character is refused quickly`(_ piece: String) {
         let size = piece == "[" ? 1 << 20 : 1 << 17
         let text = String(repeating: piece, count: size / piece.utf8.count)
         let start = Date()
@@ -53,26 +53,26 @@ import Testing
                 .contains("nested deeper") == true)
     }
 
-    @Test func `a wide document under deep brackets is refused soon`() {
+    @Test func `a wide document within deep brackets is refused quickly`() {
         let start = Date()
         #expect(refusal(String(repeating: "[", count: 990) + String(repeating: "a,", count: 100_000)) != nil)
         #expect(Date().timeIntervalSince(start) < 60)
     }
 
-    @Test func `more than a mebibyte is refused unread`() {
+    @Test func `a policy file of more than a mebibyte is refused before it is read`() {
         #expect(
             refusal([UInt8](repeating: 0x20, count: (1 << 20) + 1))
-                == "policy.yaml:1:1: the file has 1048577 bytes; a file read here has no more than 1048576")
+                == "policy.yaml:1:1: the file has 1048577 bytes; it may have at most 1048576")
     }
 
-    @Test func `bytes that aren't UTF-8 are refused at their place`() {
+    @Test func `a policy file with bytes that aren't UTF-8 is refused with their place`() {
         #expect(
             refusal([0x61, 0x3A, 0x0A, 0x62, 0xFF, 0x63])
                 == "policy.yaml:2:2: these bytes aren't UTF-8; save the file as UTF-8")
         #expect(refusal([0xC0, 0x80]) == "policy.yaml:1:1: these bytes aren't UTF-8; save the file as UTF-8")
     }
 
-    @Test func `a thousand repeated keys are refused soon`() {
+    @Test func `a policy file with a thousand repeated keys is refused quickly`() {
         #expect(refusal(String(repeating: "a: 1\n", count: 1000))?.contains("is written twice") == true)
         #expect(refusal(String(repeating: "a: 1\n", count: 50_000))?.contains("is written twice") == true)
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TenurePolicyFile
 
-/// What is reported, as whole output.
+/// The complete reports about files with mistakes.
 @Suite struct MistakeTests {
     private func mistakes(_ text: String, named name: String = "policy.yaml", csv: String? = nil) -> String {
         do throws(PolicyFileError) {
@@ -53,15 +53,15 @@ import Testing
                 policy.yaml:4:12: `payed` is unknown here; did you mean `paid`?
                 policy.yaml:8:7: `iPadOS` isn't a platform that the App Store reports; write `iOS`
                 policy.yaml:9:14: on iOS the App Store reports the build (CFBundleVersion), never the marketing version (CFBundleShortVersionString): `version` would prove nothing; write `build`
-                policy.yaml:9:34: `2015-06-10` is a day, and it begins at another instant in each time zone; write the instant with its zone, such as `2015-06-10T18:00:00Z`
+                policy.yaml:9:34: `2015-06-10` is a day, which begins at a different time in each time zone; write a time and a time zone, such as `2015-06-10T18:00:00Z`
                 policy.yaml:10:16: on macOS the App Store reports the marketing version (CFBundleShortVersionString), never the build (CFBundleVersion): `build` would prove nothing; write `version`
                 policy.yaml:10:33: `2015-06-12T18:00:00` has no time zone; write `2015-06-12T18:00:00Z` for UTC, or an offset such as `2015-06-12T18:00:00+02:00`
-                policy.yaml:11:13: `soon` does not say where the era begins; write `{ build: "120", at: 2015-06-10T18:00:00Z }`, or `new` where the platform began in this era
+                policy.yaml:11:13: `soon` isn't a beginning; write `{ build: "120", at: 2015-06-10T18:00:00Z }`, or `new` if the app came to this platform in this era
                 policy.yaml:12:25: `-24` isn't a length of time; write a number with its unit (`w`, `d`, `h`, `m`, `s`), such as `-24h`
                 policy.yaml:13:1: `buildNumber` is unknown here; did you mean `buildNumbers`?
                 policy.yaml:16:5: `product` is unknown here; did you mean `products`?
                 policy.yaml:17:5: `honours` is unknown here; did you mean `honors`?
-                policy.yaml:18:5: a trial counts sessions or days; keep one of `sessions` and `days`
+                policy.yaml:18:5: a trial has either `sessions` or `days`; keep one of them
                 policy.yaml:20:15: `com.example.calculator.yearly` isn't a list; write `products: [com.example.calculator.everything]`
                 policy.yaml:22:9: there is no era `payed`; write one of `paid`, `freemium`
                 policy.yaml:22:28: `1Y` isn't a calendar period; write one such as `P1Y`, `P3M`, `P2W` or `P10D`
@@ -74,7 +74,7 @@ import Testing
                 """)
     }
 
-    @Test func `meanings are checked beside shapes, without mistakes that only follow from others`() {
+    @Test func `wrong values and wrong structure are reported together, without errors that only follow from others`() {
         let text = """
             app: { bundleID: com.example.calculator }
             eras:
@@ -156,13 +156,13 @@ import Testing
             mistakes(text) == """
                 policy.yaml:5:12: `Everything` has no language; write a text for each language, such as `title: { en: Everything }`
                 policy.yaml:7:31: the title is empty; write what customers call it
-                policy.yaml:7:42: `de_AT` is not a language tag; write `de-AT`
+                policy.yaml:7:42: `de_AT` isn't a language tag; write `de-AT`
                 policy.yaml:8:31: `2015` isn't text; put it in quotes: `"2015"`
                 policy.yaml:8:41: the title has the invisible character U+202E; remove it
                 policy.yaml:9:18: the title has no text; write one, such as `{ en: Everything }`
                 policy.yaml:10:18: `titel` is unknown here; did you mean `title`?
                 policy.yaml:12:29: the title has two texts for `EN`; keep one
-                policy.yaml:12:45: `deutsch` is not a language tag; write one such as `en` or `pt-BR`
+                policy.yaml:12:45: `deutsch` isn't a language tag; write one such as `en` or `pt-BR`
                 policy.yaml:14:5: a list has no language; write a text for each language, such as `title: { en: Everything }`
                 """)
     }
@@ -170,14 +170,14 @@ import Testing
     private static let header =
         "app: { bundleID: com.example.calculator }\nentitlements: { everything: { honors: [paid] } }\n"
 
-    @Test func `a policy must state whether build numbers restarted, unless the release list could not be read`() {
+    @Test func `a policy must state whether build numbers restarted, unless the release list couldn't be read`() {
         let eras = "eras: [{ name: paid, model: paid }, { name: free, model: free, begins: { iOS: { build: 120 } } }]\n"
         #expect(
             mistakes(Self.header + eras).hasPrefix(
                 "policy.yaml:1:1: the policy doesn't state whether build numbers on iOS"))
         #expect(
             mistakes(Self.header + eras + "releases: builds.csv") == """
-                policy.yaml:4:11: the release list `builds.csv` cannot be read (no other file can be read from here); write its path relative to this file, or the releases themselves
+                policy.yaml:4:11: the release list `builds.csv` can't be read (a policy that is read from memory can't name another file); write its path relative to this file, or the releases themselves
                 """)
     }
 
@@ -209,18 +209,18 @@ import Testing
         #expect(mistakes(policy().replacingOccurrences(of: ", at: 2015-06-10T18:00:00Z", with: "")) == "")
     }
 
-    @Test func `a changeover that can't be read isn't also missing`() {
+    @Test func `a changeover that can't be read isn't also reported as missing`() {
         #expect(
             mistakes(policy(changeover: "\n    changeover: never")) == """
                 policy.yaml:7:17: `never` is unknown here; write `{ from: -24h, until: +48h }` or `none`
                 """)
         #expect(
             mistakes(policy(changeover: "\n    changeover: {}")) == """
-                policy.yaml:7:5: nothing is said here; write `{ from: -24h, until: +48h }` or `none`
+                policy.yaml:7:5: the changeover is empty; write `{ from: -24h, until: +48h }` or `none`
                 """)
     }
 
-    @Test func `a list with undated releases must be oldest first, each platform for itself`() {
+    @Test func `a release list with undated releases must be sorted from the oldest, on each platform`() {
         let csv = """
             platform,version,build,releasedAt
             iOS,,36,
@@ -238,7 +238,7 @@ import Testing
         #expect(mistakes(text, csv: csv.replacingOccurrences(of: "iOS,,36,\n", with: "")) == "")
     }
 
-    @Test func `a release list's mistakes carry its own name and places`() {
+    @Test func `mistakes of a release list have the list's file name and places`() {
         let text = Self.header + "eras: [{ name: paid, model: paid }]\nreleases: builds.csv\ntestEnvironments: owners"
         let csv = """
             Platform,Build,Released At,Model,Note
@@ -271,15 +271,15 @@ import Testing
     }
 
     @Test(arguments: [
-        ("app: 1\n\tbundleID: x", "policy.yaml:2:1: a tab cannot indent YAML; use spaces"),
-        ("a: 1\n---\nb: 2", "policy.yaml:2:1: a second document begins here; keep one in a file"),
+        ("app: 1\n\tbundleID: x", "policy.yaml:2:1: a tab can't indent YAML; use spaces"),
+        ("a: 1\n---\nb: 2", "policy.yaml:2:1: a second document begins here; keep only one in a file"),
         (
             "a: &x 1\nb: *x",
-            "policy.yaml:1:4: anchors (`&name`) and aliases (`*name`) cannot be used here; write the value out where it belongs"
+            "policy.yaml:1:4: anchors (`&name`) and aliases (`*name`) can't be used here; write the value itself instead of an alias"
         ),
         (
             "b: *x",
-            "policy.yaml:1:4: anchors (`&name`) and aliases (`*name`) cannot be used here; put a text that begins with `*` in quotes"
+            "policy.yaml:1:4: anchors (`&name`) and aliases (`*name`) can't be used here; put a text that begins with `*` in quotes"
         ),
         ("a: \u{0}", "policy.yaml:1:4: the control character U+0000 isn't allowed here; remove it"),
         (
@@ -307,7 +307,7 @@ import Testing
         #expect(mistakes(text, named: "policy.json") == expected)
     }
 
-    @Test func `a repeated key is reported at each repetition, and the rest of the file all the same`() {
+    @Test func `a repeated key is reported at each repetition, and the rest of the file is checked too`() {
         let json = """
             {"app": {"bundleID": "x", "bundleID": "y"}, "eras": [{"name": "paid", "model": "paid"}],
              "entitlements": {"e": {"honors": ["paid"]}}, "eras": [], "inDoubts": "x"}

@@ -6,7 +6,7 @@ import Testing
 @testable import TenurePolicyFile
 
 @Suite struct PolicyCaseTests {
-    @Test func `every policy case of the repository holds`() throws {
+    @Test func `every policy case of the repository passes`() throws {
         let cases = try PolicyCases.read(
             try RepositoryFile.bytes("Tests/PolicyCases/cases.yaml"), named: "cases.yaml",
             policy: (try RepositoryFile.bytes("Tests/PolicyCases/policy.yaml"), "policy.yaml"))
@@ -51,7 +51,7 @@ import Testing
             ])
     }
 
-    @Test func `mistakes in cases are reported like those of a policy, overrides among them`() throws {
+    @Test func `mistakes in policy cases are reported like those of a policy, also in their overrides`() throws {
         let error = #expect(throws: PolicyFileError.self) {
             _ = try run(
                 """
@@ -81,11 +81,11 @@ import Testing
                 cases.yaml:7:27: `grant` is unknown here; did you mean `granted`?
                 cases.yaml:8:5: `now` is missing here and at the top; write `now: 2015-07-01`
                 cases.yaml:13:16: no era gives `everything` here, so nothing was promised; correct `given`
-                cases.yaml:14:5: nothing is expected here; write an outcome for an entitlement, such as `everything: granted`
+                cases.yaml:14:5: `expect` is empty; write an outcome for an entitlement, such as `everything: granted`
                 """)
     }
 
-    @Test func `cases may bring their own policy`() throws {
+    @Test func `a file of policy cases may contain its own policy`() throws {
         let cases = try PolicyCases.read(
             Array(
                 """

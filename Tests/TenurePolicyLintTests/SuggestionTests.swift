@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenurePolicyLint
 
-/// Every suggestion was tried before it is shown.
+/// The linter shows a suggestion only after it has applied and checked its edits.
 @Suite struct SuggestionTests {
     /// What identifies a finding before and after an edit.
     private struct Key: Hashable {
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: LintRule.all.map(\.code), [LintFiles.Kind.triggers, .nearMiss])
-    func `with a suggestion's edits its finding is gone and no new or graver one comes`(
+    func `a suggestion's edits remove its finding, and cause no new or more severe one`(
         _ code: String, _ kind: LintFiles.Kind
     ) throws {
         let files = LintFiles(of: code, kind)
@@ -40,9 +40,9 @@ import Testing
         }
     }
 
-    /// What says "write `…`" was tried, and what was tried says what it writes.
+    /// A fix names what to write if, and only if, its edits were tried.
     @Test(arguments: LintRule.all.map(\.code), [LintFiles.Kind.triggers, .nearMiss])
-    func `only a suggestion that was tried says what to write`(_ code: String, _ kind: LintFiles.Kind) throws {
+    func `a suggestion is shown only if its edits were tried`(_ code: String, _ kind: LintFiles.Kind) throws {
         for finding in try LintFiles(of: code, kind).findings {
             guard let fix = finding.fix else { continue }
             if finding.edits.isEmpty {
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `most rules that can know what to write suggest it`() throws {
+    @Test func `most rules with a definite fix suggest it`() throws {
         let suggesting = try LintRule.all.filter { rule in
             try LintFiles(of: rule.code, .triggers).findings.contains { $0.code == rule.code && !$0.edits.isEmpty }
         }.map(\.code)
@@ -71,7 +71,7 @@ import Testing
 
     private func draft(_ text: String) -> PolicyDraft { PolicyFile.draft(Array(text.utf8), named: "policy.yaml") }
 
-    /// Two days before the change the window would reach into the one of the promotion.
+    /// A changeover window from two days before the change would overlap with the window of the promotion.
     @Test func `a suggestion that causes another finding isn't shown`() throws {
         let findings = Linter.findings(
             in: draft(
@@ -98,7 +98,7 @@ import Testing
         #expect(wide.fix == "make it as long as price and build can have disagreed")
     }
 
-    @Test func `a suggestion that leaves its finding, or makes another one graver, isn't shown`() throws {
+    @Test func `a suggestion that doesn't remove its finding, or makes another more severe, isn't shown`() throws {
         func allow(_ length: String) -> PolicyEdit {
             .write(.mapping([.init("allow", .plain(length))]), at: ["whileUndetermined"])
         }
@@ -120,7 +120,7 @@ import Testing
         #expect(try !isShown(.suggestion("write both", allow("72h"), builds("increasing"))))
     }
 
-    @Test func `a suggestion writes into the file and leaves the rest as it is`() throws {
+    @Test func `a suggestion changes only its place in the file`() throws {
         let text = """
             app: { bundleID: com.example.calculator, appleID: 828838134 }
             eras:

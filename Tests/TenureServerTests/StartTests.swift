@@ -202,7 +202,7 @@ import Testing
                 ("large.csv", "it has more than 16777216 bytes"),
             ] {
                 let error = #expect(throws: ServiceError.self, "\(list)") { try read(naming: list) }
-                #expect(error?.description.contains("`\(list)` cannot be read (\(reason))") == true, "\(error)")
+                #expect(error?.description.contains("`\(list)` can't be read (\(reason))") == true, "\(error)")
             }
             let error = #expect(throws: ServiceError.self) { try ServiceConfiguration.readPolicy(at: folder) }
             #expect(error?.description.contains("is a directory") == true)

@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// Takes what StoreKit returns into the state of the device. Belongs to the engine's actor.
+/// Adds what StoreKit returns to the state of the device. Only the engine's actor uses it.
 final class AppStoreReader {
     private let setup: Setup
     private let device: DeviceState
@@ -24,20 +24,20 @@ final class AppStoreReader {
             take(app)
             device.snapshot.note(.appTransaction, .done)
         case .success(.unverified(let reason)):
-            device.snapshot.note(.appTransaction, .failed("StoreKit could not verify it: \(reason)"))
+            device.snapshot.note(.appTransaction, .failed("StoreKit couldn't verify it: \(reason)"))
         case .failure(let error): device.snapshot.note(.appTransaction, .failed("\(error)"))
         }
     }
 
     func isOfAnotherAccount(_ result: Result<StoreResult<StoreAppTransaction>, any Error>?) -> Bool {
         guard case .success(.verified(let app))? = result else { return false }
-        return device.memory.account.isAnother(than: app)
+        return device.stored.account.isAnother(than: app)
     }
 
-    /// Takes an app transaction unless the purchases belong to another account.
+    /// Adds an app transaction, unless the purchases belong to another account.
     ///
-    /// After a change of account, StoreKit returns the previous account's app transaction until it is refreshed on a
-    /// tap. The purchases belong to the present account at once.
+    /// After the customer signs in to another account, StoreKit immediately lists the purchases of that account. But
+    /// it returns the previous account's app transaction until `restore()` refreshes it.
     func take(
         _ result: Result<StoreResult<StoreAppTransaction>, any Error>?,
         unlessPurchasesAreOf listed: Result<[StoreResult<StoreTransaction>], any Error>?
@@ -52,9 +52,9 @@ final class AppStoreReader {
         let isEmpty = (try? listed?.get())?.isEmpty ?? false
         let hasReturned =
             isEmpty && !device.productIDs.isEmpty
-            && device.memory.account.purchases.contains { $0.type?.staysListed ?? false }
-        guard areOthers ?? (device.memory.account.stale == id && !hasReturned) else { return take(result) }
-        device.memory.account.stale = id
+            && device.stored.account.purchases.contains { $0.type?.staysListed ?? false }
+        guard areOthers ?? (device.stored.account.stale == id && !hasReturned) else { return take(result) }
+        device.stored.account.stale = id
         device.snapshot.appTransaction = nil
         device.snapshot.note(.appTransaction, .failed(Self.whyStale))
     }
@@ -63,13 +63,13 @@ final class AppStoreReader {
         "it belongs to another account than the purchases; Restore Purchases refreshes it"
 
     private func take(_ app: StoreAppTransaction) {
-        if device.memory.account.isAnother(than: app) {
+        if device.stored.account.isAnother(than: app) {
             setup.options.log.info("another account is signed in; the previous account's data is discarded")
             device.discardAccount()
         }
         device.snapshot.appTransaction = app
-        if device.memory.account.add(app) { device.hasNews() }
-        device.learn(signedAt: app.proof.signedDate)
+        if device.stored.account.add(app) { device.noteNewEvidence() }
+        device.updateTime(signedAt: app.proof.signedDate)
     }
 
     nonisolated(nonsending) func take(_ result: Result<[StoreResult<StoreTransaction>], any Error>?) async {
@@ -84,7 +84,7 @@ final class AppStoreReader {
             guard listed.count == results.count else {
                 device.snapshot.transactions = nil
                 return device.snapshot.note(
-                    .purchases, .failed("StoreKit could not verify \(results.count - listed.count) of them"))
+                    .purchases, .failed("StoreKit couldn't verify \(results.count - listed.count) of them"))
             }
             device.snapshot.transactions = counted
             device.snapshot.note(.purchases, .done)
@@ -92,27 +92,27 @@ final class AppStoreReader {
         }
     }
 
-    /// The transactions that count: those of this account and of the app's environment.
+    /// Adds transactions. Returns those of this account and of the app's environment, and ignores the others.
     @discardableResult
     func take(_ transactions: [StoreTransaction]) -> [StoreTransaction] {
-        if let first = transactions.first, transactions.allSatisfy({ device.memory.account.isAnother(than: $0) }) {
+        if let first = transactions.first, transactions.allSatisfy({ device.stored.account.isAnother(than: $0) }) {
             setup.options.log.info("the purchases belong to another account; the previous account's data is discarded")
-            let stale = device.memory.account.key?.appTransactionID
+            let stale = device.stored.account.key?.appTransactionID
             if device.snapshot.appTransaction != nil { device.snapshot.note(.appTransaction, .failed(Self.whyStale)) }
             device.discardAccount()
-            device.memory.account.stale = stale
-            device.memory.account.adopt(first)
+            device.stored.account.stale = stale
+            device.stored.account.adopt(first)
         }
         let environment = self.environment(of: transactions)
         let counted = transactions.filter { transaction in
-            transaction.environment == environment && !device.memory.account.isAnother(than: transaction)
+            transaction.environment == environment && !device.stored.account.isAnother(than: transaction)
         }
         if counted.count < transactions.count {
             setup.options.log.info(
                 "ignored purchases of another account or environment: \(transactions.count - counted.count)")
         }
-        if device.memory.account.add(counted) { device.hasNews() }
-        device.learn(signedAt: counted.compactMap(\.purchase.signedDate).max())
+        if device.stored.account.add(counted) { device.noteNewEvidence() }
+        device.updateTime(signedAt: counted.compactMap(\.purchase.signedDate).max())
         return counted
     }
 
@@ -128,12 +128,12 @@ final class AppStoreReader {
             let renewals = results.compactMap(\.value)
             device.snapshot.renewals = renewals
             device.snapshot.knowsRenewals = renewals.count == results.count
-            if device.memory.account.add(renewals.map(\.renewal)) { device.hasNews() }
-            device.learn(signedAt: renewals.compactMap(\.renewal.signedDate).max())
+            if device.stored.account.add(renewals.map(\.renewal)) { device.noteNewEvidence() }
+            device.updateTime(signedAt: renewals.compactMap(\.renewal.signedDate).max())
             device.snapshot.note(
                 .renewals,
                 device.snapshot.knowsRenewals
-                    ? .done : .failed("StoreKit could not verify \(results.count - renewals.count) of them"))
+                    ? .done : .failed("StoreKit couldn't verify \(results.count - renewals.count) of them"))
         case .failure(let error):
             device.snapshot.knowsRenewals = false
             device.snapshot.note(.renewals, .failed("\(error)"))
@@ -143,16 +143,17 @@ final class AppStoreReader {
 
     /// The environment of this copy of the app.
     private func environment(of transactions: [StoreTransaction]) -> AppStoreEnvironment {
-        if let known = device.memory.account.environment { return known }
+        if let known = device.stored.account.environment { return known }
         let signed = transactions.lazy.map(\.environment).first
-        // A test authority signs for any environment.
+        // A test authority may sign for any environment, so use the environment of the transactions.
         if setup.access.isRehearsal, let signed { return signed }
         return device.facts.distribution.environment(of: signed)
     }
 }
 
 extension Tenure.Distribution {
-    /// The environment of the app's artifacts, as far as it is known without an app transaction.
+    /// Returns the environment of the app's artifacts. Without an app transaction, it follows from how the app was
+    /// installed.
     func environment(of signed: AppStoreEnvironment?) -> AppStoreEnvironment {
         switch self {
         case .appStore, .setapp, .direct: .production
@@ -163,7 +164,7 @@ extension Tenure.Distribution {
 }
 
 extension Purchase.ProductType {
-    /// Whether `Transaction.all` lists it after it was finished.
+    /// Whether `Transaction.all` still lists a transaction of this type after it was finished.
     var staysListed: Bool {
         switch self {
         case .nonConsumable, .nonRenewing, .autoRenewable: true

@@ -1,18 +1,19 @@
 import Foundation
 import TenureCore
 
-/// A snapshot of what is known. Callers read it, and only the engine writes it.
+/// A snapshot of the answers. Callers read it, and only the engine writes it.
 ///
-/// One lock guards a few values: a question with a known answer costs one dictionary lookup and allocates nothing.
+/// One lock guards a few values. So `allows(_:)` with a known answer costs one dictionary lookup, and allocates
+/// nothing.
 final class CustomerState: Sendable {
     /// The engine's results.
     struct Snapshot: Sendable {
         var customer: Tenure.Customer
-        /// The answers for products that unlock content by themselves; see `Evaluation.productAnswers`.
+        /// The answers for products that unlock asset packs directly: see `Evaluation.productAnswers`.
         var productAnswers: [String: Tenure.Answer] = [:]
-        /// The latest instant at which this device has been.
+        /// The latest time that this device has observed. Rights end by it, even if the clock is set back.
         var floor: Date
-        /// How often a new signature has shown that the clock had been wrong.
+        /// How often a newly signed artifact has shown that the clock had been wrong.
         var clockCorrections = 0
         /// Whether a search has ended since the app started.
         var isSearched = false
@@ -20,15 +21,16 @@ final class CustomerState: Sendable {
         var checkedAt: Date?
         /// How often another account was signed in.
         var accountChanges = 0
-        /// Whether an entitlement without an answer is a misspelled name.
+        /// Whether the names of all entitlements are known, so that a name without an answer is misspelled.
         var knowsAllNames = false
         /// The end of the grace period for undetermined decisions. Nil: there is no grace period.
         var graceEnds: Date?
-        /// Entitlements that were denied when everything was last known.
+        /// Entitlements that were denied when all sources were last read completely.
         var denials: Set<String> = []
-        /// Allows every entitlement: while only reporting, or in a copy from outside the App Store.
+        /// Whether every entitlement is allowed: in a client that only listens, or in a copy from outside the App
+        /// Store.
         var allowsEverything = false
-        /// Allows nothing that isn't granted.
+        /// Whether undetermined decisions get no grace period.
         var hasNoGrace = false
     }
 
@@ -38,7 +40,7 @@ final class CustomerState: Sendable {
         case no
         /// A known denial that should be checked again.
         case stale
-        /// The right has ended since the last search. It may have been renewed.
+        /// The right has ended since the App Store was last read. It may have been renewed.
         case ended
         /// The first search is still running, or the stored state wasn't read yet.
         case resolving
@@ -46,14 +48,14 @@ final class CustomerState: Sendable {
 
     fileprivate struct State {
         var snapshot: Snapshot
-        /// When each granted right ends, in seconds since the reference date. Infinity: never.
+        /// When each granted right ends, in seconds since the reference date. It is infinity for a permanent right.
         var ends: [String: Double] = [:]
         var floor: Double
         /// Rights that have ended. They get no grace period, even if the clock is turned back afterward.
-        var over: Set<String> = []
+        var ended: Set<String> = []
         /// The end of each running trial session.
         var sessions: [String: [UUID: Double]] = [:]
-        /// Whether the first search took longer than callers should wait.
+        /// Whether the first search takes so long that callers don't wait for it anymore.
         var isResolvingOver = false
         /// The customer that watchers received last.
         var published: Tenure.Customer?
@@ -81,10 +83,10 @@ final class CustomerState: Sendable {
                 floor: snapshot.floor.timeIntervalSinceReferenceDate))
     }
 
-    /// The latest instant at which a caller asked.
+    /// The latest time of the clock when a caller asked.
     var latest: Date { state.withLock { Date(timeIntervalSinceReferenceDate: $0.floor) } }
 
-    /// The customer at this instant.
+    /// The customer now.
     var customer: Tenure.Customer {
         let now = clock().timeIntervalSinceReferenceDate
         return state.withLock { state in
@@ -102,7 +104,7 @@ final class CustomerState: Sendable {
             let now = state.floor
             if let end = state.ends[entitlement] {
                 if now < end { return .yes }
-                state.over.insert(entitlement)
+                state.ended.insert(entitlement)
                 return state.snapshot.isSearched ? .ended : .resolving
             }
             if state.snapshot.allowsEverything || state.hasSession(of: entitlement) { return .yes }
@@ -115,7 +117,7 @@ final class CustomerState: Sendable {
         }
     }
 
-    /// Returns the answer for a caller that has waited long enough.
+    /// Returns whether the entitlement is allowed, without waiting.
     func allows(_ entitlement: String) -> Bool {
         let clock = clock().timeIntervalSinceReferenceDate
         return state.withLock { state in
@@ -129,7 +131,7 @@ final class CustomerState: Sendable {
         state.withLock { $0.knowsAllNames && $0.snapshot.customer.answers[entitlement] == nil }
     }
 
-    /// The next instant at which time alone ends a right. Nil: none ends.
+    /// When the next right ends. Nil if all rights are permanent.
     var nextEnd: Date? {
         let clock = clock().timeIntervalSinceReferenceDate
         return state.withLock { state in
@@ -144,25 +146,28 @@ final class CustomerState: Sendable {
         let ends = snapshot.ends
         state.withLock { state in
             let floor = snapshot.floor.timeIntervalSinceReferenceDate
-            // Only a new signature turns time back. A caller may have seen a later clock meanwhile.
+            // Set the time back only if a newly signed artifact has shown that the clock was wrong. Otherwise keep the
+            // later time: a caller may have observed a later clock meanwhile.
             let isClockCorrected = snapshot.clockCorrections > state.snapshot.clockCorrections
             state.floor = isClockCorrected ? floor : max(state.floor, floor)
-            if snapshot.accountChanges != state.snapshot.accountChanges { state.over = [] }
-            for name in state.over where isClockCorrected || (ends[name] ?? 0) > state.floor { state.over.remove(name) }
+            if snapshot.accountChanges != state.snapshot.accountChanges { state.ended = [] }
+            for name in state.ended where isClockCorrected || (ends[name] ?? 0) > state.floor {
+                state.ended.remove(name)
+            }
             state.snapshot = snapshot
             state.ends = ends
         }
         publish()
     }
 
-    /// Ends the wait for the first search, which goes on.
+    /// Lets callers stop waiting for the first search, which continues.
     func endResolving() {
         state.withLock { $0.isResolvingOver = true }
         publish()
     }
 
-    /// Delivers the customer to every watcher if anything has changed, and again at the next instant at which a right,
-    /// a grace period or a session ends.
+    /// Delivers the customer to every watcher if it has changed. Does so again when the next right, grace period or
+    /// session ends.
     private func publish() {
         let now = clock().timeIntervalSinceReferenceDate
         let former = state.withLock { state in update(&state, at: now) }
@@ -170,7 +175,7 @@ final class CustomerState: Sendable {
         watchers.deliver()
     }
 
-    /// Queues the customer for the watchers, and returns a timer that is to be canceled, without the lock.
+    /// Queues the customer for the watchers. Returns the timer that the caller must cancel after releasing the lock.
     private func update(_ state: inout State, at now: Double) -> Task<Void, Never>? {
         guard !state.isClosed else { return nil }
         state.observe(now)
@@ -182,7 +187,7 @@ final class CustomerState: Sendable {
         return scheduleTimer(&state)
     }
 
-    /// Returns the former timer if there is another one now.
+    /// Returns the previous timer if a new one replaces it.
     private func scheduleTimer(_ state: inout State) -> Task<Void, Never>? {
         let next = state.nextChange
         guard next != state.timer?.at else { return nil }
@@ -209,7 +214,7 @@ final class CustomerState: Sendable {
 
     /// Returns the customer now and at every change, until the listener stops.
     func watch() -> AsyncStream<Tenure.Customer> {
-        // Watchers are notified too, if time has changed the customer.
+        // If the customer has changed because time has passed, notify the other watchers, too.
         publish()
         return state.withLock { state in watchers.add(first: state.customer, bufferSize: 1) }
     }
@@ -249,7 +254,7 @@ extension CustomerState.State {
 
     var isResolving: Bool { !isResolvingOver && !snapshot.isSearched }
 
-    /// Whether names without an answer are misspelled.
+    /// Whether the names of all entitlements are known, so that a name without an answer is misspelled.
     var knowsAllNames: Bool { snapshot.knowsAllNames && !snapshot.customer.answers.isEmpty }
 
     func hasSession(of entitlement: String) -> Bool {
@@ -259,7 +264,7 @@ extension CustomerState.State {
 
     /// Whether the grace period covers an entitlement that isn't granted.
     func hasGrace(_ entitlement: String) -> Bool {
-        guard !snapshot.hasNoGrace, !over.contains(entitlement), !snapshot.denials.contains(entitlement) else {
+        guard !snapshot.hasNoGrace, !ended.contains(entitlement), !snapshot.denials.contains(entitlement) else {
             return false
         }
         if let end = ends[entitlement], end <= floor { return false }
@@ -286,12 +291,12 @@ extension CustomerState.State {
         access.isAllowedByDefault =
             snapshot.allowsEverything
             || !snapshot.hasNoGrace && isGraceRunning && !knowsAllNames
-        let names = Set(snapshot.customer.answers.keys).union(sessions.keys).union(over).union(snapshot.denials)
+        let names = Set(snapshot.customer.answers.keys).union(sessions.keys).union(ended).union(snapshot.denials)
         access.exceptions = names.filter { allows($0) != access.isAllowedByDefault }
         return snapshot.customer.with(access: access, isResolving: isResolving)
     }
 
-    /// The next instant at which time alone changes an answer.
+    /// When an answer changes next because time passes.
     var nextChange: Double? {
         var instants = ends.values.filter { $0.isFinite }
         instants += sessions.values.flatMap(\.values)

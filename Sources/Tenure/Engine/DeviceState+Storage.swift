@@ -4,20 +4,21 @@ import TenureCore
 extension DeviceState {
     /// Reads the state again: other processes may have written it, or it was unreadable before.
     func rereadState() {
-        let before = memory
+        let before = stored
         let wasUnreadable = state.isUnreadable
         let result = state.reload(at: setup.clock())
-        // Logged once, not with each search.
+        // Log this once, and not each time the state is read.
         if wasUnreadable != state.isUnreadable { snapshot.note(result, log: setup.options.log) }
         if let failure = state.moveFailure {
-            setup.options.log.error("the state could not be moved to the access group yet: \(failure)")
+            setup.options.log.error("the state couldn't be moved to the access group yet: \(failure)")
         }
         adopt(changesSince: before)
     }
 
-    /// Changes the state while no other process can. Changes by other processes count even if `change` throws.
+    /// Changes and writes the state with a lock that keeps out other processes. Changes that other processes have
+    /// written are applied even if `change` throws.
     func updateState<Result>(_ change: (inout StoredState) throws -> Result) throws -> Result {
-        let before = memory
+        let before = stored
         defer { adopt(changesSince: before) }
         return try state.update(at: setup.clock(), change)
     }
@@ -25,78 +26,79 @@ extension DeviceState {
     /// Writes the state. Returns false if it couldn't be written.
     @discardableResult
     func save() -> Bool {
-        let before = memory
+        let before = stored
         defer { adopt(changesSince: before) }
         do {
             try state.save(at: setup.clock())
             return true
         } catch {
-            setup.options.log.error("the local state cannot be written: \(error)")
+            setup.options.log.error("the local state can't be written: \(error)")
             snapshot.note(.localState, .failed("\(error)"))
             return false
         }
     }
 
-    /// Updates this process after another process's writes.
+    /// Updates this object after the stored state was merged with another process's changes.
     private func adopt(changesSince before: StoredState) {
-        let account = memory.account
+        let account = stored.account
         if before.account.isAnother(than: account) {
             setup.options.log.info("another process found another account; the previous one's data is discarded")
-            forgetReadings()
+            discardReadings()
         }
         var isDistrusted = false
-        if account.entitlementToken != before.account.entitlementToken || memory.revocations != before.revocations {
+        if account.entitlementToken != before.account.entitlementToken || stored.revocations != before.revocations {
             isDistrusted = !readStoredToken(at: setup.clock())
         }
-        if memory.time.floor < before.time.floor {
-            // Newly signed evidence showed another process that the clock had been wrong.
+        if stored.time.floor < before.time.floor {
+            // Another process received a newly signed artifact that showed that the clock had been wrong.
             facts.clockCorrections += 1
             post()
-        } else if memory.account != before.account || memory.trials != before.trials {
+        } else if stored.account != before.account || stored.trials != before.trials {
             post()
         }
-        // Another process stored a response that its key doesn't prove anymore. It must not stay there.
+        // The response that another process stored is signed with a revoked key, so it was discarded. Write that.
         if isDistrusted { save() }
     }
 
     // MARK: The entitlement token
 
-    /// Reads the claims of the stored entitlement token, if it still proves anything here.
+    /// Reads the claims of the stored entitlement token, if the token is valid.
     ///
-    /// If its key is revoked, everything in the response that brought it may come from an attacker, so all of that
-    /// response is discarded. Returns false in that case.
+    /// If the token's key was revoked, an attacker may have made the whole response that contained the token. So the
+    /// whole response is discarded, and this returns false.
     @discardableResult
     func readStoredToken(at clock: Date) -> Bool {
         facts.claims = nil
-        guard setup.service != nil, let text = memory.account.entitlementToken else { return true }
+        guard setup.service != nil, let text = stored.account.entitlementToken else { return true }
         let token = EntitlementTokenReader.Token(
-            text: text, statements: memory.account.keyStatements, revocations: memory.revocations)
+            text: text, statements: stored.account.keyStatements, revocations: stored.revocations)
         do throws(EntitlementTokenReader.Refusal) {
             facts.claims = try tokenReader.read(
-                stored: token, for: holder(deviceID ?? memory.device), at: memory.time.now(clock))
+                stored: token, for: holder(deviceID ?? stored.device), at: stored.time.now(clock))
         } catch {
             setup.options.log.error("the stored entitlement token is rejected: it \(error.rawValue)")
             guard error == .revoked else { return true }
-            memory.account.distrustService()
+            stored.account.discardDistrustedAnswers()
             facts.fresh = nil
             return false
         }
         return true
     }
 
-    /// The device and customer that a token must be for, as far as this device knows.
+    /// Returns the device and the customer that a token must name.
     func holder(_ device: String?) -> EntitlementTokenReader.Holder {
         EntitlementTokenReader.Holder(
-            device: device, bundleID: setup.access.bundleID ?? memory.account.bundleID, host: setup.host,
-            appTransactionID: memory.account.key?.appTransactionID, environment: memory.account.environment)
+            device: device, bundleID: setup.access.bundleID ?? stored.account.bundleID, host: setup.host,
+            appTransactionID: stored.account.key?.appTransactionID, environment: stored.account.environment)
     }
 
-    /// Reads the offline root's list of revoked keys. The root signed it, so it counts from any sender.
-    func learnRevocations(_ text: String?) {
+    /// Adds the keys in a signed list of the offline root to the stored revocations. The list is valid from any sender,
+    /// because the root signed it.
+    func addRevocations(_ text: String?) {
         guard let news = text.flatMap({ tokenReader.keys.revocations(in: $0) }) else { return }
-        let known = memory.revocations.map { $0.root == news.root ? $0.merging(news) : news } ?? news
-        guard known != memory.revocations else { return }
-        memory.revocations = known
+        let known = stored.revocations.map { $0.root == news.root ? $0.merging(news) : news } ?? news
+        guard known != stored.revocations else { return }
+        stored.revocations = known
         readStoredToken(at: setup.clock())
     }
 }
@@ -111,7 +113,7 @@ extension AppStoreSnapshot {
             log.error("the stored state is ignored and replaced: \(reason)")
             note(.localState, .failed(reason))
         case .unreadable(let reason):
-            log.error("the stored state cannot be read now: \(reason)")
+            log.error("the stored state can't be read now: \(reason)")
             note(.localState, .failed(reason))
         }
     }

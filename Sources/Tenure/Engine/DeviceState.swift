@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// What the client knows about the customer on this device: the stored state, and what was read since the app started.
+/// Everything that the client knows on this device: the stored state, and what it has read since the app started.
 ///
 /// It isn't Sendable. The engine's actor owns it, and shares it with the types that read the App Store and ask the
 /// service.
@@ -10,11 +10,11 @@ final class DeviceState {
     let customerState: CustomerState
     // `load()` replaces these three.
     private(set) var tokenReader: EntitlementTokenReader
-    /// The device's ID, hashed. Nil if the store doesn't name it.
+    /// The hash of the device verification ID. Nil if StoreKit doesn't provide the ID.
     private(set) var deviceID: String?
     /// The stored state, in step with what other processes write.
     var state: WorkingState
-    var memory: StoredState {
+    var stored: StoredState {
         get { state.current }
         set { state.current = newValue }
     }
@@ -22,11 +22,11 @@ final class DeviceState {
     var facts: Facts
     /// The access token of the service's last response.
     var token: AccessToken?
-    /// The latest instant that was known when the present search began.
+    /// The latest time that this device had observed when the current search began.
     var searchFloor = Date.distantPast
-    /// Grows with all new evidence.
-    private(set) var newsCount = 0
-    /// Notified of everything that may change a right.
+    /// The number of times that new evidence was added.
+    private(set) var evidenceChanges = 0
+    /// The stream of `Engine.changes()`, which is notified of everything that may change a right.
     var changed: AsyncStream<Void>.Continuation?
     private var isLoaded = false
 
@@ -72,7 +72,7 @@ final class DeviceState {
     }
 
     func evaluation() -> Evaluation {
-        Evaluation(setup: setup, facts: facts, memory: memory, snapshot: snapshot, clock: setup.clock())
+        Evaluation(setup: setup, facts: facts, stored: stored, snapshot: snapshot, clock: setup.clock())
     }
 
     func post() {
@@ -80,43 +80,45 @@ final class DeviceState {
         changed?.yield()
     }
 
-    /// The app's products, as far as they are known.
+    /// The IDs of the app's products: from the policy, or else from the service's catalog.
     var productIDs: [String] {
         let known = facts.policy?.entitlements.flatMap { $0.products.map(\.id) } ?? []
-        return known.isEmpty ? memory.catalog?.catalog?.ids ?? [] : Array(Set(known)).sorted()
+        return known.isEmpty ? stored.catalog?.catalog?.ids ?? [] : Array(Set(known)).sorted()
     }
 
-    /// Whether `AppTransaction.shared` may be asked for. A development build has none, and asking may show a sign-in.
-    /// With a persona that is wanted: a persona counts beside signed evidence only.
-    var asksForAppTransaction: Bool {
+    /// Whether the client may read `AppTransaction.shared`.
+    ///
+    /// A development build has no app transaction, and reading it may show a sign-in. A development build with a
+    /// persona reads it anyway, because a persona is used only together with a signed app transaction.
+    var mayReadAppTransaction: Bool {
         facts.distribution.hasAppTransaction
             || facts.distribution == .development && facts.persona != nil && setup.host.mayPrompt
     }
 
-    /// Stores what was denied and what was granted. A denial remains until there is new evidence. A grant remains if
-    /// the next release can't read its policy.
+    /// Stores which entitlements were denied and which were granted. A denial is kept until there is new evidence. The
+    /// grants are used if a later release of the app can't read its policy.
     func noteOutcomes() {
         let evaluation = evaluation()
         for (name, answer) in evaluation.answers.merging(evaluation.productAnswers, uniquingKeysWith: { $1 }) {
             switch answer.outcome {
-            case .denied: memory.account.denials.insert(name)
-            case .granted: memory.account.denials.remove(name)
+            case .denied: stored.account.denials.insert(name)
+            case .granted: stored.account.denials.remove(name)
             case .undetermined: break
             }
         }
         guard setup.service == nil, facts.policyError == nil, facts.persona == nil else { return }
-        memory.account.granted = evaluation.answers.filter { $0.value.outcome == .granted }
+        stored.account.granted = evaluation.answers.filter { $0.value.outcome == .granted }
     }
 
-    /// A grant ends an earlier denial at once.
+    /// Removes the stored denials of entitlements that are granted now.
     func noteGrants() {
         let evaluation = evaluation()
         for answers in [evaluation.answers, evaluation.productAnswers] {
-            for (name, answer) in answers where answer.outcome == .granted { memory.account.denials.remove(name) }
+            for (name, answer) in answers where answer.outcome == .granted { stored.account.denials.remove(name) }
         }
     }
 
-    /// The signed app transaction contradicts the policy.
+    /// Stops using the policy, because the signed app transaction is for an app with another bundle ID.
     func reject(policyOf bundleID: String, for appBundleID: String) {
         let error = Tenure.Error.policy(.otherApp(bundleID: bundleID, appBundleID: appBundleID))
         setup.options.log.error("\(error)")
@@ -127,43 +129,46 @@ final class DeviceState {
 
     // MARK: Time
 
-    func look() {
-        // A caller may have looked at the clock meanwhile.
+    /// Records the time of the clock, or a later one that a caller of `CustomerState` has observed.
+    func observeClock() {
         let latest = customerState.latest
-        if latest > memory.time.floor { memory.time.look(at: latest) }
-        memory.time.look(at: setup.clock())
+        if latest > stored.time.floor { stored.time.observe(clock: latest) }
+        stored.time.observe(clock: setup.clock())
     }
 
-    func learn(signedAt date: Date?) {
+    /// Corrects the known time after an artifact was signed at this date.
+    func updateTime(signedAt date: Date?) {
         guard let date else { return }
-        learn { $0.learn(signedAt: date, clock: $1) }
+        updateTime { $0.update(signedAt: date, clock: $1) }
     }
 
-    func learn(_ lesson: (inout DeviceTime, _ clock: Date) -> Void) {
-        let floor = memory.time.floor
-        // A result that was requested before a later clock was observed can't correct that clock.
+    func updateTime(_ change: (inout DeviceTime, _ clock: Date) -> Void) {
+        let floor = stored.time.floor
+        // If a caller has observed a later time since this search began, use that: the result of the search may be
+        // older than this observation, so it can't correct it.
         let latest = customerState.latest
-        lesson(&memory.time, latest > searchFloor ? max(latest, setup.clock()) : setup.clock())
-        if memory.time.floor < floor { facts.clockCorrections += 1 }
+        change(&stored.time, latest > searchFloor ? max(latest, setup.clock()) : setup.clock())
+        if stored.time.floor < floor { facts.clockCorrections += 1 }
     }
 
     // MARK: Evidence
 
-    /// Marks that there is new evidence, which the service's last response doesn't cover.
-    func hasNews() {
-        newsCount += 1
-        memory.account.askedAt = nil
-        memory.account.denials = []
+    /// Records that there is new evidence, so that the service's last response and stored denials don't cover
+    /// everything.
+    func noteNewEvidence() {
+        evidenceChanges += 1
+        stored.account.answeredAt = nil
+        stored.account.denials = []
     }
 
     func discardAccount() {
-        memory.discardAccount()
-        forgetReadings()
+        stored.discardAccount()
+        discardReadings()
         facts.claims = nil
     }
 
-    /// Forgets what was read and what the service said about an account that isn't the present one anymore.
-    func forgetReadings() {
+    /// Discards everything that this process has read about the previous account, and the service's response about it.
+    func discardReadings() {
         facts.accountChanges += 1
         snapshot.appTransaction = nil
         snapshot.transactions = nil

@@ -9,17 +9,16 @@ extension Engine {
         for await result in setup.access.updates() {
             switch result {
             case .unverified(let reason):
-                setup.options.log.error("StoreKit could not verify a new transaction: \(reason)")
+                setup.options.log.error("StoreKit couldn't verify a new transaction: \(reason)")
             case .verified(let transaction):
                 record(transaction)
-                // The service gets it with all the others: only their whole list can be called complete. The next
-                // transaction doesn't wait for that.
+                // Don't wait for the service here. The search sends it the complete list of transactions.
                 _ = searchForNews()
             }
         }
     }
 
-    /// Throws if this process can't sell.
+    /// Throws if this process can't make purchases.
     func preparePurchase() throws(Tenure.Error) {
         load()
         do throws(HostLimit) {
@@ -36,16 +35,17 @@ extension Engine {
     func process(_ transaction: StoreTransaction) async {
         load()
         record(transaction)
-        if !device.memory.account.purchases.contains(where: { $0.transactionID == transaction.purchase.transactionID })
+        if !device.stored.account.purchases.contains(where: { $0.transactionID == transaction.purchase.transactionID })
         {
             setup.options.log.error("a purchase belongs to another account or environment than the app")
         }
-        // The device has decided already. StoreKit and the service may take their time.
+        // `record` has already published the device's decision. Wait for the rest at most `purchaseTimeout` seconds:
+        // finishing the transaction or, with a service, a new search. The task continues after the timeout.
         let rest = setup.service == nil ? Task { await finisher.finishRecorded() } : searchForNews()
         _ = await value(of: rest, within: setup.purchaseTimeout)
     }
 
-    /// Starts a search that covers what was recorded until now. Several callers share it.
+    /// Starts a search that covers all transactions recorded so far. Several callers share it.
     private func searchForNews() -> Task<Void, Never> {
         isSearchWanted = true
         if let pendingSearch { return pendingSearch }
@@ -61,7 +61,7 @@ extension Engine {
     }
 
     private func record(_ transaction: StoreTransaction) {
-        device.look()
+        device.observeClock()
         appStore.take([transaction])
         device.noteGrants()
         device.save()
@@ -71,21 +71,21 @@ extension Engine {
     func contentArrived(ofPurchase original: String, transaction id: String) async {
         load()
         finisher.delivered.insert(original)
-        device.memory.account.delivered.insert(id)
+        device.stored.account.delivered.insert(id)
         await finishDelivered()
     }
 
-    /// The product's transactions that exist now: the next one isn't delivered yet.
+    /// Marks the product's existing transactions as delivered. A transaction that comes later isn't.
     func contentArrived(forProduct product: String) async {
         load()
         await searchIsOver()
         let unfinished = (try? await setup.attempt(true) { try await $0.unfinished() }?.get()) ?? []
-        let known = (device.memory.account.purchases + unfinished.map(\.purchase)).filter {
+        let known = (device.stored.account.purchases + unfinished.map(\.purchase)).filter {
             $0.productID == product && $0.type?.staysListed ?? false
         }
         finisher.delivered.formUnion(known.map(\.originalTransactionID))
-        // Also for the next start, if the service can't confirm them now.
-        device.memory.account.delivered.formUnion(known.map(\.transactionID))
+        // Store them, too. If the service can't confirm them now, they are finished after the next start.
+        device.stored.account.delivered.formUnion(known.map(\.transactionID))
         await finishDelivered()
     }
 

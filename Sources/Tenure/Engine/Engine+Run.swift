@@ -2,16 +2,16 @@ import Foundation
 import TenureCore
 
 extension Engine {
-    /// Searches, waits, and searches again, until its task is canceled.
+    /// Searches repeatedly, with waits in between, until its task is canceled.
     func run() async {
         load()
         while !Task.isCancelled {
             await search()
-            // Another search that fails meanwhile shortens the wait.
+            // If another search fails during this wait, `backoff` makes the wait shorter.
             while !Task.isCancelled {
                 let wait = wait
                 let sleeping = Task { try await setup.sleep(wait) }
-                sleeper = sleeping
+                sleepTask = sleeping
                 let result = await withTaskCancellationHandler {
                     await sleeping.result
                 } onCancel: {
@@ -19,11 +19,11 @@ extension Engine {
                 }
                 if case .success = result { break }
             }
-            sleeper = nil
+            sleepTask = nil
         }
     }
 
-    /// Lets callers go on without the first search if it takes too long.
+    /// Lets callers stop waiting for the first search after `resolvingTimeout`.
     nonisolated func limitResolving() async {
         guard (try? await Task.sleep(nanoseconds: UInt64(setup.resolvingTimeout * 1e9))) != nil else { return }
         customerState.endResolving()
@@ -46,16 +46,16 @@ extension Engine {
         return answers.isEmpty || answers.values.contains { $0.outcome != .granted }
     }
 
-    /// Whether a purchase wasn't sent to the service yet.
+    /// Whether there is a purchase that the service hasn't answered about yet.
     private var isReportMissing: Bool { setup.service != nil && !service.unsent.isEmpty }
 
-    /// Seconds until another search is worthwhile: after a failure, at the end of a right, or the next day. With a
-    /// service, the next hour while something isn't granted.
+    /// The seconds until the next search: after a failure, when a right ends, or after a day. With a service, after an
+    /// hour if an entitlement isn't granted.
     var wait: Double {
         if backoff.failures > 0 {
             return max(backoff.wait(chance: setup.chance()), service.retryWait ?? 0)
         }
-        let now = device.memory.time.now(setup.clock())
+        let now = device.stored.time.now(setup.clock())
         let answers = device.evaluation().answers.values
         let ends = answers.compactMap { $0.outcome == .granted ? $0.until : nil }
         let next = ends.filter { $0 > now }.min().map { $0.timeIntervalSince(now) + 1 }
@@ -66,7 +66,7 @@ extension Engine {
     }
 
     private static let longestWait: Double = 86_400
-    /// While a right runs out, the instant is stored this often, so that a clock turned back between two starts gains
-    /// no more.
+    /// How often the time is stored while there is a right with an end, in seconds. If the clock is set back between
+    /// two starts, the right is extended by no more than this.
     private static let clockSaveInterval: Double = 900
 }

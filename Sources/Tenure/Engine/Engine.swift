@@ -1,10 +1,10 @@
 import Foundation
 import TenureCore
 
-/// Finds out what the customer has: reads the App Store, decides or asks the service, stores what was proved, and
-/// publishes it.
+/// Determines what the customer may use: reads the App Store, decides or asks the service, stores the result, and
+/// publishes it. This is a *search*.
 ///
-/// One search runs at a time. Callers that ask meanwhile wait for it.
+/// One search runs at a time. Callers that request a search meanwhile wait for it.
 actor Engine {
     let setup: Setup
     let customerState: CustomerState
@@ -13,18 +13,18 @@ actor Engine {
     let service: ServiceSync
     let finisher: PurchaseFinisher
 
-    /// Where a newer policy comes from.
+    /// The source of newer signed policies. Nil if the app's policy isn't updated from a web server.
     let feed: SignedPolicyFeed?
-    var policyAskedAt: Date?
+    var policyRequestedAt: Date?
     var backoff = Backoff()
     /// The wait of `run()` for its next search.
-    var sleeper: Task<Void, any Error>?
-    /// The search for transactions that were recorded meanwhile, and whether it has to start again.
+    var sleepTask: Task<Void, any Error>?
+    /// A search for recently recorded transactions, and whether it must run again because there are newer ones.
     var pendingSearch: Task<Void, Never>?
     var isSearchWanted = false
-    /// The request for the service's products that is under way.
+    /// The current request for the service's products.
     var productsTask: Task<Void, Never>?
-    /// The sign-in that is open.
+    /// The sign-in that the system is showing.
     var restoring: Task<Tenure.RestoreResult.SignIn, Never>?
     private var running: Task<Void, Never>?
 
@@ -44,11 +44,11 @@ actor Engine {
     func load() { device.load() }
 
     /// The stored state as this process knows it.
-    var memory: StoredState { device.memory }
+    var stored: StoredState { device.stored }
 
     // MARK: Searching
 
-    /// Asks all sources that need no prompt, and waits for them.
+    /// Reads all sources that need no sign-in. If a search is running, waits for that one.
     func search() async {
         if let running { return await running.value }
         let search = Task { await readAllSources() }
@@ -56,19 +56,19 @@ actor Engine {
         await search.value
     }
 
-    /// Waits for the search that is running.
+    /// Waits for the running search, if there is one.
     func searchIsOver() async { await running?.value }
 
-    /// Waits for a search that began after this call. The service is asked even if it isn't due.
+    /// Waits for a search that begins after this call and that asks the service in any case.
     func searchAgain() async {
         if setup.service != nil { service.isWanted = true }
         if let running { await running.value }
         await search()
-        // Another one may have begun before this call asked for the service.
+        // This search may have begun before `isWanted` was set, and so without the service. If so, search again.
         if service.isWanted { await search() }
     }
 
-    /// Checks a denial again: at most once in ten seconds.
+    /// Searches again because of a denial, at most once in ten seconds.
     func recheck() async {
         if running == nil, let checkedAt = device.facts.checkedAt,
             abs(setup.clock().timeIntervalSince(checkedAt)) < Self.shortestRecheck
@@ -80,10 +80,10 @@ actor Engine {
 
     private static let shortestRecheck: TimeInterval = 10
 
-    /// Asks all sources that need no prompt again, even those that aren't due.
+    /// Reads all sources that need no sign-in again, also the service and the policy's server if they aren't due.
     func refresh() async {
         load()
-        policyAskedAt = nil
+        policyRequestedAt = nil
         service.areProductsWanted = true
         await searchAgain()
     }
@@ -91,22 +91,23 @@ actor Engine {
     private func readAllSources() async {
         load()
         device.rereadState()
-        device.look()
-        device.searchFloor = device.memory.time.floor
+        device.observeClock()
+        device.searchFloor = device.stored.time.floor
         // The stored policy may be newer than the bundled one.
         if let feed, !device.facts.isSearched { device.facts.policy = await feed.restore() }
-        // If the app brings no policy, the service says which products there are. An empty list of purchases is probed
-        // with them.
+        // If the app has no policy, get the product IDs from the service. They are needed to tell an empty list of
+        // purchases from an App Store that doesn't respond.
         let asksForProductsFirst = device.productIDs.isEmpty
         if asksForProductsFirst { await refreshProducts() }
-        // Concurrently, so that none waits for the timeout of another.
+        // Make these calls concurrently, so that their timeouts don't add up.
         async let policyNews: Void = refreshPolicy()
         async let productNews: Void = asksForProductsFirst ? () : refreshProducts()
         let products = device.productIDs
-        let (asksForApp, hasPurchases) = (device.asksForAppTransaction, device.facts.distribution.hasPurchases)
-        async let app = setup.attempt(asksForApp) { try await $0.appTransaction() }
+        let (mayReadApp, hasPurchases) = (device.mayReadAppTransaction, device.facts.distribution.hasPurchases)
+        async let app = setup.attempt(mayReadApp) { try await $0.appTransaction() }
         async let listed = setup.attempt(hasPurchases) { try await $0.transactions(productIDs: products) }
-        // The app transaction of another account than before may be one that StoreKit hasn't replaced yet.
+        // If the app transaction is another account's, compare it with the purchases: it may be an old one that
+        // StoreKit hasn't replaced yet.
         let answer = await app
         if !appStore.isOfAnotherAccount(answer) {
             appStore.take(answer)
@@ -122,15 +123,15 @@ actor Engine {
         device.facts.isSearched = true
         device.facts.checkedAt = setup.clock()
         device.noteOutcomes()
-        device.memory.joinTrials()
+        device.stored.copyTrialsToBestName()
         device.save()
         if device.snapshot.failed {
             backoff.fail()
-            sleeper?.cancel()
+            sleepTask?.cancel()
         } else {
             backoff.succeed()
         }
-        // Callers go on here, and one that asks again wants a new search.
+        // From here on, a caller of `search()` gets a new search.
         running = nil
         device.post()
         await finisher.finishRecorded(isStoreResponding: device.snapshot.transactions != nil)

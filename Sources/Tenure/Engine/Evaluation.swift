@@ -1,18 +1,18 @@
 import Foundation
 import TenureCore
 
-/// The answers that follow from everything that is known at one instant.
+/// Computes the answers from everything that is known at one time.
 ///
-/// Granted is what was proved, now or before. Denied is only what was looked for everywhere since the app started. All
-/// else is undetermined, and the last good answer remains.
+/// An entitlement is granted if evidence proves it now or proved it earlier. It is denied only if all sources were read
+/// since the app started. Otherwise it is undetermined, and the last definite answer is kept.
 struct Evaluation {
     let setup: Setup
     let facts: Facts
-    let memory: StoredState
+    let stored: StoredState
     let snapshot: AppStoreSnapshot
     let clock: Date
 
-    private var account: Account { memory.account }
+    private var account: Account { stored.account }
     private var isOutside: Bool { !facts.distribution.hasPurchases }
 
     var customerSnapshot: CustomerState.Snapshot {
@@ -21,7 +21,7 @@ struct Evaluation {
                 answers: answers, acquisition: account.acquisition, environment: environment,
                 distribution: facts.distribution, steps: snapshot.steps, policyError: facts.policyError,
                 optionsError: setup.optionsError),
-            productAnswers: productAnswers, floor: memory.time.now(clock), clockCorrections: facts.clockCorrections,
+            productAnswers: productAnswers, floor: stored.time.now(clock), clockCorrections: facts.clockCorrections,
             isSearched: facts.isSearched,
             checkedAt: facts.checkedAt,
             accountChanges: facts.accountChanges, knowsAllNames: knowsAllNames, graceEnds: graceEnds,
@@ -30,12 +30,12 @@ struct Evaluation {
             hasNoGrace: isOutside && setup.options.outsideAppStore == .deny)
     }
 
-    /// Whether an entitlement without an answer is a misspelled name.
+    /// Whether the names of all entitlements are known, so that a name without an answer is misspelled.
     private var knowsAllNames: Bool {
         facts.isSearched && facts.policyError == nil && (setup.service == nil || !account.serviceAnswers.isEmpty)
     }
 
-    /// The environment of this copy of the app, as far as it is known.
+    /// The App Store environment of this copy of the app. Nil until it is known.
     var environment: AppStoreEnvironment? { account.environment }
 
     var answers: [String: Tenure.Answer] {
@@ -43,7 +43,7 @@ struct Evaluation {
         return answers(addingTo: provedAnswers)
     }
 
-    /// Evaluates the policy and the service's response.
+    /// The answers from the policy and from the service's response.
     private var provedAnswers: [String: Tenure.Answer] {
         guard !setup.isListening else { return [:] }
         if isOutside {
@@ -68,20 +68,20 @@ struct Evaluation {
 
     // MARK: Decided on the device
 
-    /// The service's rules, applied to what this device has seen.
+    /// The answers of the policy about the evidence on this device.
     private var deviceAnswers: [String: Tenure.Answer] {
         guard let policy = facts.policy else { return facts.policyError == nil ? [:] : storedGrants }
         return Dictionary(answers(under: policy).map { ($0.entitlement, $0) }) { first, _ in first }
     }
 
-    /// A policy's rules, applied to what this device has seen.
+    /// Returns a policy's answers about the evidence on this device.
     func answers(under policy: Policy) -> [Tenure.Answer] {
         let evidence = account.evidence(
             in: assumedEnvironment, purchasesAreComplete: snapshot.knowsPurchases, persona: facts.persona?.evidence)
-        let decisions = decide(evidence, under: policy, at: memory.time.now(clock))
+        let decisions = decide(evidence, under: policy, at: stored.time.now(clock))
         return zip(decisions, policy.entitlements).map { decision, entitlement in
             let answer = Tenure.Answer(decision, in: setup.options.languages)
-            return decision.outcome == .denied && !isWhole(for: entitlement)
+            return decision.outcome == .denied && !isComplete(for: entitlement)
                 ? answer.undetermined(because: .notAnswered, title: title(of: decision.entitlement)) : answer
         }
     }
@@ -90,32 +90,33 @@ struct Evaluation {
 
     /// Rights that an earlier start granted under a policy that can't be read now.
     private var storedGrants: [String: Tenure.Answer] {
-        let now = memory.time.now(clock)
+        let now = stored.time.now(clock)
         return account.granted.filter { $0.value.until.map { now < $0 } ?? true }
             .mapValues { .kept($0.entitlement, title: title(of: $0.entitlement), until: $0.until) }
     }
 
-    /// Whether everything that could grant the entitlement was seen since the app started.
-    private func isWhole(for entitlement: Entitlement) -> Bool {
+    /// Whether all sources that could grant the entitlement were read since the app started.
+    private func isComplete(for entitlement: Entitlement) -> Bool {
         let knowsApp =
             snapshot.appTransaction != nil || entitlement.honors == nil || !facts.distribution.hasAppTransaction
         let knowsPurchases = snapshot.knowsPurchases || entitlement.products.isEmpty
-        // A clock that is behind may have been wrong before as well as now.
-        return knowsApp && knowsPurchases && !memory.time.isTurnedBack(clock)
+        // If the clock is behind the known time, it isn't known which of the two is wrong. So don't deny.
+        return knowsApp && knowsPurchases && !stored.time.isTurnedBack(clock)
     }
 
     // MARK: Decided by the service
 
     /// Returns what verified purchases grant by the bundled policy or by the service's stored catalog.
     ///
-    /// They decide until the service has answered: a service that is down must take nothing from a payer.
+    /// They are used until the service has answered, so that an outage of the service takes nothing from a customer who
+    /// has paid.
     private func grants(by transactions: Set<String>) -> [String: Tenure.Answer] {
         guard !transactions.isEmpty else { return [:] }
         let evidence = account.evidence(in: assumedEnvironment, of: transactions)
         var answers: [String: Tenure.Answer] = [:]
         // The catalog may name a product that is newer than the bundled policy.
-        for policy in [facts.policy, memory.catalog?.catalog?.policy].compactMap(\.self) {
-            for decision in decide(evidence, under: policy, at: memory.time.now(clock))
+        for policy in [facts.policy, stored.catalog?.catalog?.policy].compactMap(\.self) {
+            for decision in decide(evidence, under: policy, at: stored.time.now(clock))
             where decision.outcome == .granted {
                 let answer = Tenure.Answer(decision, in: setup.options.languages)
                 if answer.lastsLonger(than: answers[answer.entitlement]) { answers[answer.entitlement] = answer }
@@ -124,8 +125,8 @@ struct Evaluation {
         return answers
     }
 
-    /// What verified purchases grant, if the service granted it too, but without a signature. The service signs only if
-    /// it gets the app transaction, which isn't always available.
+    /// The grants of verified purchases that the service has confirmed, but without a signature. The service signs only
+    /// if it gets the app transaction, which isn't always available.
     private var grantsByConfirmedPurchases: [String: Tenure.Answer] {
         guard (facts.fresh ?? account.serviceAnswers).values.contains(where: { $0.outcome == .granted }) else {
             return [:]
@@ -143,7 +144,7 @@ struct Evaluation {
         if let fresh = facts.fresh?[name] {
             switch fresh.outcome {
             // A right that has ended in the meantime doesn't count.
-            case .granted where fresh.until.map { $0 <= memory.time.now(clock) } ?? false: break
+            case .granted where fresh.until.map { $0 <= stored.time.now(clock) } ?? false: break
             case .granted:
                 return deviceGrant ?? confirmedPurchase
                     ?? .unanswered(name, title: title(of: name), because: .unsigned, keeping: fresh.reasons)
@@ -154,8 +155,8 @@ struct Evaluation {
             case .undetermined: return fresh
             }
         }
-        // What the device proves by itself, until the service answers. What the service denied stays denied: support
-        // may have taken it.
+        // Until the service answers, use what the device proves. But keep a denial by the service: support may have
+        // revoked the entitlement.
         if !account.denials.contains(name) {
             if let deviceGrant { return deviceGrant }
             if let confirmedPurchase, account.serviceAnswers[name]?.outcome == .granted { return confirmedPurchase }
@@ -164,9 +165,9 @@ struct Evaluation {
             name, title: title(of: name), keeping: account.serviceAnswers[name]?.reasons ?? device?.reasons ?? [])
     }
 
-    /// The rights in the service's entitlement token, which also holds offline.
+    /// Returns the answer of the service's entitlement token, which is also valid offline.
     private func signedAnswer(on name: String) -> Tenure.Answer? {
-        let now = memory.time.now(clock)
+        let now = stored.time.now(clock)
         guard let right = facts.claims?.rights[name], right.until.map({ now < $0 }) ?? true else { return nil }
         if let answer = facts.fresh?[name] ?? account.serviceAnswers[name], answer.outcome == .granted,
             answer.until == right.until
@@ -180,7 +181,7 @@ struct Evaluation {
 
     private var graceEnds: Date? {
         guard let seconds = setup.grace(under: facts.policy, facts.policyError) else { return nil }
-        return memory.time.now(clock).addingTimeInterval(seconds - memory.time.age(clock))
+        return stored.time.now(clock).addingTimeInterval(seconds - stored.time.age(clock))
     }
 
     /// The entitlement's title. Nil if the app's policy has none.
@@ -196,7 +197,7 @@ struct Evaluation {
 }
 
 extension Setup {
-    /// Seconds for which undetermined decisions are allowed. Nil if they aren't.
+    /// Returns for how many seconds undetermined decisions are allowed. Nil if they aren't.
     func grace(under policy: Policy?, _ policyError: Tenure.Error?) -> TimeInterval? {
         let byDefault: Policy.WhileUndetermined = policyError == nil ? .allow(72 * 3600) : .deny
         guard case .allow(let seconds) = options.whileUndetermined ?? policy?.whileUndetermined ?? byDefault else {

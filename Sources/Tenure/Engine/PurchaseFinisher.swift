@@ -1,11 +1,11 @@
 import Foundation
 import TenureCore
 
-/// Finishes transactions. Belongs to the engine's actor.
+/// Finishes transactions as `Options.finishing` says. Only the engine's actor uses it.
 final class PurchaseFinisher {
     private let setup: Setup
     private let device: DeviceState
-    /// Purchases with delivered content, by their original transaction.
+    /// The original transaction IDs of purchases with delivered content.
     var delivered: Set<String> = []
     /// Transactions that are being finished.
     private var finishing: Set<String> = []
@@ -15,32 +15,33 @@ final class PurchaseFinisher {
         self.device = device
     }
 
-    /// Finishes each transaction that is recorded. Until then it must come again at the next start.
+    /// Finishes each transaction that is recorded. The App Store delivers a transaction again at each start until it is
+    /// finished, so one that isn't recorded can't get lost.
     ///
-    /// - Parameter isStoreResponding: whether the store has just listed the purchases. `Transaction.unfinished` is
-    ///   empty also if the store doesn't respond.
+    /// - Parameter isStoreResponding: whether the App Store has just listed the purchases. `Transaction.unfinished` is
+    ///   also empty if the App Store doesn't respond.
     nonisolated(nonsending) func finishRecorded(isStoreResponding: Bool = false) async {
         guard setup.host.mayFinishTransactions, !setup.isListening, setup.options.finishing != .never,
             device.facts.distribution.hasPurchases,
             case (let named, .success(let unfinished)?) = (
-                device.memory.account.delivered, await setup.attempt(true, { try await $0.unfinished() })
+                device.stored.account.delivered, await setup.attempt(true, { try await $0.unfinished() })
             )
         else { return }
         if isStoreResponding || !unfinished.isEmpty {
-            // The app has finished the others itself.
+            // If a delivered transaction isn't listed as unfinished, the app has finished it itself.
             let ids = Set(unfinished.map(\.purchase.transactionID))
-            device.memory.account.delivered.subtract(named.subtracting(ids))
+            device.stored.account.delivered.subtract(named.subtracting(ids))
         }
-        let ours = Set(device.productIDs).union(device.memory.catalog?.catalog?.ids ?? [])
+        let ours = Set(device.productIDs).union(device.stored.catalog?.catalog?.ids ?? [])
         for transaction in unfinished where mayFinish(transaction, ours) && isRecorded(transaction) {
             let id = transaction.purchase.transactionID
             guard finishing.insert(id).inserted else { continue }
             if case .failure(let error)? = await setup.attempt(true, { try await $0.finish(id) }) {
-                setup.options.log.error("a transaction could not be finished: \(error)")
+                setup.options.log.error("a transaction couldn't be finished: \(error)")
                 finishing.remove(id)
-                // A store that hangs would hang for the next one, too.
+                // If the App Store hangs, it would also hang for the next transaction.
                 if error is TimedOut { return }
-            } else if device.memory.account.delivered.remove(id) != nil {
+            } else if device.stored.account.delivered.remove(id) != nil {
                 device.save()
             }
         }
@@ -56,11 +57,11 @@ final class PurchaseFinisher {
         return !stored.unanswered.contains(id) && (!stored.refused.contains(id) || stored.delivered.contains(id))
     }
 
-    /// Whether Tenure may finish the transaction. Other code in the app sells, delivers and finishes other products. A
-    /// consumable that is finished before its delivery is lost permanently.
+    /// Whether Tenure may finish the transaction. It doesn't finish products that other code in the app sells and
+    /// delivers, and it doesn't finish consumables: one that is finished before its delivery is lost permanently.
     private func mayFinish(_ transaction: StoreTransaction, _ ours: Set<String>) -> Bool {
         let purchase = transaction.purchase
-        let isNamed = device.memory.account.delivered.contains(purchase.transactionID)
+        let isNamed = device.stored.account.delivered.contains(purchase.transactionID)
         switch purchase.type {
         case .nonConsumable, .nonRenewing, .autoRenewable: break
         case .consumable, .unknown, nil: return isNamed

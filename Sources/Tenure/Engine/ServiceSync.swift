@@ -2,11 +2,11 @@ import Foundation
 import TenureAPI
 import TenureCore
 
-/// Asks the service about the customer, and takes its response. Belongs to the engine's actor.
+/// Sends the customer's artifacts to the service, and applies the response. Only the engine's actor uses it.
 final class ServiceSync {
     private let setup: Setup
     private let device: DeviceState
-    /// Until when the service asked not to be called. Nil: it is ready.
+    /// The time until which the service asked not to be called. Nil if it didn't.
     private var retryAt: Date?
     /// Whether the service must be asked even if it isn't due.
     var isWanted = false
@@ -21,27 +21,30 @@ final class ServiceSync {
     private static let hour: TimeInterval = 3600
     private static let day: TimeInterval = 86_400
 
-    /// Seconds until the service may be asked again without need. Nil: it may be asked now.
+    /// The seconds until the service may be asked again. Nil if it may be asked now. A purchase or `restore()` asks in
+    /// any case.
     var retryWait: Double? {
         guard let seconds = retryAt?.timeIntervalSince(setup.clock()) else { return nil }
-        // A longer wait comes from a clock that was set back. A timer may end slightly early.
+        // Ignore a wait that is longer than any server requests: the clock was set back. Also ignore less than a
+        // second: a timer may end slightly early.
         return seconds > 1 && seconds <= Backoff.longest ? seconds : nil
     }
 
-    /// Whenever there is new evidence, once an hour while something isn't granted, otherwise once a day.
+    /// Whether to ask the service: if there is new evidence, after an hour if something isn't granted, otherwise after
+    /// a day.
     private var isServiceDue: Bool {
-        guard let asked = device.memory.account.askedAt else { return true }
+        guard let asked = device.stored.account.answeredAt else { return true }
         let clock = setup.clock()
         let age = clock.timeIntervalSince(asked)
         if age < 0 || age >= Self.day { return true }
         guard !setup.isListening else { return false }
         if !unsent.isEmpty { return true }
-        let now = device.memory.time.now(clock)
-        guard let claims = device.facts.claims, !device.memory.account.serviceAnswers.isEmpty else {
+        let now = device.stored.time.now(clock)
+        guard let claims = device.facts.claims, !device.stored.account.serviceAnswers.isEmpty else {
             return age >= Self.hour
         }
-        // A right that has ended may have been renewed.
-        let answers = device.memory.account.serviceAnswers
+        // If a right has ended since the last response, it may have been renewed.
+        let answers = device.stored.account.serviceAnswers
         let hasEnded = answers.contains { $1.outcome == .granted && $1.until.map { $0 <= now && $0 > asked } ?? false }
         let isAllGranted = answers.keys.allSatisfy { name in
             claims.rights[name].map { $0.until.map { now < $0 } ?? true } ?? false
@@ -49,10 +52,10 @@ final class ServiceSync {
         return hasEnded || !isAllGranted && age >= Self.hour
     }
 
-    /// Transactions about which the service hasn't answered yet, as far as the next request can contain them.
+    /// The transactions that the service hasn't answered about yet and that the next request can contain.
     var unsent: Set<String> {
-        guard !device.memory.account.unanswered.isEmpty, let listed = device.snapshot.transactions else { return [] }
-        return device.memory.account.unanswered.intersection(
+        guard !device.stored.account.unanswered.isEmpty, let listed = device.snapshot.transactions else { return [] }
+        return device.stored.account.unanswered.intersection(
             SyncRequest.mostRelevant(listed).lazy.map(\.purchase.transactionID))
     }
 
@@ -60,26 +63,26 @@ final class ServiceSync {
         guard let service = setup.service else { return }
         let isWanted = isWanted
         self.isWanted = false
-        // A purchase or a tap still gets through.
+        // A purchase or `restore()` sets `isWanted`, and asks the service even while it is busy.
         if !isWanted, retryWait != nil {
             return device.snapshot.note(.service, .skipped("the service is busy and asked to be called later"))
         }
         guard isWanted || isServiceDue else {
-            // Its last response is about the same evidence, if this start has read all of it.
+            // The last response is about the same evidence, if all evidence was read since the app started.
             let hasSeenAll =
                 device.snapshot.knowsPurchases
-                && (device.snapshot.appTransaction != nil || !device.asksForAppTransaction)
+                && (device.snapshot.appTransaction != nil || !device.mayReadAppTransaction)
             if device.facts.fresh == nil, hasSeenAll, !setup.isListening {
-                device.facts.fresh = device.memory.account.serviceAnswers
+                device.facts.fresh = device.stored.account.serviceAnswers
             }
             return device.snapshot.note(
                 .service, .skipped("it was asked a short while ago, and there is no new evidence"))
         }
         let changes = device.facts.accountChanges
-        let news = device.newsCount
+        let news = device.evidenceChanges
         guard var request = await SyncRequest(device.snapshot, from: setup.access) else {
             let why = "no app transaction, transaction or receipt could be read, so there is nothing to send"
-            return device.snapshot.note(.service, device.asksForAppTransaction ? .failed(why) : .skipped(why))
+            return device.snapshot.note(.service, device.mayReadAppTransaction ? .failed(why) : .skipped(why))
         }
         request.nonce = UUID().uuidString.lowercased()
         request.persona = personaToken
@@ -88,14 +91,14 @@ final class ServiceSync {
         do throws(ServiceFailure) {
             let response = try await service.sync(request, languages: setup.options.languages)
             retryAt = nil
-            // The response isn't about the present account.
+            // The response is about the previous account, so discard it.
             guard changes == device.facts.accountChanges, request.appTransaction == device.snapshot.appTransaction?.jws
             else {
                 return device.snapshot.note(.service, .failed("another account was signed in meanwhile"))
             }
             take(response, to: request)
-            // Evidence that was added in the meantime isn't covered.
-            if news != device.newsCount { device.memory.account.askedAt = nil }
+            // If evidence was added during the request, the response doesn't cover it. Ask again soon.
+            if news != device.evidenceChanges { device.stored.account.answeredAt = nil }
         } catch {
             if case .refused(_, let seconds) = error {
                 retryAt = seconds.map { setup.clock().addingTimeInterval(min($0, Backoff.longest)) }
@@ -116,11 +119,11 @@ final class ServiceSync {
     private func take(_ response: CustomerResponse, to request: SyncRequest) {
         let clock = setup.clock()
         if !setup.isListening {
-            device.learnRevocations(response.signingKey?.revocations)
+            device.addRevocations(response.signingKey?.revocations)
             do throws(EntitlementTokenReader.Refusal) {
                 try takeToken(of: response, inAnswerTo: request)
             } catch {
-                // The response may be another server's, so it has no effect.
+                // The response may be from another server, so ignore it.
                 setup.options.log.error(
                     "the service's response is ignored: its entitlement token \(error.rawValue)")
                 return device.snapshot.note(.service, .failed("its entitlement token \(error.rawValue)"))
@@ -129,12 +132,12 @@ final class ServiceSync {
                 response.entitlements.map { ($0.key, Tenure.Answer($0.value, named: $0.key)) }
             ) { first, _ in first }
             device.facts.fresh = answers
-            device.memory.account.sentEverything =
+            device.stored.account.sentEverything =
                 request.transactions != nil && device.snapshot.knowsRenewals
                 && (request.appTransaction != nil || !device.facts.distribution.hasAppTransaction)
-            device.memory.account.serviceAnswers = answers
+            device.stored.account.serviceAnswers = answers
         }
-        device.memory.account.askedAt = clock
+        device.stored.account.answeredAt = clock
         if let given = response.accessToken {
             device.token = AccessToken(
                 value: given.value, expiresAt: min(given.expiresAt, clock.addingTimeInterval(3600)))
@@ -151,19 +154,20 @@ final class ServiceSync {
             return
         }
         guard let nonce = request.nonce else { throw .replayed }
-        device.look()
+        device.observeClock()
         let vouchers = response.signingKey
         let token = EntitlementTokenReader.Token(
             text: text, statements: (vouchers?.chain ?? []) + [vouchers?.root].compactMap(\.self),
-            revocations: device.memory.revocations)
+            revocations: device.stored.revocations)
         let claims = try device.tokenReader.read(
             new: token, for: device.holder(device.deviceID), answering: nonce,
-            latest: device.memory.time.now(setup.clock()))
-        // The token was made for this request, so its date is the present, even if a clock was wrong before.
-        device.learn { $0.learn(serviceTime: claims.issuedAt, clock: $1) }
+            latest: device.stored.time.now(setup.clock()))
+        // The token was issued for this request, so its date is the current time. Use it even if a clock was wrong
+        // before.
+        device.updateTime { $0.update(serviceTime: claims.issuedAt, clock: $1) }
         device.facts.claims = claims
-        device.memory.account.entitlementToken = text
-        device.memory.account.keyStatements = KeyRing.kept(of: token.statements)
+        device.stored.account.entitlementToken = text
+        device.stored.account.keyStatements = KeyRing.kept(of: token.statements)
     }
 
     /// Marks the sent transactions as answered. The service has stored all but the rejected ones.
@@ -176,41 +180,42 @@ final class ServiceSync {
         }
         for (place, jws) in sent.enumerated() {
             guard let id = ids[jws] else { continue }
-            device.memory.account.unanswered.remove(id)
+            device.stored.account.unanswered.remove(id)
             if refused.contains("transactions[\(place)]") {
-                device.memory.account.refused.insert(id)
+                device.stored.account.refused.insert(id)
             } else {
-                device.memory.account.refused.remove(id)
+                device.stored.account.refused.remove(id)
             }
         }
         for problem in problems {
-            setup.options.log.error("the service rejected `\(problem.artifact)`: \(problem.code)")
+            setup.options.log.error("the service rejected `\(problem.artifact)`: \(problem.detail) (\(problem.code))")
         }
     }
 
     // MARK: Products
 
-    /// Asks which products there are, unless that was asked less than a day ago.
+    /// Requests the list of products, unless it was requested less than a day ago.
     nonisolated(nonsending) func requestProducts() async {
         guard let service = setup.service else { return }
         let isWanted = areProductsWanted
         areProductsWanted = false
         let clock = setup.clock()
         // If this release can't read the stored list, it fetches the whole list again.
-        let known = device.memory.catalog.flatMap { $0.catalog == nil ? nil : $0 }
-        if !isWanted, let asked = known?.askedAt, abs(clock.timeIntervalSince(asked)) < Self.productsWait { return }
+        let known = device.stored.catalog.flatMap { $0.catalog == nil ? nil : $0 }
+        if !isWanted, let asked = known?.fetchedAt, abs(clock.timeIntervalSince(asked)) < Self.productsWait { return }
         do throws(ServiceFailure) {
             switch try await service.products(unlessTagged: known?.tag) {
-            case .unchanged: device.memory.catalog?.askedAt = clock
+            case .unchanged: device.stored.catalog?.fetchedAt = clock
             case .changed(let text, let tag):
-                device.memory.catalog = CachedCatalog(text: text, tag: tag, askedAt: clock)
+                device.stored.catalog = CachedCatalog(text: text, tag: tag, fetchedAt: clock)
             }
         } catch {
-            setup.options.log.info("the service did not return its products: \(error)")
+            setup.options.log.info("the service didn't return its products: \(error)")
         }
     }
 
-    /// Somewhat less than a day, so that an app that opens once a day asks each time.
+    /// The time between two requests, in seconds. It is slightly less than a day, so that an app that is opened once a
+    /// day makes a request each time.
     private static let productsWait: TimeInterval = 82_800
 }
 

@@ -4,13 +4,13 @@ import TenureCore
 /// The work didn't finish in time.
 struct TimedOut: Error, CustomStringConvertible {
     let seconds: Double
-    var description: String { "no answer within \(seconds) seconds" }
+    var description: String { "no response within \(seconds) seconds" }
 }
 
 /// Runs `work` and waits for it, for at most `seconds`.
 ///
-/// StoreKit calls have been seen to hang and to ignore cancellation, and a task group waits for its children. So the work
-/// runs in its own task. After the timeout the task is canceled. A task that ignores this is abandoned.
+/// Some StoreKit calls hang and ignore cancellation, and a task group would wait for them. So the work runs in its own
+/// task. After the timeout, the task is canceled, and this function returns without waiting for it.
 func withTimeout<Value: Sendable>(
     _ seconds: Double, _ work: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
@@ -23,7 +23,7 @@ func value<Value: Sendable>(of task: Task<Value, Never>, within seconds: Double)
     try? await Race<Value>.run(Task { await task.value }, seconds: seconds, cancelsWork: false)
 }
 
-/// Resumes the caller with whatever comes first.
+/// Resumes the caller with the first result: that of the work, the timeout, or a cancellation.
 private final class Race<Value: Sendable>: Sendable {
     private struct State {
         var continuation: CheckedContinuation<Value, any Error>?
@@ -40,7 +40,7 @@ private final class Race<Value: Sendable>: Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let worker = Task {
-                    // Nothing here has to stop early: a result that comes too late is dropped.
+                    // These tasks need no cancellation: a result after the first one is ignored.
                     race.finish(await work.result)
                 }
                 let timer = Task {

@@ -10,26 +10,26 @@ struct EntitlementTokenClaims: Sendable, Hashable {
     /// The name of the persona; nil for a real customer.
     let persona: String?
     let appTransactionID: String?
-    /// Hashed.
+    /// The hash of the device verification ID.
     let device: String
     let issuedAt: Date
     let expiresAt: Date
-    /// The nonce of the request. Without one, every right ends with the token.
+    /// The nonce of the request that the token answers. Without a nonce, every right ends when the token expires.
     let nonce: String?
     let rights: [String: Right]
 
     /// One granted entitlement.
     struct Right: Sendable, Hashable, Decodable {
-        /// When it ends by itself.
+        /// When the right ends. Nil if it is permanent.
         private(set) var until: Date?
-        /// When to ask the service whether the right is still valid. It is valid until the service answers.
+        /// When to ask the service whether the right is still valid. Until the service answers, it is.
         let refreshAfter: Date?
 
         private enum CodingKeys: String, CodingKey {
             case until, refreshAfter
         }
 
-        /// The same right, with an end no later than this one.
+        /// Returns this right with an end no later than `end`.
         func ending(by end: Date) -> Right {
             var right = self
             right.until = until.map { min($0, end) } ?? end
@@ -53,7 +53,8 @@ extension EntitlementTokenClaims: Decodable {
     init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         guard try fields.decode(String.self, forKey: .iss) == "tenure" else {
-            throw DecodingError.dataCorruptedError(forKey: .iss, in: fields, debugDescription: "another issuer")
+            throw DecodingError.dataCorruptedError(
+                forKey: .iss, in: fields, debugDescription: "the issuer isn't Tenure")
         }
         bundleID = try fields.decode(String.self, forKey: .bundleID)
         environment = try fields.decode(AppStoreEnvironment.self, forKey: .environment)

@@ -8,13 +8,13 @@ import TenureJSON
     import Crypto
 #endif
 
-/// Reads entitlement tokens of the service on the device that holds them, without any network.
+/// Verifies and reads the service's entitlement tokens on the device, without the network.
 struct EntitlementTokenReader: Sendable {
     let keys: KeyRing
-    /// Whether entitlement tokens about artifacts of a test authority count.
+    /// Whether tokens that are based on artifacts of a test authority are accepted.
     let isRehearsal: Bool
 
-    /// The device and customer that a token must be for, as far as they are known.
+    /// The device and the customer that a token must name. A value that isn't known yet is nil, and isn't checked.
     struct Holder {
         /// The hash of the device ID; nil if StoreKit doesn't provide it.
         var device: String?
@@ -25,54 +25,54 @@ struct EntitlementTokenReader: Sendable {
         var environment: AppStoreEnvironment?
     }
 
-    /// Why an entitlement token proves nothing here.
+    /// Why an entitlement token is rejected.
     enum Refusal: String, Error {
-        case notSigned = "is not signed with a pinned key"
+        case notSigned = "isn't signed with a pinned key"
         case revoked = "is signed with a revoked key"
-        case periodOver = "is signed with a key after the end of its signing period"
-        case malformed = "cannot be read"
+        case afterSigningPeriod = "is signed with a key after the end of its signing period"
+        case malformed = "can't be read"
         case anotherApp = "was issued for another app"
         case anotherDevice = "was issued for another device"
         case anotherCustomer = "was issued for another account"
         case anotherEnvironment = "was issued for another App Store environment"
         case test = "is based on artifacts of a test authority"
         case missing = "is missing"
-        case replayed = "does not answer this request"
+        case replayed = "doesn't answer this request"
         case fromTheFuture = "has an issue date in the future"
-        case over = "is for a persona that has expired"
+        case expiredPersona = "is for a persona that has expired"
     }
 
-    /// An entitlement token, and the statements that vouch for the key that signed it.
+    /// An entitlement token with the statements that certify its signing key.
     struct Token {
         let text: String
-        /// Statements about keys, oldest first.
+        /// The statements that certify the token's signing key, oldest first.
         var statements: [String] = []
         /// The keys that the offline root has revoked.
         var revocations: KeyRevocations?
     }
 
-    /// Reads an entitlement token from the local state, which was accepted when it was new. It outlives the signing
-    /// period of its key, but not a revocation.
+    /// Reads a stored entitlement token, which was accepted when it was new. It stays valid after the signing period of
+    /// its key, but not after the key was revoked.
     func read(stored token: Token, for holder: Holder, at now: Date) throws(Refusal) -> EntitlementTokenClaims {
         let (claims, _) = try read(token, for: holder)
         guard claims.issuedAt <= now.addingTimeInterval(86_400) else { throw .fromTheFuture }
-        if claims.persona != nil, claims.expiresAt <= now { throw .over }
+        if claims.persona != nil, claims.expiresAt <= now { throw .expiredPersona }
         return claims
     }
 
-    /// Reads an entitlement token that the service just sent. Its date is the service's, and this device's clock may be
-    /// the wrong one.
+    /// Reads an entitlement token that the service just sent. Its date isn't compared with this device's clock, which
+    /// may be wrong.
     ///
     /// - Parameters:
-    ///   - nonce: of the request that it must answer.
-    ///   - latest: the latest instant that the device knows. With a stolen key, a thief can issue tokens with an
-    ///     earlier date than now, but not before the key's signing period was over.
+    ///   - nonce: the nonce of the request that the token must answer.
+    ///   - latest: the latest time that the device knows. A thief of an old key can backdate a token into the key's
+    ///     signing period. If the device knows that the period is over, the token is rejected.
     func read(
         new token: Token, for holder: Holder, answering nonce: String, latest: Date
     ) throws(Refusal) -> EntitlementTokenClaims {
         let (claims, trust) = try read(token, for: holder)
         guard claims.nonce == nonce else { throw .replayed }
-        if let end = trust.signUntil, max(latest, claims.issuedAt) > end { throw .periodOver }
+        if let end = trust.signUntil, max(latest, claims.issuedAt) > end { throw .afterSigningPeriod }
         return claims
     }
 
@@ -93,7 +93,7 @@ struct EntitlementTokenReader: Sendable {
         if let id = holder.appTransactionID, let theirs = claims.appTransactionID, id != theirs {
             throw .anotherCustomer
         }
-        // Without a sign of a test environment, it is production.
+        // If neither side names a test environment, the environment is Production.
         guard claims.environment == holder.environment ?? .production else { throw .anotherEnvironment }
         guard isRehearsal || (!claims.isTest && (claims.persona == nil || !claims.environment.isProduction)) else {
             throw .test

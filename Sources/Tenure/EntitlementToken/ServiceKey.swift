@@ -12,8 +12,8 @@ extension Tenure {
     /// A public key that the app trusts: the key with which the service signs entitlement tokens, or the offline root,
     /// which signs that key.
     ///
-    /// It is part of the app, put there when it is built. Fetching it from the service would trust any server that
-    /// answers.
+    /// Add it to the app when you build it. An app that fetched it from the service would trust any server that answers
+    /// at the service's address.
     public struct ServiceKey: Sendable, Hashable {
         /// The two coordinates, 32 bytes each.
         let coordinates: Data
@@ -53,7 +53,7 @@ extension Tenure {
                 x.count == 32, y.count == 32
             else { throw .key("it isn't a P-256 key") }
             self.init(coordinates: Data(x + y))
-            guard verifier != nil else { throw .key("its point is not on the curve") }
+            guard verifier != nil else { throw .key("its point isn't on the curve") }
         }
 
         /// The key ID in entitlement tokens: the thumbprint of RFC 7638.

@@ -1,18 +1,18 @@
-/// What kind of process this is, and what that allows.
+/// The kind of process in which the client runs, and what the client may do in it.
 package struct HostProcess: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case app
         /// An extension or a widget.
         case appExtension
         case appClip
-        /// A watch app of an app on the iPhone. A watch app without one is an app.
+        /// A watch app that belongs to an app on the iPhone. An independent watch app is an `app`.
         case watchApp
     }
 
     package let kind: Kind
     /// `CFBundleIdentifier`; nil if there is no bundle, as on Linux.
     package let bundleID: String?
-    /// The bundle ID of the app that this process is part of: its own, if it is the app.
+    /// The bundle ID of the app to which this process belongs. For the app itself, its own bundle ID.
     let containingBundleID: String?
     /// The bundle ID of the app on the iPhone, for a watch app and its extensions.
     let companionBundleID: String?
@@ -26,18 +26,19 @@ package struct HostProcess: Sendable, Hashable {
         self.companionBundleID = companionBundleID
     }
 
-    /// Returns the same process with the bundle ID that the store reports.
+    /// Returns this process with the bundle ID that the App Store reports.
     package func identified(as bundleID: String?) -> HostProcess {
         HostProcess(
             kind, bundleID: bundleID, containingBundleID: kind == .app ? nil : containingBundleID,
             companionBundleID: companionBundleID)
     }
 
-    /// Whether an artifact about the app with this bundle ID counts in this process. Every comparison of bundle IDs
-    /// asks this.
+    /// Whether this process accepts an artifact about the app with this bundle ID. All comparisons of bundle IDs use
+    /// this function.
     ///
-    /// StoreKit names the containing app to its extensions. Their bundle IDs extend its own, which decides if the
-    /// containing app is unknown, as in an App Clip. For an app, a bundle ID that its own extends is another app's.
+    /// StoreKit gives an extension the artifacts of the containing app. If the containing app is unknown, as in an App
+    /// Clip, an artifact is accepted if its bundle ID is a prefix of this process's. An app accepts only its own bundle
+    /// ID.
     func accepts(bundleID other: String) -> Bool {
         guard let bundleID, bundleID != other else { return true }
         if kind == .appExtension || kind == .watchApp {
@@ -47,22 +48,22 @@ package struct HostProcess: Sendable, Hashable {
         return kind != .app && !other.isEmpty && bundleID.hasPrefix(other + ".") && bundleID.count > other.count + 1
     }
 
-    /// Only the app finishes transactions: it delivers what they bought.
+    /// Whether this process may finish transactions. Only the app may, because it delivers the purchased content.
     var mayFinishTransactions: Bool { kind == .app }
 
-    /// Whether this process may show a sign-in. Only the app may: a widget isn't in front of a person.
+    /// Whether this process may show a sign-in. Only the app may, because an extension may run without being visible.
     var mayPrompt: Bool { kind == .app }
 
     var mayBuy: Bool { kind == .app }
 
     var mayShareKeychain: Bool { kind != .appClip }
 
-    /// Throws the reason if this process cannot buy.
+    /// Throws the reason if this process can't buy.
     func checkMayBuy() throws(HostLimit) {
         guard mayBuy else { throw HostLimit(kind: kind, action: .buy) }
     }
 
-    /// Throws the reason if this process cannot restore purchases.
+    /// Throws the reason if this process can't restore purchases.
     func checkMayPrompt() throws(HostLimit) {
         guard mayPrompt else { throw HostLimit(kind: kind, action: .restore) }
     }
@@ -80,7 +81,7 @@ package struct HostLimit: Error, Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { "\(problem); \(kind.advice)" }
 
-    var problem: String { "\(kind.noun) cannot \(action.rawValue)" }
+    var problem: String { "\(kind.noun) can't \(action.rawValue)" }
 }
 
 extension HostProcess.Kind {
@@ -95,9 +96,9 @@ extension HostProcess.Kind {
 
     fileprivate var advice: String {
         switch self {
-        case .app, .appExtension: "open the app for it"
+        case .app, .appExtension: "do this in the app"
         case .appClip: "offer the full app with `SKOverlay`"
-        case .watchApp: "open the app on the iPhone for it"
+        case .watchApp: "do this in the app on the iPhone"
         }
     }
 }

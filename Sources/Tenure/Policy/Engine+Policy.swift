@@ -6,8 +6,8 @@ extension Engine {
     func refreshPolicy() async {
         guard let feed else { return }
         let now = setup.clock()
-        if let asked = policyAskedAt, abs(now.timeIntervalSince(asked)) < Self.policyWait { return }
-        policyAskedAt = now
+        if let asked = policyRequestedAt, abs(now.timeIntervalSince(asked)) < Self.policyWait { return }
+        policyRequestedAt = now
         let result: PolicyRefresh
         do {
             result = try await withTimeout(setup.options.serviceTimeout) { await feed.refresh() }
@@ -17,8 +17,8 @@ extension Engine {
         switch result {
         case .updated(let counter):
             device.facts.policy = await feed.policy
-            // They were denied under another one.
-            device.memory.account.denials = []
+            // These entitlements were denied under the previous policy.
+            device.stored.account.denials = []
             setup.options.log.info("a newer policy is in use, with the counter \(counter)")
             device.snapshot.note(.policy, .done)
             device.post()
@@ -30,10 +30,11 @@ extension Engine {
             setup.options.log.info("\(error)")
             device.snapshot.note(.policy, .failed("\(error)"))
             // The next search asks again.
-            if error.isRetryable { policyAskedAt = nil }
+            if error.isRetryable { policyRequestedAt = nil }
         }
     }
 
-    /// Somewhat less than a day, so that an app that is opened once a day asks each time.
+    /// The time between two requests, in seconds. It is slightly less than a day, so that an app that is opened once a
+    /// day makes a request each time.
     private static let policyWait: TimeInterval = 82_800
 }

@@ -1,19 +1,19 @@
 package import Foundation
 
-/// Asks a web server for a file.
+/// Fetches a policy from a web server.
 package protocol PolicyFetcher: Sendable {
-    /// - Parameter tag: the `ETag` of the file that is known here; nil where none is.
+    /// - Parameter tag: the `ETag` of the known policy. Nil to fetch the policy in any case.
     func fetch(_ url: URL, unlessTagged tag: String?) async throws(PolicyFetchError) -> PolicyAnswer
 }
 
 package enum PolicyAnswer: Sendable, Hashable {
-    /// The server's file, which isn't verified yet, and its `ETag`.
+    /// The server's unverified file and its `ETag`.
     case text(Data, tag: String?)
-    /// The file still has the tag that was sent.
+    /// The server's file still has the `ETag` of the request.
     case unchanged
 }
 
-/// The reason why there is no response.
+/// Why the policy couldn't be fetched.
 package enum PolicyFetchError: Error, Sendable, Hashable {
     /// There is no connection, the host is unknown, or the response isn't complete in time.
     case unreachable(String)
@@ -34,7 +34,7 @@ package enum PolicyFetchError: Error, Sendable, Hashable {
 extension PolicyFetchError: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .unreachable(let detail): "the policy server can't be reached (\(detail)); Tenure tries again later"
+        case .unreachable(let detail): "the policy server didn't respond (\(detail)); Tenure tries again later"
         case .status(let code): "the policy server responded with status \(code); check the URL of the policy"
         case .tooLarge(let limit):
             "the policy server's response is larger than \(limit) bytes, so it isn't a policy; check the URL"

@@ -5,8 +5,8 @@ extension Tenure.PolicySource {
     /// A policy that a web server may replace with a newer one, without a release of the app.
     ///
     /// - Parameters:
-    ///   - url: where `tenure policy sign`'s output is served.
-    ///   - key: what `tenure policy signing-key` prints. Only policies signed with this key are accepted.
+    ///   - url: the address at which your web server serves the output of `tenure policy sign`.
+    ///   - key: the key that `tenure policy signing-key` prints. Only policies signed with this key are accepted.
     ///   - bundled: a resource of the app, signed or compiled, which is used until the app has fetched a newer one.
     public static func signed(
         _ url: URL, key: String, bundled name: String, in bundle: Bundle = .main
@@ -14,7 +14,7 @@ extension Tenure.PolicySource {
         signed(url, keys: [key], bundled: name, in: bundle)
     }
 
-    /// The same with several keys, while one replaces another.
+    /// Creates the same source with several keys, for the time in which one key replaces another.
     public static func signed(
         _ url: URL, keys: [String], bundled name: String, in bundle: Bundle = .main
     ) -> Tenure.PolicySource {
@@ -30,7 +30,7 @@ extension Tenure.PolicySource {
             var pinned: [PinnedKey] = []
             for key in keys {
                 guard let key = PinnedKey(key) else {
-                    throw .policy(.source("`\(key.shortened)` is not a policy signing key"))
+                    throw .policy(.source("`\(key.shortened)` isn't a policy signing key"))
                 }
                 pinned.append(key)
             }

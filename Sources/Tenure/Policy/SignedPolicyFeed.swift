@@ -7,9 +7,9 @@ package actor SignedPolicyFeed {
     private let url: URL
     private let cache: PolicyCache
     private let fetcher: any PolicyFetcher
-    private var hand: CurrentPolicy
+    private var current: CurrentPolicy
 
-    /// The bundled policy, which holds until `restore()` or `refresh()` finds a newer one.
+    /// The bundled policy, which is used until `restore()` or `refresh()` finds a newer one.
     nonisolated let initial: Policy
 
     /// - Throws: if the bundled policy can't be read; see `CurrentPolicy`.
@@ -20,31 +20,31 @@ package actor SignedPolicyFeed {
         self.url = url
         self.cache = cache
         self.fetcher = fetcher
-        hand = try CurrentPolicy(bundled: bundled, keys: keys, kept: nil)
-        initial = hand.policy
+        current = try CurrentPolicy(bundled: bundled, keys: keys, kept: nil)
+        initial = current.policy
     }
 
-    /// Reads what an earlier start stored. Blocks, unlike `init`.
+    /// Reads the policy that an earlier start stored. This reads a file, unlike `init`.
     func restore() -> Policy {
-        if hand.kept == nil, let kept = cache.read() { hand.restore(kept) }
-        return hand.policy
+        if current.kept == nil, let kept = cache.read() { current.restore(kept) }
+        return current.policy
     }
 
-    package var policy: Policy { hand.policy }
-    var counter: Int64? { hand.counter }
+    package var policy: Policy { current.policy }
+    var counter: Int64? { current.counter }
 
-    /// Asks the server once. Afterward `policy` is as before, or newer.
+    /// Fetches the policy from the server once, and uses it if it is newer.
     package func refresh() async -> PolicyRefresh {
         let answer: PolicyAnswer
         do throws(PolicyFetchError) {
-            answer = try await fetcher.fetch(url, unlessTagged: hand.tag)
+            answer = try await fetcher.fetch(url, unlessTagged: current.tag)
         } catch {
             return .failed(error)
         }
         guard case .text(let text, let tag) = answer else { return .unchanged }
-        let before = hand.kept
-        let result = hand.take(text, tag: tag)
-        if let kept = hand.kept, kept != before { cache.write(kept) }
+        let before = current.kept
+        let result = current.take(text, tag: tag)
+        if let kept = current.kept, kept != before { cache.write(kept) }
         return result
     }
 }

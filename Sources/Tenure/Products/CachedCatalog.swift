@@ -7,19 +7,19 @@ package struct CachedCatalog: Sendable, Hashable, Codable {
     package var text: String
     /// The `ETag` of the response.
     package var tag: String?
-    /// When it was fetched, by this device's clock.
-    package var askedAt: Date
+    /// When the list was last fetched or confirmed as unchanged, by this device's clock.
+    package var fetchedAt: Date
 
     /// The maximum size in bytes, because the keychain isn't for large data.
     static let largestText = 256 * 1024
 
-    package init(text: String, tag: String? = nil, askedAt: Date) {
+    package init(text: String, tag: String? = nil, fetchedAt: Date) {
         self.text = text
         self.tag = tag
-        self.askedAt = askedAt
+        self.fetchedAt = fetchedAt
     }
 
-    /// Nil if it can't be read.
+    /// The catalog in `text`. Nil if it can't be read.
     var catalog: Tenure.ProductCatalog? {
         (try? JSONDecoder().decode(ProductsResponse.self, from: Data(text.utf8))).map { Tenure.ProductCatalog($0) }
     }

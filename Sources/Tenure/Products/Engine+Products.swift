@@ -2,17 +2,17 @@ import Foundation
 import TenureCore
 
 extension Engine {
-    /// The products from the service or from the device's policy. Asks the service if neither is known.
+    /// Returns the products from the service or from the device's policy. Asks the service if there are neither.
     func knownCatalog() async -> Tenure.ProductCatalog? {
         load()
-        if device.memory.catalog == nil {
+        if device.stored.catalog == nil {
             await refreshProducts()
             device.save()
         }
-        return device.memory.catalog?.catalog ?? device.facts.policy.map { Tenure.ProductCatalog($0) }
+        return device.stored.catalog?.catalog ?? device.facts.policy.map { Tenure.ProductCatalog($0) }
     }
 
-    /// Asks the service which products there are, once a day. After a failure, the next search asks again.
+    /// Requests the list of products from the service, once a day. After a failure, the next search tries again.
     func refreshProducts() async {
         // Several callers share one request.
         let task =

@@ -3,12 +3,14 @@ import TenureCore
 import TenureJSON
 
 extension Evaluation {
-    /// Adds the rights from lists of versions. They only add: granted answers don't change. An entitlement unknown to
-    /// the policy and to the service is denied by a list only where the app transaction was seen.
+    /// Returns the answers with the rights from `Tenure.register` added. Granted answers don't change.
+    ///
+    /// An entitlement that neither the policy nor the service has is denied if it is registered only for other
+    /// customers, and the app transaction was read.
     func answers(addingTo answers: [String: Tenure.Answer]) -> [String: Tenure.Answer] {
         var answers = answers
-        let now = memory.time.now(clock)
-        let owned = acquisitions(in: memory.account.proofs)
+        let now = stored.time.now(clock)
+        let owned = acquisitions(in: stored.account.proofs)
         for name in facts.lists.entitlements where answers[name]?.outcome != .granted {
             let giving = owned.first { facts.lists.rights(of: $0, in: environment, at: now).contains(name) }
             if let giving {

@@ -9,7 +9,7 @@ extension Tenure {
     public struct VersionRights: Sendable, Hashable {
         private struct Rule: Sendable, Hashable {
             let entitlement: String
-            /// Nil: any.
+            /// The versions. Nil for any version.
             let versions: Set<AppVersion>?
             let purchasedBefore: Date?
             let platform: Platform?
@@ -41,7 +41,7 @@ extension Tenure {
         public mutating func register(
             entitlement: String, versions: [String]? = nil, purchasedBefore: Date? = nil, on platform: Platform? = nil
         ) throws(Tenure.InvalidVersionList) {
-            guard versions != nil || purchasedBefore != nil else { throw .saysNothing(entitlement: entitlement) }
+            guard versions != nil || purchasedBefore != nil else { throw .noCriteria(entitlement: entitlement) }
             var read: Set<AppVersion> = []
             var malformed: [String] = []
             for text in versions ?? [] {
@@ -54,16 +54,16 @@ extension Tenure {
             if !rules.contains(rule) { rules.append(rule) }
         }
 
-        /// Removes everything that was registered for an entitlement. Grants from other sources stay.
+        /// Removes everything that was registered for an entitlement. Grants from other sources don't change.
         public mutating func unregister(entitlement: String) {
             rules.removeAll { $0.entitlement == entitlement }
         }
 
         /// Returns the entitlements that these rights grant for an acquisition.
         ///
-        /// Returns none in the sandbox and in Xcode, which invent the version and the date. Also returns none for a
-        /// refunded app or an expired license. A rule that needs a missing or unreadable
-        /// version or date doesn't match.
+        /// Returns none in the sandbox and in Xcode, where all customers have the same invented version and date. Also
+        /// returns none for a refunded app or an expired license. A rule doesn't match if the version or date that it
+        /// needs is missing or unreadable.
         public func rights(
             of acquisition: Acquisition?, in environment: AppStoreEnvironment?, at now: Date
         ) -> Set<String> {
@@ -88,10 +88,10 @@ extension Tenure {
 extension Tenure {
     /// An error in a list of versions.
     public enum InvalidVersionList: LocalizedError, Sendable, Hashable, CustomStringConvertible {
-        /// These texts aren't versions.
+        /// These texts aren't valid versions.
         case malformed([String])
         /// The list has neither versions nor a date, so it would grant the entitlement to every customer.
-        case saysNothing(entitlement: String)
+        case noCriteria(entitlement: String)
 
         /// The problem and its fix on one line, for a log.
         public var description: String { "\(problem); \(recovery)" }
@@ -101,15 +101,16 @@ extension Tenure {
         private var problem: String {
             switch self {
             case .malformed(let texts):
-                "these are not versions that the App Store reports: \(texts.map { "`\($0)`" }.joined(separator: ", "))"
-            case .saysNothing(let entitlement): "`\(entitlement)` would be granted to every customer"
+                "these aren't versions that the App Store reports: \(texts.map { "`\($0)`" }.joined(separator: ", "))"
+            case .noCriteria(let entitlement):
+                "the list for `\(entitlement)` has neither versions nor a date, so it would apply to every customer"
             }
         }
 
         private var recovery: String {
             switch self {
             case .malformed: "write numbers separated by periods, such as `1.2`"
-            case .saysNothing: "pass `versions`, `purchasedBefore`, or both"
+            case .noCriteria: "pass `versions`, `purchasedBefore`, or both"
             }
         }
     }

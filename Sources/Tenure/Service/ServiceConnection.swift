@@ -12,7 +12,7 @@ package struct ServiceConnection: Sendable {
     /// The maximum size of a response of the service, in bytes.
     private static let largestAnswer = 4 * 1024 * 1024
 
-    /// - Parameter app: the name of the app where the service has several.
+    /// - Parameter app: the name of the app, if the service has several.
     package init(
         url: URL, app: String?, deadline: Double, transport: any Transport = URLSessionTransport.shared
     ) {
@@ -21,16 +21,16 @@ package struct ServiceConnection: Sendable {
         self.transport = transport
     }
 
-    /// The reason why requests can't be sent to this address; otherwise nil.
+    /// Why the address is invalid. Nil if it is valid.
     var addressMistake: String? {
         switch url.scheme?.lowercased() {
         case "https": nil
         case "http" where ["127.0.0.1", "::1", "localhost"].contains(url.host ?? ""): nil
-        default: "`\(url.absoluteString)` is not an `https` address"
+        default: "`\(url.absoluteString)` isn't an `https` address"
         }
     }
 
-    /// - Parameter languages: those of the customer, for the sentences of the response.
+    /// - Parameter languages: the customer's languages, for the sentences of the response.
     func sync(_ request: SyncRequest, languages: [String]) async throws(ServiceFailure) -> CustomerResponse {
         try await post("v1/sync", request, token: nil, languages: languages)
     }
@@ -41,20 +41,20 @@ package struct ServiceConnection: Sendable {
         try await post("v1/trials/\(Self.segment(entitlement))/sessions", TrialRequest(id: id), token: token)
     }
 
-    /// A name as one segment of a path. Only what a segment can't hold is escaped: the service answers 404 to any other
-    /// spelling.
+    /// Returns a name as one segment of a path. It escapes only characters that a segment can't contain: the service
+    /// responds with 404 if others are escaped.
     private static func segment(_ name: String) -> String {
         name.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed.subtracting(["/"])) ?? name
     }
 
     /// The result of a request for the products.
     enum Products: Sendable {
-        /// The products are unchanged since `tag`.
+        /// The products still have the `ETag` of the request.
         case unchanged
         case changed(String, tag: String?)
     }
 
-    /// The products and what they grant: JSON that decodes as `ProductsResponse`.
+    /// Requests the products and the entitlements that they grant: JSON that decodes as `ProductsResponse`.
     func products(unlessTagged tag: String?) async throws(ServiceFailure) -> Products {
         var request = request("v1/products")
         if let tag { request.headers["If-None-Match"] = tag }
@@ -69,7 +69,7 @@ package struct ServiceConnection: Sendable {
         return .changed(text, tag: response.header("ETag"))
     }
 
-    /// The content catalog, and the links of the customer with this access token.
+    /// Requests the content catalog, and the links of the customer with this access token.
     func content(appVersion: AppVersion?, token: String) async throws(ServiceFailure) -> ContentResponse {
         var request = request("v1/content")
         if let appVersion, var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: false) {
@@ -80,7 +80,7 @@ package struct ServiceConnection: Sendable {
         return try read(try await response(to: request))
     }
 
-    /// The URL of a link, which may be relative to the service's.
+    /// Returns the URL of a link, which may be relative to the service's URL.
     func resolve(_ link: String) -> URL? { URL(string: link, relativeTo: url)?.absoluteURL }
 
     private func post<Answer: Decodable & Sendable>(
@@ -92,7 +92,7 @@ package struct ServiceConnection: Sendable {
         do {
             request.post(json: try JSONEncoder().encode(body))
         } catch {
-            throw .noAnswer("the request cannot be written")
+            throw .noAnswer("the request can't be written")
         }
         return try read(try await response(to: request))
     }
@@ -121,19 +121,19 @@ package struct ServiceConnection: Sendable {
     private func read<Answer: Decodable>(_ response: TransportResponse) throws(ServiceFailure) -> Answer {
         guard response.status == 200 else {
             guard let problem = try? JSONDecoder().decode(Problem.self, from: response.body) else {
-                throw .noAnswer("it answers with status \(response.status)")
+                throw .noAnswer("it responded with status \(response.status); check the service's URL")
             }
             throw .refused(problem, retryAfter: response.retryAfter)
         }
         do {
             return try JSONDecoder().decode(Answer.self, from: response.body)
         } catch {
-            throw .noAnswer("its response isn't one of a Tenure service")
+            throw .noAnswer("its response isn't that of a Tenure service; check the service's URL")
         }
     }
 }
 
-/// The reason why the service gave no valid response.
+/// Why the service returned no valid response.
 enum ServiceFailure: Error, CustomStringConvertible {
     case noAnswer(String)
     case refused(Problem, retryAfter: Double?)

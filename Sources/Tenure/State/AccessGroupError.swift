@@ -1,6 +1,6 @@
-/// The reason why an access group can't be used.
+/// Why an access group can't be used.
 package enum AccessGroupError: Error, Sendable, Hashable {
-    /// The app's entitlements do not name the group.
+    /// The app's entitlements don't name the group.
     case missing(String)
     /// The text isn't a valid name of a group.
     case invalidName(String)
@@ -14,8 +14,8 @@ extension AccessGroupError: CustomStringConvertible {
     var problem: String {
         switch self {
         case .missing(let group): "the app has no access group `\(group)`"
-        case .invalidName(let group): "`\(group)` is not the name of an access group"
-        case .appClip: "an App Clip cannot share a keychain"
+        case .invalidName(let group): "`\(group)` isn't the name of an access group"
+        case .appClip: "an App Clip can't share a keychain"
         }
     }
 

@@ -1,12 +1,14 @@
 import Foundation
 import TenureCore
 
-/// The format of an account in the local state. Values of `TenureCore` have no stored format, because only verification
-/// creates evidence. This evidence was verified on this device, and the state is sealed.
+/// The format of an account in the stored state.
+///
+/// The types of `TenureCore` aren't `Codable`, because only verification may create evidence. Here it is safe: this
+/// device verified the evidence before it was stored, and a seal protects the state against changes.
 extension Account: Codable {
     private enum CodingKeys: String, CodingKey {
         case environment, bundleID, appTransactionID, proofs, purchases, renewals, entitlementToken, keyStatements,
-            serviceAnswers, askedAt, denials, stale, persona, sentEverything, unanswered, refused,
+            serviceAnswers, answeredAt, denials, stale, persona, sentEverything, unanswered, refused,
             delivered, granted
     }
 
@@ -24,7 +26,7 @@ extension Account: Codable {
         entitlementToken = try fields.decodeIfPresent(String.self, forKey: .entitlementToken)
         keyStatements = try fields.decodeIfPresent([String].self, forKey: .keyStatements) ?? []
         serviceAnswers = try fields.decodeIfPresent([String: Tenure.Answer].self, forKey: .serviceAnswers) ?? [:]
-        askedAt = try fields.decodeIfPresent(Date.self, forKey: .askedAt)
+        answeredAt = try fields.decodeIfPresent(Date.self, forKey: .answeredAt)
         stale = try fields.decodeIfPresent(String.self, forKey: .stale)
         persona = try fields.decodeIfPresent(String.self, forKey: .persona)
         denials = try fields.decodeIfPresent(Set<String>.self, forKey: .denials) ?? []
@@ -46,7 +48,7 @@ extension Account: Codable {
         try fields.encodeIfPresent(entitlementToken, forKey: .entitlementToken)
         if !keyStatements.isEmpty { try fields.encode(keyStatements, forKey: .keyStatements) }
         if !serviceAnswers.isEmpty { try fields.encode(serviceAnswers, forKey: .serviceAnswers) }
-        try fields.encodeIfPresent(askedAt, forKey: .askedAt)
+        try fields.encodeIfPresent(answeredAt, forKey: .answeredAt)
         try fields.encodeIfPresent(stale, forKey: .stale)
         try fields.encodeIfPresent(persona, forKey: .persona)
         if sentEverything { try fields.encode(sentEverything, forKey: .sentEverything) }

@@ -2,11 +2,11 @@ import Foundation
 import TenureCore
 
 extension Account {
-    /// Returns this copy of an account with what others stored since `base`.
+    /// Returns this copy of an account, merged with the changes that other processes have stored since `base`.
     func merging(_ stored: Account, base: Account) -> Account {
         if self == stored || stored == base { return self }
         if self == base { return stored }
-        // This process asked the store after the other one wrote, so that its account is the present one.
+        // This process read the App Store after the other process wrote, so its account is the current one.
         if isAnother(than: stored) { return self }
         var merged = Account()
         merged.restore(
@@ -14,15 +14,16 @@ extension Account {
             appTransactionID: key?.appTransactionID ?? stored.key?.appTransactionID,
             proofs: Self.essential(proofs + stored.proofs.filter { !proofs.contains($0) }), purchases: purchases,
             renewals: Self.merging(renewals, stored.renewals))
-        // Evidence only grows: of two artifacts about one thing, the rules for what the store lists decide.
+        // Evidence is only added. Of two artifacts about the same transaction, the same rule decides as for artifacts
+        // from the App Store.
         merged.insert(stored.purchases)
         merged.stale = stale == base.stale ? stored.stale : stale
         merged.persona = persona
         let known = merged.essence
         merged.service = service(mergedWith: stored, base: base, knowing: known)
         merged.denials = denials(mergedWith: stored, base: base, knowing: known)
-        // Answered is what either process got an answer about. A mark that came since `base` remains: it's about a
-        // change.
+        // A transaction is answered if either process got an answer about it. A transaction that was marked as
+        // unanswered since `base` stays unanswered, because it has changed.
         let answered = Set(base.purchases.map(\.transactionID)).subtracting(base.unanswered)
         merged.unanswered = unanswered.filter { stored.isUnanswered($0) || answered.contains($0) }.union(
             stored.unanswered.filter { isUnanswered($0) || answered.contains($0) })
@@ -32,27 +33,29 @@ extension Account {
         return merged
     }
 
-    /// The later state of each subscription, in an order that doesn't depend on the order of merges.
+    /// Returns the later state of each subscription. Their order doesn't depend on the order of merges.
     private static func merging(_ mine: [Renewal], _ stored: [Renewal]) -> [Renewal] {
         var account = Account()
         account.add(mine + stored)
         return account.renewals.sorted { $0.originalTransactionID < $1.originalTransactionID }
     }
 
-    /// The service's later response. If it doesn't cover all evidence, the service is asked again.
+    /// Returns the service's later response. If it doesn't cover all evidence, `answeredAt` is nil, so that the service
+    /// is asked again.
     private func service(mergedWith stored: Account, base: Account, knowing merged: Essence) -> ServiceAnswer {
-        // Its answers about another persona do not apply to this one.
+        // The service's answers about another persona don't apply to this one.
         if persona != stored.persona { return service }
         let isMine =
             stored.service == base.service
             || (service != base.service
-                && (askedAt ?? .distantPast) >= (stored.askedAt ?? .distantPast))
+                && (answeredAt ?? .distantPast) >= (stored.answeredAt ?? .distantPast))
         var answer = isMine ? service : stored.service
-        if (isMine ? essence : stored.essence) != merged { answer.askedAt = nil }
+        if (isMine ? essence : stored.essence) != merged { answer.answeredAt = nil }
         return answer
     }
 
-    /// Denials that cover all evidence. One without the other process's new evidence doesn't count.
+    /// Returns the denials that cover all evidence. A denial is dropped if the other process has evidence that it
+    /// doesn't cover.
     private func denials(mergedWith stored: Account, base: Account, knowing merged: Essence) -> Set<String> {
         switch (essence == merged, stored.essence == merged) {
         case (true, true):
@@ -63,7 +66,7 @@ extension Account {
         }
     }
 
-    /// Whether this copy has no answer about a transaction, perhaps because it doesn't know it.
+    /// Whether this copy has no answer about a transaction. This is also true for a transaction that it doesn't have.
     private func isUnanswered(_ transaction: String) -> Bool {
         unanswered.contains(transaction) || !purchases.contains { $0.transactionID == transaction }
     }
@@ -75,7 +78,7 @@ extension Account {
         var serviceAnswers: [String: Tenure.Answer]
         var sentEverything: Bool
         var refused: Set<String>
-        var askedAt: Date?
+        var answeredAt: Date?
     }
 
     private var service: ServiceAnswer {
@@ -83,11 +86,11 @@ extension Account {
             ServiceAnswer(
                 entitlementToken: entitlementToken, keyStatements: keyStatements, serviceAnswers: serviceAnswers,
                 sentEverything: sentEverything,
-                refused: refused, askedAt: askedAt)
+                refused: refused, answeredAt: answeredAt)
         }
         set {
             (entitlementToken, keyStatements) = (newValue.entitlementToken, newValue.keyStatements)
-            (serviceAnswers, askedAt) = (newValue.serviceAnswers, newValue.askedAt)
+            (serviceAnswers, answeredAt) = (newValue.serviceAnswers, newValue.answeredAt)
             (sentEverything, refused) = (newValue.sentEverything, newValue.refused)
         }
     }

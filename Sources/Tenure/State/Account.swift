@@ -1,7 +1,7 @@
 package import Foundation
 package import TenureCore
 
-/// What is known about one Apple Account's acquisition of the app. Artifacts of another account discard all of it.
+/// Everything that is known about one Apple Account. If artifacts of another account are read, all of it is discarded.
 package struct Account: Sendable, Hashable {
     package private(set) var key: AcquisitionKey?
     /// The environment; nil until an app transaction was read.
@@ -16,9 +16,9 @@ package struct Account: Sendable, Hashable {
     var keyStatements: [String] = []
     /// The service's last response.
     var serviceAnswers: [String: Tenure.Answer] = [:]
-    /// When the service was last asked, with success.
-    package var askedAt: Date?
-    /// Entitlements that were denied when everything was last known, if there is no new evidence since.
+    /// When the service last responded. Nil to ask it again.
+    package var answeredAt: Date?
+    /// Entitlements that were denied when all sources were last read. Empty if there is new evidence since.
     var denials: Set<String> = []
 
     /// Whether the app has sent everything that could grant something to the service.
@@ -32,10 +32,10 @@ package struct Account: Sendable, Hashable {
     /// The rights that the device granted under the last readable policy.
     package var granted: [String: Tenure.Answer] = [:]
 
-    /// The hashed token of the persona that replaced the customer in the last request to the service.
+    /// The hash of the token of the persona that replaced the customer in the last request to the service.
     var persona: String?
 
-    /// The maximum number of stored purchases of one account, thousands of renewals.
+    /// The maximum number of stored purchases of one account, including periods of subscriptions.
     private static let mostPurchases = 5000
     private static let mostProofs = 400
 
@@ -49,7 +49,7 @@ package struct Account: Sendable, Hashable {
         isAnother(than: AcquisitionKey(of: app.proof), in: app.environment)
     }
 
-    /// Whether another process met another account.
+    /// Whether another process has stored another account.
     func isAnother(than account: Account) -> Bool {
         isAnother(than: account.key, in: account.environment)
     }
@@ -69,19 +69,20 @@ package struct Account: Sendable, Hashable {
     }
 
     /// Discards the service's response, which was about another account.
-    mutating func forgetService() {
+    mutating func discardServiceAnswers() {
         entitlementToken = nil
         keyStatements = []
         serviceAnswers = [:]
         sentEverything = false
-        askedAt = nil
+        answeredAt = nil
         denials = []
         granted = [:]
     }
 
-    /// Discards the service's response after its signing key was revoked. The service may not know what it confirmed.
-    mutating func distrustService() {
-        forgetService()
+    /// Discards the service's response after its signing key was revoked. An attacker may have written the response, so
+    /// the service may not have the purchases that it confirmed.
+    mutating func discardDistrustedAnswers() {
+        discardServiceAnswers()
         refused = []
         unanswered = Set(purchases.map(\.transactionID))
     }
@@ -101,7 +102,7 @@ package struct Account: Sendable, Hashable {
         key = key ?? proofs.first.map(AcquisitionKey.init(of:))
     }
 
-    /// Returns whether anything is new.
+    /// Adds an app transaction. Returns whether it has new facts.
     @discardableResult
     package mutating func add(_ app: StoreAppTransaction) -> Bool {
         let before = (environment, proofs.last?.withoutSigning)
@@ -146,7 +147,7 @@ package struct Account: Sendable, Hashable {
                 renewals.append(renewal)
             }
         }
-        // A grace period extends a transaction that was answered long ago.
+        // A grace period changes a transaction that the service has already answered about.
         let changed = Set(
             renewals.filter { known[$0.originalTransactionID] != $0.essence }.map(\.originalTransactionID))
         for subscription in changed {
@@ -165,7 +166,7 @@ package struct Account: Sendable, Hashable {
             purchasesAreComplete: purchasesAreComplete, persona: persona)
     }
 
-    /// The evidence of some purchases alone.
+    /// Returns the evidence of these purchases only.
     package func evidence(in environment: AppStoreEnvironment, of transactions: Set<String>) -> Evidence {
         Evidence(
             environment: environment,
@@ -184,7 +185,7 @@ package struct Account: Sendable, Hashable {
         }.suffix(mostPurchases)
     }
 
-    /// The proofs to store. If there are too many: the earliest, the last revoked one and the latest.
+    /// Returns the proofs to store. If there are too many, it keeps the earliest, the last revoked one and the latest.
     static func essential(_ proofs: [AppProof]) -> [AppProof] {
         let proofs = condensed(proofs)
         guard proofs.count > mostProofs else { return proofs }
@@ -200,7 +201,7 @@ extension AcquisitionKey {
     }
 }
 
-// An artifact that was only signed again has the same facts with another date: that is no news.
+// If the App Store signs the same facts again, only the signing date differs. That isn't new evidence.
 
 extension Account {
     /// The facts from StoreKit, without signing dates.
@@ -223,7 +224,7 @@ extension Purchase {
         (purchaseDate ?? .distantPast, transactionID) < (other.purchaseDate ?? .distantPast, other.transactionID)
     }
 
-    /// Those with a higher rank are kept longer.
+    /// The priority in storage. Purchases with a higher rank are kept longer.
     fileprivate var storageRank: Int {
         switch type {
         case .consumable, .unknown, nil: 0

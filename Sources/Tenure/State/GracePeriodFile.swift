@@ -2,10 +2,10 @@ package import Foundation
 import TenureCore
 import TenureFiles
 
-/// Since when the state is unreadable, in a file that is readable before the first unlock.
+/// A file that records since when the state is unreadable. It can be read before the first unlock of the device.
 ///
-/// Without it, each start with a locked keychain would begin another grace period. The file has no data about the
-/// customer, so it needs no protection.
+/// Without the file, each start with a locked keychain would begin a new grace period. The file has no data about the
+/// customer, so it isn't protected.
 package struct GracePeriodFile: Sendable {
     private let url: URL
     private static let largestSize = 4096
@@ -14,16 +14,16 @@ package struct GracePeriodFile: Sendable {
         self.url = url
     }
 
-    /// Returns the time since the state is unreadable: from now on, or from the start that first found it unreadable.
+    /// Begins the grace period, unless an earlier start has begun it. Returns its time.
     package func begin(at clock: Date) -> DeviceTime {
         let known = read()
         var time = known ?? DeviceTime(clock: clock)
-        time.look(at: clock)
+        time.observe(clock: clock)
         if known.map({ !$0.agrees(with: time) }) ?? true { write(time) }
         return time
     }
 
-    /// The state was read: the next time that it is unreadable counts for itself.
+    /// Ends the grace period, because the state was read. If the state becomes unreadable again, a new one begins.
     func end() {
         _ = unlink(url.path)
     }
@@ -35,14 +35,14 @@ package struct GracePeriodFile: Sendable {
         return time
     }
 
-    /// A failure costs no more than a grace period that begins at this start.
+    /// Writes the file. If that fails, the grace period begins again at the next start.
     private func write(_ time: DeviceTime) {
         guard let data = try? JSONEncoder().encode(time) else { return }
         try? FileManager.default.createDirectory(
             at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
         #if canImport(Darwin)
             guard (try? data.write(to: url, options: [.atomic, .noFileProtection])) != nil else { return }
-            // Another device's grace period is not this one's.
+            // Exclude the file from backups: it must not be restored on another device.
             var values = URLResourceValues()
             values.isExcludedFromBackup = true
             var url = url

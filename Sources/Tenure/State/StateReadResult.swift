@@ -12,7 +12,9 @@ package enum StateReadResult: Sendable {
 }
 
 extension StateStorage {
-    /// - Parameter device: the present device, hashed; nil if the store does not name it.
+    /// Reads the state.
+    ///
+    /// - Parameter device: the hash of this device's verification ID. Nil if StoreKit doesn't provide the ID.
     package func load(device: String?) -> StateReadResult {
         do {
             return try decode(try read(), device: device)
@@ -21,7 +23,7 @@ extension StateStorage {
         }
     }
 
-    /// Reads the state, changes it and writes it, while no other process can.
+    /// Reads the state, changes it and writes it, with a lock that keeps out other processes.
     package func update(device: String?, _ change: (StateReadResult) throws -> StoredState) throws {
         try update { bytes in
             let encoder = JSONEncoder()
@@ -34,15 +36,15 @@ extension StateStorage {
     package func decode(_ bytes: Data?, device: String?) throws -> StateReadResult {
         guard let bytes else { return .missing }
         guard let contents = SealedState.open(bytes, with: try secret()) else {
-            return .rejected(reason: "it was changed or cut short, or comes from another device")
+            return .rejected(reason: "it was changed or truncated, or is from another device")
         }
         guard let state = try? JSONDecoder().decode(StoredState.self, from: contents) else {
-            return .rejected(reason: "this release does not write states of that form")
+            return .rejected(reason: "another release of Tenure wrote it in another format")
         }
         if let device, let theirs = state.device, device != theirs {
-            return .rejected(reason: "it comes from another device")
+            return .rejected(reason: "it is from another device")
         }
-        guard !state.time.isImpossible else { return .rejected(reason: "its dates are impossible") }
+        guard !state.time.isImpossible else { return .rejected(reason: "its dates contradict each other") }
         return .state(state)
     }
 }

@@ -2,34 +2,34 @@ package import Foundation
 
 /// The storage of the state between two starts. The keychain outlives a reinstallation of the app; a file doesn't.
 package protocol StateStorage: Sendable {
-    /// Returns nil if nothing was written yet. Throws if there may be a state that cannot be read now, such as in the
+    /// Returns nil if nothing was written yet. Throws if there may be a state that can't be read now, such as in the
     /// keychain before the first unlock.
     func read() throws -> Data?
-    /// Replaces the contents with what `change` makes of them, while no other process can.
+    /// Replaces the contents with the result of `change`, with a lock that keeps out other processes.
     ///
     /// The inter-process lock is held only for this call: iOS terminates apps that are suspended with a lock on a
-    /// shared file. Throws without a change if the contents cannot be read, so that an unreadable state is never
+    /// shared file. Throws without a change if the contents can't be read, so that an unreadable state is never
     /// replaced.
     func update(_ change: (Data?) throws -> Data) throws
-    /// Random bytes that stay on this device, made when first needed: they seal the state. Empty if the storage itself
-    /// keeps other apps out.
+    /// Returns the secret that seals the state: random bytes that stay on this device. It is created when first needed.
+    /// Empty if other apps can't access the storage.
     func secret() throws -> Data
     /// Removes the contents, after they were moved elsewhere.
     func remove() throws
 }
 
-/// The reason why the state can't be read or written.
+/// Why the state can't be read or written.
 enum StateStorageError: Error, Sendable, Hashable {
     /// The keychain is locked until the first unlock after a restart.
     case locked(operation: String)
-    /// The keychain does not serve this process at all: it lacks the entitlement.
+    /// This process can't use the keychain, because the app lacks the entitlement.
     case refused(operation: String)
     case failed(operation: String, status: Int32)
     /// Another process held the lock for longer than any write takes.
     case lockTimeout(path: String)
-    /// The lock file cannot be opened.
+    /// The lock file can't be opened.
     case lockUnavailable(path: String, reason: String)
-    /// The access group cannot be used, so that nothing is kept.
+    /// The access group can't be used, so nothing is stored.
     case accessGroup(AccessGroupError)
 }
 
@@ -37,12 +37,12 @@ extension StateStorageError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .locked(let operation):
-            "cannot \(operation) the keychain before the device is unlocked; the client tries again after the unlock"
+            "can't \(operation) the keychain before the device is unlocked; the client tries again after the unlock"
         case .refused(let operation):
-            "cannot \(operation) the keychain because the app lacks the entitlement (-34018); sign the app with a team"
-        case .failed(let operation, let status): "cannot \(operation) the keychain (\(status))"
+            "can't \(operation) the keychain because the app lacks the entitlement (-34018); sign the app with a team"
+        case .failed(let operation, let status): "can't \(operation) the keychain (\(status))"
         case .lockTimeout(let path): "another process has held `\(path)` for over 2 seconds; the client will retry"
-        case .lockUnavailable(let path, let reason): "cannot open the lock file `\(path)` (\(reason))"
+        case .lockUnavailable(let path, let reason): "can't open the lock file `\(path)` (\(reason))"
         case .accessGroup(let error): "\(error)"
         }
     }

@@ -1,13 +1,13 @@
 import Foundation
 
-// Several processes share one state: an app, its extensions and its widgets. Each works on a copy and merges it when it
-// writes, so that all keep each other's writes.
+// Several processes share one state: an app, its extensions and its widgets. Each works on a copy. When a process
+// writes, it merges its copy with the stored state, so that no process loses another's changes.
 extension StoredState {
-    /// Returns this copy with what others stored since.
+    /// Returns this copy, merged with the changes that other processes have stored since `base`.
     ///
     /// - Parameters:
-    ///   - stored: what is stored now.
-    ///   - base: what was stored when this copy was last read or written: what differs from it is new.
+    ///   - stored: the state that is stored now.
+    ///   - base: the stored state when this process last read or wrote it. Differences from it are changes.
     func merging(_ stored: StoredState, base: StoredState, at clock: Date) -> StoredState {
         var merged = self
         merged.device = device ?? stored.device
@@ -22,7 +22,7 @@ extension StoredState {
         return merged
     }
 
-    /// Adds a state that was never shared with this one. Both counted their own sessions of trials.
+    /// Adds a state that was never shared with this one. The numbers of trial sessions are added up.
     mutating func add(_ other: StoredState, at clock: Date) {
         let mine = trials
         let fresh = StoredState(clock: clock)
@@ -32,15 +32,15 @@ extension StoredState {
         }
     }
 
-    /// Sessions are only ever counted inside an update, where all of them are known. So no copy has a session that is
-    /// not stored, and the larger count is the later one.
+    /// Returns the larger count of trial sessions, which is the later one. Sessions are counted only in `update`, which
+    /// stores them immediately. So no copy has a session that isn't stored.
     private static func larger(_ mine: [String: TrialUse], _ stored: [String: TrialUse]) -> [String: TrialUse] {
         mine.merging(stored) { $0.sessions > $1.sessions ? $0 : $1 }
     }
 
-    /// The list of products that the service sent last.
+    /// Returns the list of products that the service sent later.
     private func newer(of mine: CachedCatalog?, _ stored: CachedCatalog?) -> CachedCatalog? {
         guard let mine, let stored else { return mine ?? stored }
-        return mine.askedAt >= stored.askedAt ? mine : stored
+        return mine.fetchedAt >= stored.fetchedAt ? mine : stored
     }
 }

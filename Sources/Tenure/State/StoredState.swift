@@ -3,30 +3,35 @@ import TenureCore
 
 /// The state that the device stores between two starts.
 package struct StoredState: Sendable, Hashable, Codable {
-    /// `AppStore.deviceVerificationID` of the device that wrote it, hashed.
+    /// The hash of `AppStore.deviceVerificationID` of the device that wrote the state.
     package var device: String?
-    /// How the copy of the app that wrote it was installed. A tester's state doesn't count after a purchase.
+    /// How the copy of the app that wrote the state was installed. A copy from the App Store discards the state of a
+    /// TestFlight or development build.
     package var distribution: String?
     var time: DeviceTime
     package var account = Account()
-    /// The use of trials by acquisition. An account that returns still has its used sessions.
+    /// The use of trials, by acquisition. It stays after another account signs in, so an account that returns has no
+    /// new sessions.
     var trials: [String: [String: TrialUse]] = [:]
-    /// The service's list of products; nil until it was asked for.
+    /// The service's list of products. Nil until it was first fetched.
     package var catalog: CachedCatalog?
-    /// The signing keys that the offline root has revoked: for every account, and only ever replaced by a newer list.
+    /// The signing keys that the offline root has revoked. They apply to all accounts, and only a newer list replaces
+    /// them.
     var revocations: KeyRevocations?
-    /// Digests of the private states that were moved here, so that none is added twice; nil: none was.
+    /// Digests of the private states that were moved into this shared state, so that none is added twice. Nil if no
+    /// state was moved.
     var moved: [String]?
 
     package init(clock: Date) {
         time = DeviceTime(clock: clock)
     }
 
-    /// Fits a state that was read, or made, to this process.
+    /// Prepares a state, after it was read or created, for this device and this copy of the app. Discards the account
+    /// of a copy that was installed in another way.
     ///
-    /// - Parameter distribution: how this copy of the app was installed. Nil: another process decides that.
+    /// - Parameter distribution: how this copy of the app was installed. Nil if this process may not discard data.
     mutating func settle(on device: String?, _ distribution: Tenure.Distribution?, at clock: Date) {
-        time.look(at: clock)
+        time.observe(clock: clock)
         self.device = device ?? self.device
         guard let distribution else { return }
         if let other = self.distribution, other != distribution.rawValue { discardAccount() }
@@ -36,7 +41,7 @@ package struct StoredState: Sendable, Hashable, Codable {
     /// Sets the persona that replaces the customer from now on.
     mutating func setPersona(_ persona: String?) {
         guard account.persona != persona else { return }
-        account.forgetService()
+        account.discardServiceAnswers()
         account.persona = persona
     }
 
@@ -47,7 +52,7 @@ package struct StoredState: Sendable, Hashable, Codable {
         account.persona = persona
     }
 
-    /// Whether writing `other` over this would change anything worth a write.
+    /// Whether `other` differs so little that it needn't be written.
     func agrees(with other: StoredState) -> Bool {
         account == other.account && trials == other.trials && catalog == other.catalog && device == other.device
             && distribution == other.distribution && moved == other.moved && revocations == other.revocations

@@ -5,13 +5,13 @@ import TenureCore
 extension Engine {
     func offersTrial(of entitlement: String) -> Bool {
         load()
-        // The service knows how much is left when a session begins.
+        // With a service, the number of sessions left is known only when a session begins.
         guard setup.service == nil else { return true }
         guard let trial = device.facts.policy?.entitlement(named: entitlement)?.trial else { return false }
-        // Another process may have used it meanwhile.
+        // Read the state again: another process may have used a session meanwhile.
         device.rereadState()
-        device.look()
-        return device.memory.sessionsLeft(of: trial, named: entitlement, at: setup.clock()) > 0
+        device.observeClock()
+        return device.stored.sessionsLeft(of: trial, named: entitlement, at: setup.clock()) > 0
     }
 
     func beginTrial(of entitlement: String) async throws(Tenure.Error) -> Tenure.TrialSession {
@@ -23,11 +23,12 @@ extension Engine {
         return try begin(trial, of: entitlement)
     }
 
-    // MARK: Counted here
+    // MARK: Trials that the device counts
 
-    /// Counts the session inside an update of the state: several processes together get no more than the trial has.
+    /// Counts the session in an update of the state, with its lock. So all processes together get no more sessions than
+    /// the trial has.
     private func begin(_ trial: TenureCore.Trial, of entitlement: String) throws(Tenure.Error) -> Tenure.TrialSession {
-        device.look()
+        device.observeClock()
         let clock = setup.clock()
         let begun: BegunTrial
         do {
@@ -35,19 +36,19 @@ extension Engine {
         } catch let error as Tenure.Error {
             throw error
         } catch {
-            throw .notStored("the session could not be counted: \(error)")
+            throw .notStored("the session couldn't be counted: \(error)")
         }
         return Tenure.TrialSession(
             entitlement, sessions: begun.sessions, sessionsLeft: begun.sessionsLeft, ends: begun.ends,
             state: customerState)
     }
 
-    // MARK: Counted by the service
+    // MARK: Trials that the service counts
 
     private func beginTrial(
         of entitlement: String, at service: ServiceConnection
     ) async throws(Tenure.Error) -> Tenure.TrialSession {
-        // One id for all tries: a lost answer costs nothing.
+        // All attempts use the same session ID, so that a repeated request isn't counted twice.
         let id = UUID().uuidString.lowercased()
         var failure = "it returned no access token"
         for attempt in 0..<2 {

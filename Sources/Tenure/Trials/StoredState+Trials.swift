@@ -4,14 +4,14 @@ import TenureJSON
 
 /// The use of trials, counted on the device.
 ///
-/// One acquisition has several names in the course of time: none while the account is unknown, then the date of its
-/// purchase, and the App Store's id once a newer system tells it. Whatever it is called at the moment, it has used what
-/// was used under any of its names.
+/// Over time, one acquisition is stored under several names: none while the account is unknown, then the date of the
+/// app's purchase, then the `appTransactionID`, which only newer systems provide. The sessions that were used under any
+/// of these names count.
 extension StoredState {
-    /// Names of the current account, the best first. Trials may be stored under any of them.
+    /// The names of the current account, the most reliable first. Trials may be stored under any of them.
     ///
-    /// The last one is the unknown account. Sessions that were used before the account was known count for the account
-    /// found later, and for everyone who signs in on this device. Otherwise signing out would start another trial.
+    /// The last one is `unknown`. Sessions that were used before the account was known count for every account on this
+    /// device. Otherwise a customer could sign out to start another trial.
     private var holders: [String] {
         let keys = [account.key].compactMap(\.self) + account.proofs.map(AcquisitionKey.init(of:))
         let ids = keys.compactMap(\.appTransactionID)
@@ -21,17 +21,17 @@ extension StoredState {
 
     private static let unknown = "unknown"
 
-    /// Sessions that were begun.
+    /// Returns the number of sessions that have begun.
     func trialSessions(of entitlement: String) -> Int {
         holders.compactMap { trials[$0]?[entitlement]?.sessions }.max() ?? 0
     }
 
-    /// Seconds since a trial of days began; nil where it has not.
+    /// Returns the seconds since a trial of days began. Nil if it hasn't begun.
     func trialElapsed(_ entitlement: String, at clock: Date) -> TimeInterval? {
         holders.compactMap { time.elapsed(since: Self.beginning(of: entitlement, by: $0), clock) }.max()
     }
 
-    /// Sessions, or 1 while a trial of days runs or has not begun.
+    /// Returns the number of sessions left. For a trial of days: 1 until it is over.
     func sessionsLeft(of trial: TenureCore.Trial, named entitlement: String, at clock: Date) -> Int {
         switch trial {
         case .sessions(let count): return max(0, count - trialSessions(of: entitlement))
@@ -41,7 +41,7 @@ extension StoredState {
         }
     }
 
-    /// Counts a session, or begins a trial of days that has not begun.
+    /// Counts a session, or begins a trial of days that hasn't begun.
     mutating func beginTrial(
         _ trial: TenureCore.Trial, of entitlement: String, at clock: Date
     ) throws(Tenure.Error) -> BegunTrial {
@@ -62,8 +62,8 @@ extension StoredState {
         }
     }
 
-    /// Writes under the best name what is stored under any of them: the account may come back with that one alone.
-    mutating func joinTrials() {
+    /// Stores the use of trials under the most reliable name, too: later, the account may be known only under that one.
+    mutating func copyTrialsToBestName() {
         let holders = holders
         for entitlement in Set(holders.flatMap { trials[$0].map { Array($0.keys) } ?? [] }) {
             note(sessions: trialSessions(of: entitlement), of: entitlement)
@@ -84,7 +84,7 @@ extension StoredState {
     private static func beginning(of entitlement: String, by holder: String) -> String { "\(holder)/\(entitlement)" }
 }
 
-/// A session of a trial that was counted.
+/// A trial session that was counted.
 struct BegunTrial: Sendable {
     let ends: Date
     var sessions: Int?

@@ -5,15 +5,16 @@ public enum AppStoreArtifact: Sendable, Hashable {
     case jws(UnverifiedJWS, bytes: [UInt8])
     /// An app receipt, in BER or DER.
     case receipt([UInt8])
-    /// A response of `verifyReceipt`: never signed, for reading only.
+    /// A response of `verifyReceipt`. It isn't signed, so it can be shown, but not verified.
     case verifyReceiptResponse(VerifyReceiptResponse)
 
     /// The largest file that can be an artifact.
     public static let maximumSize = VerifyReceiptResponse.maximumSize
 
-    /// Reads a file: a JWS of any kind, a notification as it is posted, a receipt in BER, DER or Base64, or a response
-    /// of `verifyReceipt`. Blanks around text, which editors leave, are ignored.
-    /// Throws `tooLarge`, or `malformed` for anything else.
+    /// Reads a file: a JWS of any kind, the body of a notification's request, a receipt in BER, DER or Base64, or a
+    /// response of `verifyReceipt`. Blanks before and after text are ignored.
+    ///
+    /// Throws `tooLarge`, or `malformed` for any other file.
     public init(recognizing file: [UInt8]) throws(Rejection) {
         guard file.count <= Self.maximumSize else {
             throw Rejection(.tooLarge, "no artifact of the App Store is larger than \(Self.maximumSize) bytes")
@@ -29,7 +30,7 @@ public enum AppStoreArtifact: Sendable, Hashable {
             guard VerifyReceiptResponse.isRecognized(in: object) else {
                 throw Rejection(
                     .malformed,
-                    "this JSON is neither a notification (`signedPayload`) nor an answer of verifyReceipt (`status`, `receipt`)"
+                    "this JSON is neither a notification (`signedPayload`) nor a response of verifyReceipt (`status`, `receipt`)"
                 )
             }
             self = .verifyReceiptResponse(try VerifyReceiptResponse(object))
@@ -42,7 +43,7 @@ public enum AppStoreArtifact: Sendable, Hashable {
         self = .receipt(try receiptBytes(file: file))
     }
 
-    /// The name of the kind; nil for a JWS with keys of no kind.
+    /// The name of the kind of artifact. Nil for a JWS of an unrecognized kind.
     public var kindName: String? {
         switch self {
         case .jws(let jws, _): jws.kind?.rawValue

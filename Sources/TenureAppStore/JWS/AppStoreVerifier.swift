@@ -16,15 +16,15 @@ public struct AppIdentity: Sendable, Hashable {
     }
 }
 
-/// Verifies what the App Store signed as JWS, offline.
+/// Verifies artifacts that the App Store signed, without the network.
 ///
-/// Tasks can share it: copies use one cache of certificate chains.
+/// Tasks can share a verifier: copies use the same cache of certificate chains.
 public struct AppStoreVerifier: Sendable {
     /// The app that artifacts must be for.
     public let app: AppIdentity
     package let cache: ChainCache
 
-    /// How far a signer's clock may be ahead of ours.
+    /// How far a signing date may be in the future, in seconds, because the clocks may differ.
     static let clockTolerance: TimeInterval = 5 * 60
 
     public init(app: AppIdentity, trust: TrustConfiguration) {
@@ -39,17 +39,20 @@ public struct AppStoreVerifier: Sendable {
     /// The accepted anchors of each environment.
     public var trust: TrustConfiguration { cache.trust }
 
-    /// Which variants of app transactions count.
+    /// The source of an app transaction, which determines the accepted variants.
     public enum AppTransactionSource: Sendable, Hashable {
-        /// From any client: the server variant is rejected, because it is bound to no device.
+        /// A client. The server variant is rejected, because it isn't bound to a device.
         case client
-        /// From the App Store Server API or a notification: both variants.
+        /// The App Store Server API or a notification. Both variants are accepted.
         case appStoreServer
     }
 
-    /// Verifies a compact JWS. A signing date after `now` is rejected. With nil, that isn't checked, and an artifact
-    /// without a signing date is rejected.
-    /// Throws a `Rejection` with the code of the first failed check, in this order: size, form, algorithm, chain,
+    /// Verifies a compact JWS of an app transaction.
+    ///
+    /// An artifact with a signing date after `now` is rejected. If `now` is nil, the date isn't compared, and an
+    /// artifact without a signing date is rejected.
+    ///
+    /// Throws a `Rejection` with the code of the first failed check, in this order: size, format, algorithm, chain,
     /// purpose, signature, payload, kind, validity, app, environment.
     public func verifyAppTransaction(
         _ jws: [UInt8],
@@ -71,14 +74,13 @@ public struct AppStoreVerifier: Sendable {
         try verify(jws, now: now)
     }
 
-    /// Verifies renewal info; see `verifyAppTransaction`. It names no app, so it counts only beside a verified
-    /// transaction of the same `originalTransactionID`.
+    /// Verifies renewal info; see `verifyAppTransaction`. Renewal info doesn't name its app. So use it only together
+    /// with a verified transaction with the same `originalTransactionID`.
     public func verifyRenewalInfo(_ jws: [UInt8], now: Date?) throws(Rejection) -> Verified<RenewalInfoPayload> {
         try verify(jws, now: now)
     }
 
-    /// Verifies an artifact about a customer, of the kind that it appears to be: an app transaction of both variants, a
-    /// transaction or renewal info; see `verifyAppTransaction`.
+    /// Verifies an app transaction of either variant, a transaction or renewal info; see `verifyAppTransaction`.
     package func verifyEvidence(_ jws: ArraySlice<UInt8>, now: Date?) throws(Rejection) -> VerifiedArtifact {
         let signed = try signed(jws)
         switch JWSKind(of: signed.tape) {
@@ -106,7 +108,7 @@ public struct AppStoreVerifier: Sendable {
 
     private func signed(_ jws: ArraySlice<UInt8>) throws(Rejection) -> Signed {
         let segments = try JWSSegments(jws)
-        // A known header of 4.5 KB needs neither decoding nor hashing: that is most of a token.
+        // A known header needs neither decoding nor hashing. It has about 4.5 KB, which is most of a JWS.
         if let known = segments.bytes[segments.header].withUnsafeBufferPointer({ cache.known(header: $0) }) {
             var hash = known.hash
             hash.update(data: segments.signedBytes[segments.header.upperBound...])
@@ -120,8 +122,8 @@ public struct AppStoreVerifier: Sendable {
         let chain = try header.chain(in: cache)
         let digest = SHA256.hash(data: segments.signedBytes)
         try checkSignature(of: segments, hashedTo: digest, by: chain)
-        // Only now: an attacker with a genuine chain can write headers and displace the known ones, but can't sign
-        // them.
+        // Remember the header only after the signature was verified. An attacker can write any number of headers with a
+        // genuine chain, and so displace the known ones, but can't sign with it.
         cache.remember(header: segments.bytes[segments.header], of: chain)
         return Signed(tape: try segments.object(segments.payload, as: "payload"), chain: chain, digest: digest)
     }
@@ -147,12 +149,12 @@ public struct AppStoreVerifier: Sendable {
             throw Rejection(.unsupportedAlgorithm, "a JWS must be signed with a P-256 key")
         }
         let bytes = try segments.decoded(segments.signature, as: "signature")
-        // RFC 7518, section 3.4: the two numbers, 32 bytes each. OpenSSL's DER form is another spelling of them.
+        // RFC 7518, section 3.4: the two numbers r and s, 32 bytes each. OpenSSL's DER encoding isn't allowed.
         guard bytes.count == 64, let signature = try? P256.Signing.ECDSASignature(rawRepresentation: bytes) else {
             throw Rejection(.badSignature, "the signature has \(bytes.count) bytes instead of 64")
         }
         guard key.isValidSignature(signature, for: digest) else {
-            throw Rejection(.badSignature, "the signature does not belong to this header and payload")
+            throw Rejection(.badSignature, "the signature doesn't match the header and the payload")
         }
     }
 
@@ -175,9 +177,9 @@ public struct AppStoreVerifier: Sendable {
         }
     }
 
-    /// RFC 7519, section 4.1. The App Store signs none of these, and Apple's libraries respect them.
+    /// Checks the claims of RFC 7519, section 4.1. The App Store doesn't use them, but Apple's libraries check them.
     private func checkRegisteredClaims(of tape: JSONTape, at instant: Date?) throws(Rejection) {
-        // Their names have three letters; no name of the App Store's has.
+        // All of these claims have names of three letters. No field of the App Store has.
         guard tape.mayHaveName(ofLength: 3, inObjectAt: tape.root) else { return }
         guard tape.value(named: "aud", inObjectAt: tape.root) == nil else {
             throw Rejection(.malformed, "it names an audience (`aud`), which the App Store never does")
@@ -194,7 +196,7 @@ public struct AppStoreVerifier: Sendable {
         }
     }
 
-    // Apple's order: first the app, then the environment.
+    // Like Apple's libraries, check first the app, then the environment.
     private func check(
         _ bundleID: String?,
         appAppleID: Int64?,
@@ -202,7 +204,7 @@ public struct AppStoreVerifier: Sendable {
         ofKind kind: JWSKind
     ) throws(Rejection) {
         if let wanted = app.bundleID, kind != .renewalInfo {
-            // Bytes are compared: two Unicode spellings of one letter are two bundle IDs.
+            // Compare bytes: `String` treats different Unicode encodings of a letter as equal.
             guard let bundleID, bundleID.utf8.elementsEqual(wanted.utf8) else {
                 throw Rejection(.wrongApp, "it belongs to the app `\(bundleID ?? "")`, not to `\(wanted)`")
             }

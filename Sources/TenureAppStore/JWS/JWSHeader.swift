@@ -3,10 +3,10 @@ import TenureJSON
 
 /// The header of a JWS: the algorithm, and the signer's certificates.
 struct JWSHeader {
-    /// Nil if it names none.
+    /// The `alg` of the header. Nil if it is missing.
     let algorithm: String?
     let namesCriticalExtensions: Bool
-    /// Standard Base64 of DER; nil without certificates.
+    /// The certificates in standard Base64 of DER. Nil if they are missing.
     let x5c: [String]?
 
     init(_ tape: JSONTape) throws(Rejection) {
@@ -20,7 +20,7 @@ struct JWSHeader {
         namesCriticalExtensions = tape.value(named: "crit", inObjectAt: tape.root) != nil
     }
 
-    /// Throws `unsupportedAlgorithm` unless it is the App Store's algorithm.
+    /// Throws `unsupportedAlgorithm` unless the algorithm is `ES256`, which the App Store uses.
     func checkAlgorithm() throws(Rejection) {
         guard algorithm == "ES256" else {
             throw Rejection(
@@ -45,7 +45,7 @@ struct JWSHeader {
         case 3:
             let leaf = try certificate(x5c[0], at: 0)
             let intermediate = try certificate(x5c[1], at: 1)
-            // The third certificate must be readable as Base64 but doesn't count: the root is the configured one.
+            // The third certificate must be valid Base64, but isn't used: the configured root is.
             _ = try certificate(x5c[2], at: 2)
             return try cache.chain(leaf: leaf, intermediate: intermediate, purpose: .jws)
         default:
@@ -56,7 +56,7 @@ struct JWSHeader {
     /// The DER bytes of one entry.
     func certificate(_ entry: String, at index: Int) throws(Rejection) -> [UInt8] {
         guard !entry.isEmpty, let der = Base64.standard.decode(Array(entry.utf8)[...]) else {
-            throw Rejection(.malformed, "certificate \(index + 1) of the header (`x5c`) is not canonical Base64")
+            throw Rejection(.malformed, "certificate \(index + 1) of the header (`x5c`) isn't canonical Base64")
         }
         return der
     }

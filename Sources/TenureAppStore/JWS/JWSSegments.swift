@@ -4,7 +4,7 @@ import TenureJSON
 
 /// The three segments of a compact JWS (RFC 7515, section 7.1), not yet decoded.
 struct JWSSegments {
-    /// Genuine ones have 2 to 12 KB.
+    /// The maximum size in bytes. Genuine JWS have 2 to 12 KB.
     static let maximumSize = 256 * 1024
 
     let bytes: ArraySlice<UInt8>
@@ -15,7 +15,8 @@ struct JWSSegments {
     /// Throws `tooLarge` or `malformed`.
     init(_ bytes: ArraySlice<UInt8>) throws(Rejection) {
         guard bytes.count <= Self.maximumSize else {
-            throw Rejection(.tooLarge, "\(bytes.count) bytes, and no genuine JWS has more than \(Self.maximumSize)")
+            throw Rejection(
+                .tooLarge, "the JWS has \(bytes.count) bytes; a genuine one has at most \(Self.maximumSize)")
         }
         guard let first = Self.period(in: bytes, from: bytes.startIndex),
             let second = Self.period(in: bytes, from: first + 1),
@@ -28,7 +29,7 @@ struct JWSSegments {
         signature = second + 1..<bytes.endIndex
     }
 
-    /// The next period; `memchr` finds it thirty times as fast as a loop.
+    /// Returns the position of the next period. `memchr` is thirty times as fast as a loop.
     private static func period(in bytes: ArraySlice<UInt8>, from start: Int) -> Int? {
         bytes.withUnsafeBytes { buffer in
             let offset = start - bytes.startIndex
@@ -42,10 +43,10 @@ struct JWSSegments {
     /// The signed bytes.
     var signedBytes: ArraySlice<UInt8> { bytes[..<payload.upperBound] }
 
-    /// The bytes of one segment. Throws `malformed` unless it is canonical base64url without padding.
+    /// Decodes one segment. Throws `malformed` unless it is canonical base64url without padding.
     func decoded(_ segment: Range<Int>, as name: String) throws(Rejection) -> [UInt8] {
         guard let decoded = Base64.urlSafe.decode(bytes[segment]) else {
-            throw Rejection(.malformed, "the \(name) is not canonical base64url")
+            throw Rejection(.malformed, "the \(name) isn't canonical base64url")
         }
         return decoded
     }
@@ -60,7 +61,7 @@ struct JWSSegments {
             throw Rejection(error).inside(name)
         }
         guard tape.nodes.first?.kind == .object else {
-            throw Rejection(.malformed, "the \(name) is not a JSON object")
+            throw Rejection(.malformed, "the \(name) isn't a JSON object")
         }
         return tape
     }

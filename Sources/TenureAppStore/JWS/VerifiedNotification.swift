@@ -9,19 +9,20 @@ public struct VerifiedNotification: Sendable, Hashable {
     public let transaction: Verified<TransactionPayload>?
     /// The renewal info in the notification; nil if its type has none.
     public let renewalInfo: Verified<RenewalInfoPayload>?
-    /// The server variant.
+    /// The app transaction in the notification, in the server variant. Nil if the notification's type has none.
     public let appTransaction: Verified<AppTransactionPayload>?
 }
 
 extension AppStoreVerifier {
-    /// Verifies an App Store Server Notification, and every nested JWS as if it had come alone. `verifyAppTransaction`
-    /// explains `now` and the order of the checks.
-    /// In addition, nested artifacts must belong to the same app and environment (`wrongApp`, `wrongEnvironment`), and
-    /// transaction and renewal info to the same subscription (`malformed`).
+    /// Verifies an App Store Server Notification and each JWS in it. `verifyAppTransaction` describes `now` and the
+    /// order of the checks.
+    ///
+    /// In addition, nested artifacts must be from the same app and environment (`wrongApp`, `wrongEnvironment`).
+    /// Transaction and renewal info must be about the same subscription (`malformed`).
     public func verifyNotification(_ jws: [UInt8], now: Date?) throws(Rejection) -> VerifiedNotification {
         let notification: Verified<NotificationPayload> = try verify(jws, now: now)
         let data = notification.payload.data
-        // Apple's order: `appData` counts only if no part before it is present.
+        // In Apple's order, `appData` is used only if no earlier part is present.
         let appData =
             data == nil && notification.payload.summary == nil && notification.payload.externalPurchaseToken == nil
             ? notification.payload.appData : nil
@@ -69,15 +70,15 @@ extension VerifiedNotification {
         guard nested.environment == notification.environment else {
             throw Rejection(
                 .wrongEnvironment,
-                "`\(path)` was signed in `\(nested.environment.rawValue)`, and the notification elsewhere"
+                "`\(path)` was signed in `\(nested.environment.rawValue)`, but the notification was signed in another environment"
             )
         }
-        // Renewal info names no app.
+        // Renewal info doesn't name its app.
         guard Payload.kind != .renewalInfo else { return }
         guard let inner = nested.payload.bundleID, let outer = notification.payload.bundleID,
             inner.utf8.elementsEqual(outer.utf8)
         else {
-            throw Rejection(.wrongApp, "`\(path)` belongs to another app than the notification")
+            throw Rejection(.wrongApp, "`\(path)` is about another app than the notification")
         }
     }
 }

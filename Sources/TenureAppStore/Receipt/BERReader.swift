@@ -3,11 +3,11 @@ struct BERElement {
     let tag: UInt8
     /// The first byte of the tag.
     let start: Int
-    /// Without the end-of-contents octets of an indefinite length.
+    /// The range of the contents, without the end-of-contents octets of an indefinite length.
     let contents: Range<Int>
     let end: Int
 
-    /// Tag, length and contents, as encoded.
+    /// The range of tag, length and contents.
     var encoding: Range<Int> { start..<end }
     var hasIndefiniteLength: Bool { contents.upperBound != end }
 }
@@ -31,15 +31,16 @@ enum BERTag {
     static let constructed: UInt8 = 0x20
 }
 
-/// Reads BER and DER from untrusted bytes, without recursion. Apple signs DER; Xcode and OpenSSL's streams write BER
+/// Reads BER and DER from untrusted bytes, without recursion. Apple signs DER. Xcode and OpenSSL's streams write BER
 /// with indefinite lengths and octet strings in chunks.
-/// Every result is a range of `bytes`, so reading copies nothing. The number of elements and the depth bound the cost
-/// of one receipt.
+///
+/// Every result is a range of `bytes`, so reading copies nothing. The number of elements and the depth are limited, so
+/// that a receipt can't take much time.
 struct BERReader {
     static let maximumDepth = 32
     static let maximumElements = 60_000
 
-    /// The input, followed by the contents of octet strings that came in chunks.
+    /// The input, followed by the joined contents of octet strings that are in chunks.
     private(set) var bytes: [UInt8]
     private var elementsLeft = Self.maximumElements
 
@@ -49,7 +50,7 @@ struct BERReader {
 
     // MARK: Elements
 
-    /// The element that begins at `start` and ends at or before `limit`.
+    /// Reads the element that begins at `start` and ends at or before `limit`.
     @inline(__always)
     mutating func element(at start: Int, before limit: Int) throws(ReceiptFault) -> BERElement {
         try charge()
@@ -61,7 +62,7 @@ struct BERReader {
         return BERElement(tag: header.tag, start: start, contents: header.contents..<end, end: end)
     }
 
-    /// The element that begins at `start`, which must have this tag.
+    /// Reads the element that begins at `start`, which must have this tag.
     @inline(__always)
     mutating func element(
         _ tag: UInt8, at start: Int, before limit: Int, _ name: StaticString
@@ -71,13 +72,13 @@ struct BERReader {
         return element
     }
 
-    /// The primitive of definite length that begins at `start`, without counting it: for the parts of an attribute,
-    /// which count as one.
+    /// Reads the primitive of definite length that begins at `start`, without counting it in the number of elements. It
+    /// is used for the parts of an attribute, which count as one element.
     @inline(__always)
     func primitive(at start: Int, before limit: Int) throws(ReceiptFault) -> BERElement {
         let header = try self.header(at: start, before: limit)
         guard let length = header.length else {
-            throw .malformed("a constructed value is at a place where none is allowed")
+            throw .malformed("it has a constructed value where only a primitive is allowed")
         }
         let end = header.contents + length
         return BERElement(tag: header.tag, start: start, contents: header.contents..<end, end: end)
@@ -89,7 +90,8 @@ struct BERReader {
         elementsLeft -= 1
     }
 
-    /// Tag and length. The length is nil if it is indefinite; otherwise it ends at `limit` at the latest.
+    /// Reads tag and length. The length is nil if it is indefinite. An element with any other length ends at `limit` at
+    /// the latest.
     @inline(__always)
     private func header(
         at start: Int, before limit: Int
@@ -97,7 +99,7 @@ struct BERReader {
         guard limit <= bytes.count, start >= 0, limit - start >= 2 else { throw .malformed("it ends too early") }
         let tag = bytes[start]
         guard tag & 0x1F != 0x1F else { throw .malformed("it has a tag of several bytes") }
-        guard tag != 0 else { throw .malformed("it has end-of-contents octets where nothing ends") }
+        guard tag != 0 else { throw .malformed("it has end-of-contents octets outside an indefinite length") }
         let first = bytes[start + 1]
         var contents = start + 2
         if first < 0x80 {
@@ -120,7 +122,7 @@ struct BERReader {
         return (tag, contents, length)
     }
 
-    /// Looks for the end-of-contents octets. Elements of definite length are skipped.
+    /// Finds the end-of-contents octets. Skips elements of definite length.
     private mutating func indefiniteElement(
         tag: UInt8, start: Int, contents: Int, before limit: Int
     ) throws(ReceiptFault) -> BERElement {
@@ -150,7 +152,7 @@ struct BERReader {
 
     // MARK: Values
 
-    /// The contents of an octet string. Chunks are joined after the input.
+    /// Returns the contents of an octet string. Chunks are joined and appended to `bytes`.
     mutating func octets(of element: BERElement) throws(ReceiptFault) -> Range<Int> {
         if element.tag == BERTag.octetString { return element.contents }
         guard element.tag == BERTag.constructedOctetString else {
@@ -183,7 +185,7 @@ struct BERReader {
         return start..<bytes.count
     }
 
-    /// A number that isn't negative and fits into 64 bits; nil for any other.
+    /// Returns a number of at most 64 bits. Nil if it is negative or larger.
     @inline(__always)
     func unsignedInteger(in contents: Range<Int>) -> UInt64? {
         guard let first = contents.first, contents.upperBound <= bytes.count, bytes[first] < 0x80 else { return nil }

@@ -1,7 +1,7 @@
 import TenureJSON
 
-/// Reads a JSON object in which numbers, texts and Booleans may replace each other, as `verifyReceipt` writes them.
-/// Absent, null and an empty text are nil. A value that can't be read as the wanted type is malformed.
+/// Reads a JSON object of `verifyReceipt`, in which a number may be written as text, and so on. A value that is
+/// missing, null or an empty text is nil. A value that can't be converted to the requested type is malformed.
 struct LenientObject {
     private let json: JSONObject
 
@@ -45,7 +45,7 @@ struct LenientObject {
         }
     }
 
-    /// A single object counts as an array of one.
+    /// Returns an array of objects. A single object is read as an array of one.
     func objects(_ name: String) throws(Rejection) -> [LenientObject] {
         switch value(name) {
         case nil: return []
@@ -62,12 +62,12 @@ struct LenientObject {
     }
 
     private func malformed(_ name: String) -> Rejection {
-        Rejection(.malformed, "`\(name)` cannot be read")
+        Rejection(.malformed, "`\(name)` can't be read")
     }
 }
 
 extension JSONValue {
-    /// A whole number, as a number or as text.
+    /// Reads a whole number that is written as a number or as text.
     func integer(_ name: String) throws(Rejection) -> Int64 {
         let text: String? =
             switch self {

@@ -7,18 +7,18 @@ public enum ReceiptEncoding: Sendable, Hashable {
     case binary
     case base64
 
-    /// Apple's `verifyReceipt` accepts text of this size at most; the largest genuine receipt seen had 79 KB.
+    /// The maximum size of Base64, as in Apple's `verifyReceipt`. The largest known genuine receipt has 79 KB.
     public static let maximumBase64Size = 3_145_728
-    /// In bytes. Larger input is rejected before it's read.
+    /// The maximum size of a receipt in bytes. Larger input is rejected before it is read.
     public static let maximumSize = maximumBase64Size / 4 * 3
 
-    /// The form that a file appears to have; nil if it can't be a receipt. Nothing is verified.
+    /// Recognizes the encoding by the file's first bytes. Nil if the file can't be a receipt. Nothing is verified.
     public init?(recognizing file: [UInt8]) {
         if Self.looksLikeSignedData(file.prefix(64)) {
             self = .binary
             return
         }
-        // The first bytes are enough: the outer sequence and the name of its content's type.
+        // The first bytes suffice: the outer sequence and the identifier of its content type.
         let beginning = file.lazy.filter { !$0.isASCIIWhitespace }.prefix(64)
         guard beginning.first == UInt8(ascii: "M"),
             let decoded = Base64.standard.decode(Array(beginning.prefix(beginning.count & ~3))[...]),
@@ -30,13 +30,13 @@ public enum ReceiptEncoding: Sendable, Hashable {
     private static func looksLikeSignedData(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard bytes.first == BERTag.sequence else { return false }
         let name = [BERTag.objectIdentifier, UInt8(ReceiptOID.signedData.count)] + ReceiptOID.signedData
-        // The length before it has one to five bytes.
+        // The length before the identifier has one to five bytes.
         return (2...6).contains { bytes.dropFirst($0).starts(with: name) }
     }
 }
 
-/// The bytes of a receipt sent as `receipt-data`: canonical Base64 of the standard alphabet with exact padding, as
-/// Apple's `verifyReceipt` accepts it, without blanks or line breaks.
+/// Decodes a receipt that was sent as `receipt-data`: canonical standard Base64 with padding, without blanks or line
+/// breaks, as Apple's `verifyReceipt` accepts it.
 ///
 /// Throws `tooLarge` or `malformed`.
 public func receiptBytes(base64: some Collection<UInt8>) throws(Rejection) -> [UInt8] {
@@ -45,17 +45,17 @@ public func receiptBytes(base64: some Collection<UInt8>) throws(Rejection) -> [U
     }
     guard !base64.isEmpty else { throw Rejection(.malformed, "the receipt is empty") }
     guard let bytes = Base64.standard.decode(Array(base64)[...]) else {
-        throw Rejection(.malformed, "the receipt is not canonical Base64 of the standard alphabet with its padding")
+        throw Rejection(.malformed, "the receipt isn't canonical Base64 of the standard alphabet with its padding")
     }
     try rejectTransactionReceipt(bytes)
     return bytes
 }
 
-/// The bytes of a receipt in a file: binary, or Base64 with line breaks from an editor.
+/// Decodes a receipt in a file: binary, or Base64, which may have line breaks.
 ///
 /// Throws `tooLarge` or `malformed`.
 public func receiptBytes(file: [UInt8]) throws(Rejection) -> [UInt8] {
-    // Line breaks must not make the Base64 too large; twice the size has room for any reasonable number of them.
+    // Line breaks don't count. Twice the size has room for a reasonable number of them.
     guard file.count <= 2 * ReceiptEncoding.maximumBase64Size else {
         throw Rejection(.tooLarge, "a receipt has at most \(ReceiptEncoding.maximumSize) bytes")
     }
@@ -69,15 +69,15 @@ public func receiptBytes(file: [UInt8]) throws(Rejection) -> [UInt8] {
     return try receiptBytes(base64: text)
 }
 
-/// Transactions of iOS 6 came as property lists of the old style. They have another kind of signature, which isn't
-/// supported: the app receipt replaced them with iOS 7.
+/// Throws if the bytes are a transaction receipt of iOS 6, which is an old-style property list. Its kind of signature
+/// isn't supported. iOS 7 replaced it with the app receipt.
 private func rejectTransactionReceipt(_ bytes: [UInt8]) throws(Rejection) {
     let beginning = bytes.lazy.filter { !$0.isASCIIWhitespace }.prefix(14)
     guard
         beginning.starts(with: "{\"signature\"".utf8) || beginning.starts(with: "{\"purchase-inf".utf8)
             || beginning.starts(with: "{signature=".utf8)
     else { return }
-    // A JSON object has a colon there.
+    // In a JSON object, a colon would follow.
     guard !bytes.prefix(64).contains(UInt8(ascii: ":")) else { return }
     throw Rejection(
         .malformed,

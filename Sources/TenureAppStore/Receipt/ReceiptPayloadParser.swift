@@ -1,7 +1,7 @@
 import Foundation
 
-/// Reads `SET OF SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING }`, the content of an app receipt, and
-/// the same grammar inside attribute 17.
+/// Reads `SET OF SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING }`. Both the content of an app receipt
+/// and the value of attribute 17 have this format.
 struct ReceiptPayloadParser {
     private(set) var reader: BERReader
 
@@ -9,7 +9,7 @@ struct ReceiptPayloadParser {
         self.reader = reader
     }
 
-    /// For a payload that was parsed before.
+    /// Creates a parser for a payload that was already parsed.
     init(_ bytes: [UInt8]) {
         reader = BERReader(bytes)
     }
@@ -67,7 +67,7 @@ struct ReceiptPayloadParser {
 
     // MARK: Attributes
 
-    /// The attributes of the set at `range`.
+    /// Returns the attributes of the set at `range`.
     mutating func attributes(in range: Range<Int>) throws(ReceiptFault) -> [RawReceiptAttribute] {
         let set = try reader.element(BERTag.set, at: range.lowerBound, before: range.upperBound, "the attributes")
         var attributes: [RawReceiptAttribute] = []
@@ -78,7 +78,7 @@ struct ReceiptPayloadParser {
         return attributes
     }
 
-    /// The attribute at `position`, which moves to the next one.
+    /// Reads the attribute at `position`, and moves `position` to the next one.
     @inline(__always)
     private mutating func attribute(
         at position: inout Int, before limit: Int
@@ -86,13 +86,13 @@ struct ReceiptPayloadParser {
         let sequence = try reader.element(BERTag.sequence, at: position, before: limit, "an attribute")
         let end = sequence.contents.upperBound
         let type = try reader.primitive(at: sequence.contents.lowerBound, before: end)
-        guard type.tag == BERTag.integer else { throw .malformed("the type of an attribute is not a number") }
-        // 2^32 + 2 must not become 2.
+        guard type.tag == BERTag.integer else { throw .malformed("the type of an attribute isn't a number") }
+        // Reject larger numbers instead of truncating them: 2^32 + 2 must not become 2.
         guard let number = reader.unsignedInteger(in: type.contents), number <= UInt64(Int32.max) else {
-            throw .malformed("the type of an attribute is negative or too large")
+            throw .malformed("the type of an attribute is negative, or larger than 32 bits")
         }
         let version = try reader.primitive(at: type.end, before: end)
-        guard version.tag == BERTag.integer else { throw .malformed("the version of an attribute is not a number") }
+        guard version.tag == BERTag.integer else { throw .malformed("the version of an attribute isn't a number") }
         guard version.end < end else { throw .malformed("an attribute has no value") }
         let value: Range<Int>
         if reader.bytes[version.end] == BERTag.octetString {
@@ -108,7 +108,7 @@ struct ReceiptPayloadParser {
         return RawReceiptAttribute(type: Int32(truncatingIfNeeded: number), value: value)
     }
 
-    /// False for a repetition of an attribute that may repeat without a meaning.
+    /// Whether to read the attribute. False for a repeated attribute on which no decision depends.
     @inline(__always)
     private func isToBeRead(_ attribute: ReceiptAttribute, seen: inout UInt64) throws(ReceiptFault) -> Bool {
         let bit = attribute.bit
@@ -119,7 +119,7 @@ struct ReceiptPayloadParser {
         switch attribute.reading {
         case .repeated: return true
         case .lenient: return false
-        // Parsers differ in which of the two counts.
+        // Reject the receipt: other parsers might use the other one of the two values.
         case .strict, .required, .once:
             throw .malformed("attribute \(attribute.rawValue), `\(attribute.name)`, occurs twice")
         }
@@ -131,7 +131,7 @@ struct ReceiptPayloadParser {
     ) throws(ReceiptFault) -> ReceiptValue? {
         switch ReceiptValue(reader, range, as: attribute.encoding) {
         case .malformed where attribute.reading.refusesUnreadable:
-            throw .malformed("attribute \(attribute.rawValue), `\(attribute.name)`, cannot be read")
+            throw .malformed("attribute \(attribute.rawValue), `\(attribute.name)`, can't be read")
         case .malformed, .absent:
             return nil
         case let value:
@@ -144,7 +144,7 @@ private func missing(_ attribute: ReceiptAttribute) -> ReceiptFault {
     .malformed("attribute \(attribute.rawValue), `\(attribute.name)`, is missing")
 }
 
-/// The app's attributes while they are read.
+/// The app's attributes that have been read so far.
 private struct AppFields {
     private var receiptType: String?
     private var bundleID: String?

@@ -4,12 +4,13 @@ public import Foundation
 import TenureCore
 
 extension AppStoreVerifier {
-    /// Verifies an app receipt in BER or DER (`receiptBytes(base64:)` and `receiptBytes(file:)` read text). A creation
-    /// date after `now` is rejected, and a receipt with an unreadable date is verified as of `now`. With nil, the date
-    /// isn't compared, and such a receipt is rejected. The app's ID in the receipt isn't compared: it adds nothing to
-    /// the bundle ID.
+    /// Verifies an app receipt in BER or DER. `receiptBytes(base64:)` and `receiptBytes(file:)` decode Base64.
     ///
-    /// Throws a `Rejection` with the code of the first failed check, in this order: size, form, algorithm, chain,
+    /// A receipt with a creation date after `now` is rejected. If the creation date is unreadable, the certificates
+    /// must be valid at `now`. If `now` is nil, the date isn't compared, and a receipt with an unreadable date is
+    /// rejected. The bundle ID is compared; the app's Apple ID isn't.
+    ///
+    /// Throws a `Rejection` with the code of the first failed check, in this order: size, format, algorithm, chain,
     /// purpose, signature, payload, validity, app, environment.
     public func verifyReceipt(_ bytes: [UInt8], now: Date?) throws(Rejection) -> Verified<ReceiptPayload> {
         guard bytes.count <= ReceiptEncoding.maximumSize else {
@@ -30,7 +31,7 @@ extension AppStoreVerifier {
             throw Rejection(error)
         }
         try checkSigning(at: payload.creationDate, by: chain, now: now)
-        // Bytes are compared: two Unicode spellings of one letter are two bundle IDs.
+        // Compare bytes: `String` treats different Unicode encodings of a letter as equal.
         if let wanted = app.bundleID, !payload.bundleID.utf8.elementsEqual(wanted.utf8) {
             throw Rejection(.wrongApp, "it belongs to the app `\(payload.bundleID)`, not to `\(wanted)`")
         }
@@ -43,7 +44,8 @@ extension AppStoreVerifier {
             digest: payload.digest)
     }
 
-    /// From the receipt's own certificates to a configured root: Apple's intermediates change.
+    /// Builds the chain from the signer to a configured root. The intermediate is in the receipt, because Apple's
+    /// intermediates change.
     private func chain(of signedData: SignedData) throws(Rejection) -> TrustedChain {
         let signer = signedData.certificates[signedData.signer]
         let leaf = signedData.bytes(of: signer)
@@ -57,12 +59,14 @@ extension AppStoreVerifier {
                 return try cache.chain(
                     leaf: leaf, intermediate: signedData.bytes(of: candidate), purpose: .receipt)
             } catch {
-                // Not verified yet.
+                // The certificate that this candidate names isn't verified yet.
                 if error.code == .tooManyUnknownSigners { throw error }
                 rejection = rejection ?? error
             }
         }
-        throw rejection ?? Rejection(.untrustedChain, "the certificate that issued the signer's is not in the receipt")
+        throw rejection
+            ?? Rejection(
+                .untrustedChain, "the receipt doesn't contain the certificate that issued the signer's certificate")
     }
 
     private func checkSignature(of signedData: SignedData, by chain: TrustedChain) throws(Rejection) {
@@ -74,7 +78,7 @@ extension AppStoreVerifier {
             case .sha1: signedData.isSigned(by: key, hashedBy: Insecure.SHA1.self)
             case .sha256: signedData.isSigned(by: key, hashedBy: SHA256.self)
             }
-        guard isValid else { throw Rejection(.badSignature, "the signature does not belong to this content") }
+        guard isValid else { throw Rejection(.badSignature, "the signature doesn't match the content") }
     }
 }
 
@@ -86,7 +90,7 @@ extension SignedData {
         guard let signedAttributes else {
             return key.isValidSignature(signature, for: contentDigest, padding: .insecurePKCS1v1_5)
         }
-        // RFC 5652, section 5.4: the attributes are signed, and they contain the digest of the content.
+        // RFC 5652, section 5.4: the signature covers the attributes, which contain the digest of the content.
         guard contentDigest == reader.bytes[signedAttributes.messageDigest] else { return false }
         return key.isValidSignature(signature, for: Hash.hash(data: signedBytes), padding: .insecurePKCS1v1_5)
     }

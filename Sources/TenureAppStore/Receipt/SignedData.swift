@@ -1,5 +1,5 @@
-/// The parts of a CMS SignedData (RFC 5652, section 5) in the form of receipts: content of the type `data` inside, one
-/// signer, RSA. Not verified yet.
+/// The parsed but unverified parts of a CMS SignedData (RFC 5652, section 5), as receipts have it: with content of the
+/// type `data`, one signer, and an RSA signature.
 struct SignedData {
     enum Digest: Hashable {
         case sha1
@@ -9,22 +9,23 @@ struct SignedData {
     struct CertificateEntry {
         let encoding: Range<Int>
         let serialNumber: Range<Int>
-        /// The whole encoding of the name.
+        /// The range of the encoded name, with tag and length.
         let issuer: Range<Int>
         let subject: Range<Int>
     }
 
-    /// Genuine receipts have three (signer, intermediate, root), and Xcode's one. Others may be unused.
+    /// The maximum number of certificates. Genuine receipts have three (signer, intermediate, root), and those from
+    /// Xcode have one.
     static let maximumCertificates = 10
 
     private(set) var reader: BERReader
-    /// The signed content; chunks are joined.
+    /// The range of the signed content. If it is in chunks, they were joined.
     let content: Range<Int>
     let certificates: [CertificateEntry]
     /// The index of the signer's certificate.
     let signer: Int
     let digest: Digest
-    /// `SET OF Attribute` under its implicit tag; nil if the signature covers the content itself.
+    /// The signed attributes: `SET OF Attribute` with an implicit tag. Nil if the signature covers the content itself.
     let signedAttributes: SignedAttributes?
     let signature: Range<Int>
 
@@ -33,7 +34,8 @@ struct SignedData {
         let messageDigest: Range<Int>
     }
 
-    /// The signed attributes as they are hashed: under the tag of a SET instead of `[0]`. RFC 5652, section 5.4.
+    /// The bytes of the signed attributes for the signature's hash: with the tag of a SET instead of `[0]` (RFC 5652,
+    /// section 5.4).
     var signedBytes: [UInt8] {
         guard let signedAttributes else { return [] }
         return [BERTag.set] + reader.bytes[signedAttributes.encoding].dropFirst()
@@ -59,7 +61,7 @@ struct SignedData {
 
         var encapsulated = Cursor(try signedData.next(BERTag.sequence, "the content", &reader))
         try encapsulated.objectIdentifier(ReceiptOID.data, "the content type `data`", &reader)
-        guard !encapsulated.isAtEnd else { throw .malformed("it is detached: the content is not in it") }
+        guard !encapsulated.isAtEnd else { throw .malformed("it has no content (a detached signature)") }
         var content = Cursor(try encapsulated.next(BERTag.context0, "the content", &reader))
         try encapsulated.end("the content")
         let octets = try content.next(&reader)
@@ -75,13 +77,13 @@ struct SignedData {
                 }
                 let certificate = try bag.next(BERTag.sequence, "a certificate", &reader)
                 for earlier in certificates where reader.equal(earlier.encoding, certificate.encoding) {
-                    throw .malformed("a certificate is in it twice")
+                    throw .malformed("it has a certificate twice")
                 }
                 certificates.append(try Self.certificate(certificate, &reader))
             }
         }
-        // Unsigned parts could be written in endless ways, each a new receipt to code that compares bytes. Apple sends
-        // neither revocation lists nor unsigned attributes.
+        // Reject unsigned parts. Anyone could add them in endless variants, and code that compares whole receipts would
+        // take each for a new one. Apple sends neither revocation lists nor unsigned attributes.
         guard try signedData.next(ifTagged: BERTag.context1, &reader) == nil else {
             throw .malformed("it has revocation lists, which the App Store never sends")
         }
@@ -91,10 +93,12 @@ struct SignedData {
         try signedData.end("the signed data")
         guard !signers.isAtEnd else { throw .malformed("it has no signer") }
         var signer = Cursor(try signers.next(BERTag.sequence, "the signer", &reader))
-        // With several signers, “any valid” and “all valid” differ, so an attacker could add one.
+        // With several signers, it wouldn't be clear whether one or all signatures must be valid, and an attacker could
+        // add a signer.
         guard signers.isAtEnd else { throw .malformed("it has more than one signer") }
 
-        // Version 1 means issuer and serial number; version 3 a key identifier, which no App Store receipt has.
+        // Version 1 identifies the signer by issuer and serial number. Version 3, with a key identifier, isn't used by
+        // the App Store.
         try signer.version(1, "the version of the signer", &reader)
         var name = Cursor(try signer.next(BERTag.sequence, "issuer and serial number of the signer", &reader))
         let issuer = try name.next(BERTag.sequence, "the issuer of the signer", &reader)
@@ -126,18 +130,18 @@ struct SignedData {
             guard found == nil else { throw .malformed("several certificates have the signer's name") }
             found = index
         }
-        guard let found else { throw .malformed("the signer's certificate is not in it") }
+        guard let found else { throw .malformed("it doesn't contain the signer's certificate") }
         self.signer = found
         self.reader = reader
     }
 
     // MARK: Parts
 
-    /// The names in a certificate: RFC 5280, section 4.1.
+    /// Reads the names in a certificate (RFC 5280, section 4.1).
     private static func certificate(
         _ certificate: BERElement, _ reader: inout BERReader
     ) throws(ReceiptFault) -> CertificateEntry {
-        guard !certificate.hasIndefiniteLength else { throw .malformed("a certificate is not in DER") }
+        guard !certificate.hasIndefiniteLength else { throw .malformed("a certificate isn't in DER") }
         var outer = Cursor(certificate)
         var body = Cursor(try outer.next(BERTag.sequence, "the body of a certificate", &reader))
         _ = try body.next(ifTagged: BERTag.context0, &reader)  // version
@@ -165,29 +169,29 @@ struct SignedData {
         } else {
             throw .unsupportedAlgorithm("its digest is neither SHA-1 nor SHA-256")
         }
-        // `rsaEncryption` uses the digest named beside it; the others name their own, which must be the same.
+        // `rsaEncryption` uses the separately named digest. The other algorithms name a digest, which must be the same.
         if reader.equal(signature, ReceiptOID.rsaEncryption) { return used }
         if reader.equal(signature, ReceiptOID.sha256WithRSA), used == .sha256 { return used }
         if reader.equal(signature, ReceiptOID.sha1WithRSA), used == .sha1 { return used }
-        throw .unsupportedAlgorithm("its signature is not RSA over that digest")
+        throw .unsupportedAlgorithm("its signature algorithm isn't RSA with the named digest")
     }
 
-    /// One signer has one digest: further ones are unsigned bytes.
+    /// Throws unless the signer's digest is the only listed one: others would be unsigned bytes that anyone can add.
     private static func requireOnly(
         _ digest: Range<Int>, in set: BERElement, _ reader: inout BERReader
     ) throws(ReceiptFault) {
         var algorithms = Cursor(set)
         let listed = try algorithms.algorithm("a digest algorithm", &reader)
         guard reader.equal(listed, digest), algorithms.isAtEnd else {
-            throw .malformed("the listed digest algorithms are not the signer's alone")
+            throw .malformed("it lists other digest algorithms than the signer's")
         }
     }
 
     private static func signedAttributes(
         _ element: BERElement, _ reader: inout BERReader
     ) throws(ReceiptFault) -> SignedAttributes {
-        // The signature covers the DER form; another form would have to be encoded again.
-        guard !element.hasIndefiniteLength else { throw .malformed("the signed attributes are not in DER") }
+        // The signature covers the DER encoding, so the attributes must be in DER.
+        guard !element.hasIndefiniteLength else { throw .malformed("the signed attributes aren't in DER") }
         var messageDigest: Range<Int>?
         var hasContentType = false
         var attributes = Cursor(element)
@@ -226,7 +230,7 @@ private struct Cursor {
     var isAtEnd: Bool { position == limit }
 
     func end(_ name: StaticString) throws(ReceiptFault) {
-        guard isAtEnd else { throw .malformed("\(name) has more parts than it may") }
+        guard isAtEnd else { throw .malformed("\(name) has too many parts") }
     }
 
     mutating func next(_ reader: inout BERReader) throws(ReceiptFault) -> BERElement {
@@ -243,7 +247,7 @@ private struct Cursor {
         return element
     }
 
-    /// An optional part: nil, without reading, if the next element has another tag.
+    /// Reads an optional part. Returns nil if the next element has another tag.
     mutating func next(ifTagged tag: UInt8, _ reader: inout BERReader) throws(ReceiptFault) -> BERElement? {
         guard !isAtEnd, position < reader.bytes.count, reader.bytes[position] == tag else { return nil }
         return try next(&reader)
@@ -261,11 +265,11 @@ private struct Cursor {
     ) throws(ReceiptFault) {
         let element = try next(BERTag.integer, name, &reader)
         guard reader.unsignedInteger(in: element.contents) == expected else {
-            throw .malformed("\(name) is not \(expected)")
+            throw .malformed("\(name) must be \(expected)")
         }
     }
 
-    /// An AlgorithmIdentifier with absent or NULL parameters: Apple writes NULL, OpenSSL nothing.
+    /// Reads an AlgorithmIdentifier. Its parameters must be NULL, as Apple writes them, or missing, as in OpenSSL.
     mutating func algorithm(
         _ name: StaticString, _ reader: inout BERReader
     ) throws(ReceiptFault) -> Range<Int> {

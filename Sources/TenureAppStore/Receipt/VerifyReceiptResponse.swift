@@ -1,31 +1,30 @@
 public import TenureJSON
 
-/// A response of Apple's `verifyReceipt`, read for display and for the IDs in it.
-/// It isn't signed, and anyone could have written it, so it can't become evidence.
+/// A response of Apple's `verifyReceipt`. It isn't signed, so use it only to show it and to find customers by its IDs.
 public struct VerifyReceiptResponse: Sendable, Hashable {
-    /// The whole response as it came.
+    /// The whole response.
     public let json: JSONObject
     /// 0 for a valid receipt; otherwise the response usually has nothing else.
     public let status: Int64
-    /// Base64 of the app receipt. Unlike the rest, it can be verified.
+    /// The app receipt in Base64. Unlike the rest of the response, it can be verified.
     public let latestReceipt: String?
     /// IDs that may lead to a customer: the download ID, and the transaction IDs and account tokens of all purchases.
     public let ids: [String]
 
-    /// Responses grow with the purchases; the largest receipt makes some megabytes.
+    /// The maximum size in bytes. The response to the largest receipt has several megabytes.
     public static let maximumSize = 16 * 1024 * 1024
 
-    /// Whether JSON looks like such a response.
+    /// Whether the JSON looks like a response of `verifyReceipt`.
     public static func isRecognized(in json: JSONObject) -> Bool {
         guard let status = json["status"], (try? status.integer("status")) != nil else { return false }
         return json["receipt"] != nil || json["latest_receipt_info"] != nil || json.members.count <= 4
     }
 
-    /// Throws `tooLarge`, or `malformed` if the bytes aren't JSON, are nested too deeply, or a value that is read here is
-    /// neither absent nor readable.
+    /// Parses a response. Throws `tooLarge`, or `malformed` if the bytes aren't JSON, are nested too deeply, or have an
+    /// invalid value in a field that is used here.
     public init(parsing bytes: [UInt8]) throws(Rejection) {
         guard bytes.count <= Self.maximumSize else {
-            throw Rejection(.tooLarge, "an answer of verifyReceipt has at most \(Self.maximumSize) bytes")
+            throw Rejection(.tooLarge, "a response of verifyReceipt has at most \(Self.maximumSize) bytes")
         }
         let value: JSONValue
         do {
@@ -34,19 +33,19 @@ public struct VerifyReceiptResponse: Sendable, Hashable {
             throw Rejection(error)
         }
         guard case .object(let object) = value else {
-            throw Rejection(.malformed, "an answer of verifyReceipt is a JSON object")
+            throw Rejection(.malformed, "a response of verifyReceipt must be a JSON object")
         }
         try self.init(object)
     }
 
-    /// Reads a parsed response. Throws `malformed` if a value that is read here is neither absent nor readable.
+    /// Reads a parsed response. Throws `malformed` if a field that is used here has an invalid value.
     public init(_ json: JSONObject) throws(Rejection) {
         let response = LenientObject(json)
         guard let status = try response.integer("status") else { throw Rejection(.malformed, "`status` is missing") }
         let receipt = try response.object("receipt")
         var purchases = try response.objects("latest_receipt_info")
         if let receipt {
-            // The receipts of iOS 6 are flat: they have one purchase and no list.
+            // A receipt of iOS 6 has the fields of one purchase instead of a list.
             purchases += try receipt.has("transaction_id") ? [receipt] : receipt.objects("in_app")
         }
         var ids: [String] = []

@@ -2,21 +2,26 @@ import Crypto
 import Foundation
 import TenureCore
 
-/// The chains that were checked under one configuration, so that many artifacts of one signer need one check.
-/// Three bounded tables have validated chains, validated intermediates and rejected pairs. Only certificates that a
-/// trusted root signed enter the first two. A rejected pair is a digest and a reason, so a repeated bad chain costs a
-/// look-up. Distinct bad chains would cost a signature check each: beyond a budget they are rejected unchecked. A
-/// rejection without computing a signature costs none of it.
-/// Spellings of JWS headers have a separate table, because comparing bytes with a known header avoids decoding it. An
-/// endless number of headers lead to one genuine pair (`x5c[2]` is ignored), so the pair is what is trusted.
+/// A cache of checked certificate chains, so that many artifacts by the same signer need only one check.
+///
+/// Three tables of limited size have valid chains, valid intermediates and rejected pairs of signer and intermediate.
+/// Only certificates that a trusted root signed are added to the first two. For a rejected pair, the table has a digest
+/// and the reason, so a repeated bad chain costs only a lookup.
+///
+/// Each different bad chain would cost a signature check. So there is a budget for failed signature checks. When it is
+/// used up, unknown chains are rejected without a check. Rejections that need no signature check don't use the budget.
+///
+/// A separate table has JWS headers, because comparing bytes with a known header is faster than decoding it. Many
+/// different headers can have the same valid pair, because `x5c[2]` is ignored. So the pair is trusted, and not the
+/// header.
 package final class ChainCache: Sendable {
-    /// The lock covers look-ups only: no signature is checked under it.
+    /// The tables. The lock is held only for lookups, and never while a signature is checked.
     private let tables = Locked(Tables())
     package let trust: TrustConfiguration
     private let budget: Budget
 
-    /// How many bad signatures are computed: `burst` at once, and `perSecond` in the long run. Intermediates and
-    /// signers have the same numbers.
+    /// How many failed signature checks are allowed: `burst` at once, and `perSecond` on average. Intermediates and
+    /// signers each have such a budget.
     package struct Budget: Sendable {
         let burst: Double
         let perSecond: Double
@@ -26,7 +31,8 @@ package final class ChainCache: Sendable {
             self.perSecond = perSecond
         }
 
-        /// Chains that fail take about a tenth of one core at most, for each of the two.
+        /// With this budget, bad chains use at most about a tenth of one core for intermediates, and as much for
+        /// signers.
         package static let standard = Budget(burst: 1000, perSecond: 200)
     }
 
@@ -35,14 +41,15 @@ package final class ChainCache: Sendable {
         self.budget = budget
     }
 
-    /// The chain of signer, intermediate and a root of Production or Sandbox. Certificates in DER.
+    /// Returns the chain of a signer, an intermediate and a root of Production or Sandbox. The certificates are in DER.
     func chain(
         leaf: [UInt8],
         intermediate: [UInt8],
         purpose: ChainPurpose
     ) throws(Rejection) -> TrustedChain {
         guard let roots = trust.roots else {
-            throw Rejection(.untrustedChain, "only Xcode's certificates are trusted here, and it was signed by another")
+            throw Rejection(
+                .untrustedChain, "only Xcode's certificates are trusted here, and another certificate signed it")
         }
         let pair = Pair(leaf: leaf, intermediate: intermediate, purpose: purpose)
         switch tables.withLock({ ($0.chains[pair], $0.refusals[pair]) }) {
@@ -55,13 +62,13 @@ package final class ChainCache: Sendable {
             tables.withLock { $0.chains.keep(chain, for: pair) }
             return chain
         } catch {
-            // An unchecked chain may be valid.
+            // Don't remember this rejection: the chain wasn't checked, so it may be valid.
             if error.code != .tooManyUnknownSigners { tables.withLock { $0.refusals.keep(error, for: pair) } }
             throw error
         }
     }
 
-    /// The chain of the one certificate that Xcode signs with.
+    /// Returns the chain of a single certificate, with which Xcode signs.
     func localChain(certificate: [UInt8], purpose: ChainPurpose) throws(Rejection) -> TrustedChain {
         guard let signers = trust.localSigners else {
             throw Rejection(
@@ -72,12 +79,12 @@ package final class ChainCache: Sendable {
 
     static let maximumHeader = 16 * 1024
 
-    /// What is known about a header that was seen before with exactly these bytes.
+    /// Returns the known header with exactly these bytes.
     package func known(header: UnsafeBufferPointer<UInt8>) -> KnownHeader? {
         tables.withLock { $0.headers.first { $0.hasBytes(header) } }
     }
 
-    /// Genuine headers have 4.5 KB; larger ones than `maximumHeader` are decoded each time.
+    /// Remembers a header. Headers larger than `maximumHeader` aren't remembered. Genuine ones have 4.5 KB.
     package func remember(header: ArraySlice<UInt8>, of chain: TrustedChain) {
         guard header.count <= Self.maximumHeader else { return }
         let known = KnownHeader(bytes: Array(header), chain: chain)
@@ -115,8 +122,8 @@ package final class ChainCache: Sendable {
         return issued
     }
 
-    /// Takes from a budget for each signature that `check` computes, and returns it if the check succeeds: a valid
-    /// chain is remembered, and costs nothing later.
+    /// Runs `check`, and takes one from the budget for each signature that it checks. If `check` succeeds, gives them
+    /// back: a valid chain is remembered, and costs nothing later.
     private func charging<Value>(
         to reserve: Reserve,
         _ check: (SignatureCharge) throws(Rejection) -> Value
@@ -134,14 +141,14 @@ package final class ChainCache: Sendable {
     }
 }
 
-/// Which budget pays for computing a signature. They are separate, so that endless invented intermediates leave enough
-/// for a new signer under an intermediate that a trusted root signed.
+/// The budgets for failed signature checks. They are separate, so that many invented intermediates don't prevent the
+/// check of a new signer under a genuine intermediate.
 private enum Reserve: Hashable {
     case intermediates
     case signers
 }
 
-/// How many more bad signatures will be computed now.
+/// The current number of failed signature checks that are still allowed.
 private struct Allowance {
     var left: Double
     var refilled: ContinuousClock.Instant
@@ -149,7 +156,7 @@ private struct Allowance {
 
 private struct Tables {
     var chains = BoundedTable<Pair, TrustedChain>(capacity: 64)
-    /// Separate from the chains, so that bad ones never displace a good one.
+    /// The rejected pairs. They are separate from the chains, so that bad chains never displace a valid one.
     var refusals = BoundedTable<Pair, Rejection>(capacity: 1024)
     var intermediates = BoundedTable<Intermediate, IssuedIntermediate>(capacity: 32)
     private(set) var headers: [KnownHeader] = []
@@ -173,7 +180,7 @@ private struct Tables {
     }
 
     mutating func keep(_ known: KnownHeader) {
-        // Several tasks may have checked it at the same time.
+        // Another task may have added the same header meanwhile.
         guard !headers.contains(where: { $0.bytes == known.bytes }) else { return }
         if headers.count < 16 {
             headers.append(known)
@@ -184,11 +191,11 @@ private struct Tables {
     }
 }
 
-/// A header with a valid signature. A reference, like its chain.
+/// A header with a valid signature. It is a class, so that it can be shared without copying.
 package final class KnownHeader: Sendable {
     fileprivate let bytes: [UInt8]
     let chain: TrustedChain
-    /// The hash of its bytes, to be continued with what follows: a fifth of the cost of hashing everything.
+    /// The hash state after the header's bytes. Continuing it with the payload costs a fifth of hashing the whole JWS.
     let hash: SHA256
 
     fileprivate init(bytes: [UInt8], chain: TrustedChain) {
@@ -213,14 +220,15 @@ private struct IssuedIntermediate {
     let anchor: ParsedCertificate
 }
 
-/// Two certificates, identified by a digest, so that an attacker's certificates take no memory.
+/// A signer and an intermediate, identified by a digest, so that an attacker's certificates use little memory.
 private struct Pair: Hashable {
     let digest: SHA256Digest
     let purpose: ChainPurpose
 
     init(leaf: [UInt8], intermediate: [UInt8], purpose: ChainPurpose) {
         var hash = SHA256()
-        // The length distinguishes two ways of dividing the same bytes.
+        // Include the length. Otherwise the same bytes, divided differently into two certificates, would have the same
+        // digest.
         withUnsafeBytes(of: leaf.count) { hash.update(bufferPointer: $0) }
         hash.update(data: leaf)
         hash.update(data: intermediate)
@@ -239,7 +247,7 @@ private struct Intermediate: Hashable {
     }
 }
 
-/// Starts again when it is full: its content can always be computed again.
+/// A table of limited size. When it is full, all entries are removed, because they can be computed again.
 private struct BoundedTable<Key: Hashable, Value> {
     private let capacity: Int
     private var values: [Key: Value] = [:]

@@ -5,17 +5,18 @@ import X509
 typealias SignatureCharge = () throws(Rejection) -> Void
 
 extension ParsedCertificate {
-    /// The anchor that signed this intermediate, checked as an authority like the intermediate itself.
-    /// `charging` is called before each signature that is computed, and its error ends the search.
+    /// Returns the anchor that signed this intermediate. Both must be certificate authorities.
+    ///
+    /// `charging` is called before each signature check. If it throws, the search ends.
     func anchor(
         among anchors: TrustAnchors, purpose: ChainPurpose, charging: SignatureCharge = {}
     ) throws(Rejection) -> ParsedCertificate {
-        // Several roots may have one name: the signature shows which it was.
+        // Several roots may have the same name. The signature decides which one issued the certificate.
         let anchorsWithSameName = anchors.certificates.filter { $0.subject == issuer }
         guard !anchorsWithSameName.isEmpty else {
             throw Rejection(.untrustedChain, "no trusted root has the name `\(x509.issuer)`")
         }
-        // For any issuer: without this, no signature needs to be computed.
+        // Check this first: if it fails, no signature check is needed.
         try checkIsAuthority(intermediatesBelow: 0)
         var rejection: Rejection?
         for anchor in anchorsWithSameName {
@@ -24,7 +25,7 @@ extension ParsedCertificate {
                 try checkIsSigned(by: anchor, purpose: purpose, charging: charging)
                 return anchor
             } catch {
-                // This doesn't reject the certificate: another root may have signed it.
+                // Go on: another root with the same name may have signed the certificate.
                 if error.code == .tooManyUnknownSigners { throw error }
                 rejection = rejection ?? error
             }
@@ -32,38 +33,40 @@ extension ParsedCertificate {
         throw rejection ?? Rejection(.untrustedChain, "no trusted root signed it")
     }
 
-    /// RFC 5280, section 6.1.3: names, key identifiers and the signature itself.
+    /// Checks that the issuer signed this certificate: names, key identifiers and the signature (RFC 5280, section
+    /// 6.1.3).
     func checkIsSigned(
         by issuer: ParsedCertificate, purpose: ChainPurpose, charging: SignatureCharge = {}
     ) throws(Rejection) {
         guard self.issuer == issuer.subject else {
             throw Rejection(
                 .untrustedChain,
-                "`\(x509.subject)` was issued by `\(x509.issuer)`, and not by `\(issuer.x509.subject)`"
+                "`\(x509.subject)` was issued by `\(x509.issuer)`, not by `\(issuer.x509.subject)`"
             )
         }
         if let wanted = try authorityKeyIdentifier(), let found = try issuer.subjectKeyIdentifier(), wanted != found {
-            throw Rejection(.untrustedChain, "`\(x509.subject)` names another key of its issuer")
+            throw Rejection(.untrustedChain, "`\(x509.subject)` was signed with another key of its issuer")
         }
         guard purpose.allows(x509.signatureAlgorithm) else {
             throw Rejection(
                 .unsupportedAlgorithm,
-                "`\(x509.subject)` is signed with \(x509.signatureAlgorithm), which is not accepted here"
+                "`\(x509.subject)` is signed with \(x509.signatureAlgorithm), which isn't accepted here"
             )
         }
         try charging()
         guard issuer.x509.publicKey.isValidSignature(x509.signature, for: x509) else {
-            throw Rejection(.untrustedChain, "`\(x509.subject)` is not signed by the key of `\(issuer.x509.subject)`")
+            throw Rejection(.untrustedChain, "`\(x509.subject)` isn't signed with the key of `\(issuer.x509.subject)`")
         }
     }
 
-    /// RFC 5280, sections 4.2.1.3 and 4.2.1.9: which certificates may issue others.
+    /// Checks that this certificate may issue others (RFC 5280, sections 4.2.1.3 and 4.2.1.9).
     func checkIsAuthority(intermediatesBelow: Int) throws(Rejection) {
         try checkShape()
         switch try basicConstraints() {
         case .isCertificateAuthority(let maxPathLength):
             guard maxPathLength ?? .max >= intermediatesBelow else {
-                throw Rejection(.untrustedChain, "`\(x509.subject)` may not be this high in a chain")
+                throw Rejection(
+                    .untrustedChain, "`\(x509.subject)` has too many intermediates below it for its path length")
             }
         case .notCertificateAuthority, nil:
             throw Rejection(.untrustedChain, "`\(x509.subject)` isn't a certificate authority")
@@ -73,8 +76,8 @@ extension ParsedCertificate {
         }
     }
 
-    /// That Apple made the pair for signing App Store data. Any developer's certificate leads to the same root: without
-    /// this check every developer could sign.
+    /// Checks that Apple issued the signer and the intermediate for signing App Store data. Every developer's
+    /// certificate leads to the same root, so without this check every developer could sign artifacts.
     func checkIsSigner(intermediate: ParsedCertificate) throws(Rejection) {
         try checkShape()
         if case .isCertificateAuthority = try basicConstraints() {
@@ -98,11 +101,11 @@ extension ParsedCertificate {
 
     private func checkShape() throws(Rejection) {
         guard x509.version == .v3 else {
-            throw Rejection(.untrustedChain, "`\(x509.subject)` is not an X.509 certificate of version 3")
+            throw Rejection(.untrustedChain, "`\(x509.subject)` isn't an X.509 certificate of version 3")
         }
         for found in x509.extensions where found.critical {
             switch found.oid {
-            // The markers have a separate check, with a separate reason.
+            // Apple's markers are checked separately, with their own message.
             case .X509ExtensionID.basicConstraints, .X509ExtensionID.keyUsage,
                 AppleMarker.receiptSigner, AppleMarker.developerRelations:
                 continue
@@ -134,7 +137,7 @@ extension ParsedCertificate {
         do {
             return try value()
         } catch {
-            throw Rejection(.malformed, "the \(name) of `\(x509.subject)` cannot be read")
+            throw Rejection(.malformed, "the \(name) of `\(x509.subject)` can't be read")
         }
     }
 }

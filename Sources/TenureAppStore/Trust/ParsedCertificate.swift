@@ -4,11 +4,11 @@ import SwiftASN1
 import TenureJSON
 package import X509
 
-/// A certificate that was only parsed: nothing about it is trusted yet.
+/// A certificate that was parsed but not verified.
 package struct ParsedCertificate: Sendable {
     package let der: [UInt8]
     package let x509: Certificate
-    /// The encoded names. A chain is built by their bytes, so two spellings of one name are two names.
+    /// The encoded name of the issuer. Names are compared by their bytes when a chain is built.
     package let issuer: [UInt8]
     let subject: [UInt8]
     /// The contents octets of the serial number.
@@ -18,7 +18,7 @@ package struct ParsedCertificate: Sendable {
     package init(der: [UInt8]) throws(Rejection) {
         // Genuine certificates have at most 2 KB.
         guard der.count <= 16 * 1024 else {
-            throw Rejection(.tooLarge, "a certificate of \(der.count) bytes is larger than any genuine one")
+            throw Rejection(.tooLarge, "a certificate has \(der.count) bytes, which is more than any genuine one has")
         }
         do {
             x509 = try Certificate(derEncoded: der)
@@ -28,7 +28,7 @@ package struct ParsedCertificate: Sendable {
             subject = fields.subject
             serialNumber = fields.serialNumber
         } catch {
-            throw Rejection(.malformed, "a certificate cannot be read: \(Self.reason(of: error))")
+            throw Rejection(.malformed, "a certificate can't be read: \(Self.reason(of: error))")
         }
         self.der = der
     }
@@ -60,7 +60,8 @@ package struct ParsedCertificate: Sendable {
         }
     }
 
-    /// If a signature ends in zero bits, some could be declared unused: another spelling of one certificate.
+    /// Throws if the signature has unused bits. If a signature ends in zero bits, anyone could declare them unused,
+    /// which would be another encoding of the same certificate.
     private static func checkSignatureHasWholeOctets(_ der: [UInt8]) throws {
         try DER.sequence(DER.parse(der), identifier: .sequence) { nodes in
             _ = nodes.next()

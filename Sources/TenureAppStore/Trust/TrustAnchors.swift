@@ -6,11 +6,13 @@ import TenureJSON
 public struct TrustAnchors: Sendable {
     package let certificates: [ParsedCertificate]
 
-    /// Apple's three roots. Today JWS lead to G3 and receipts to the first one; Apple recommends accepting all of them.
+    /// Apple's three roots. Today, chains of JWS lead to G3, and those of receipts to Apple Root CA. Apple recommends
+    /// to accept all three.
     public static let apple = TrustAnchors(unique: AppleRoots.certificates)
 
-    /// From the contents of a file: one DER certificate, or PEM with any number of them.
-    /// Throws `misconfigured` if it has no certificate, or an unreadable one.
+    /// Reads the contents of a file: one certificate in DER, or any number in PEM.
+    ///
+    /// Throws `misconfigured` if there is no certificate, or if one is unreadable.
     public init(_ contents: [UInt8]) throws(Rejection) {
         // A DER certificate is a SEQUENCE; PEM is text.
         if contents.first == 0x30 {
@@ -20,12 +22,12 @@ public struct TrustAnchors: Sendable {
         }
     }
 
-    /// From PEM text; text outside of the certificates is ignored.
+    /// Reads certificates in PEM. Text outside the certificates is ignored.
     public init(pem text: String) throws(Rejection) {
         try self.init(der: Self.certificates(inPEM: text))
     }
 
-    /// From the DER bytes of one or more certificates.
+    /// Reads one or more certificates in DER.
     public init(der certificates: [[UInt8]]) throws(Rejection) {
         guard !certificates.isEmpty else {
             throw Rejection(
@@ -36,7 +38,7 @@ public struct TrustAnchors: Sendable {
             do {
                 parsed.append(try ParsedCertificate(der: der))
             } catch {
-                throw Rejection(.misconfigured, "a certificate to trust is unusable: \(error.detail)")
+                throw Rejection(.misconfigured, "a trusted certificate is invalid: \(error.detail)")
             }
         }
         self.init(unique: parsed)
@@ -51,10 +53,10 @@ public struct TrustAnchors: Sendable {
         TrustAnchors(unique: certificates + other.certificates)
     }
 
-    /// For display: subject, issuer and validity of each anchor.
+    /// The subject, the issuer and the validity of each anchor, to show them.
     public var summaries: [CertificateSummary] { certificates.map(\.summary) }
 
-    /// Whether the root of `chain` is one of these.
+    /// Whether the root of `chain` is one of these certificates.
     func contains(anchorOf chain: TrustedChain) -> Bool {
         certificates.contains { $0.der == chain.anchor }
     }
@@ -71,7 +73,7 @@ public struct TrustAnchors: Sendable {
             }
             let base64 = rest[..<closing.lowerBound].utf8.filter { !($0 == 0x20 || (0x09...0x0D).contains($0)) }
             guard let der = Base64.standard.decode(base64[...]) else {
-                throw Rejection(.misconfigured, "a PEM certificate is not valid Base64")
+                throw Rejection(.misconfigured, "a PEM certificate isn't valid Base64")
             }
             certificates.append(der)
             rest = rest[closing.upperBound...]

@@ -1,13 +1,15 @@
 public import TenureCore
 
-/// The accepted environments, and the certificates for each. An artifact never chooses its own checks: its claim must
-/// be one of these pairs.
+/// The accepted environments, and the trusted certificates of each. The environment that an artifact names must be one
+/// of them, and its chain must lead to a certificate of that environment.
 public struct TrustConfiguration: Sendable {
-    /// By environment; a missing one isn't accepted.
+    /// The trusted certificates by environment. An environment that is missing isn't accepted.
     public let anchors: [AppStoreEnvironment: TrustAnchors]
 
-    /// Roots for Production and Sandbox; for Xcode the certificates with which the developer's Xcode signs.
-    /// Throws `misconfigured` if no environment is accepted.
+    /// Creates a configuration with roots for Production and Sandbox, and for Xcode the certificates with which the
+    /// developer's Xcode signs.
+    ///
+    /// Throws `misconfigured` if `anchors` is empty.
     public init(anchors: [AppStoreEnvironment: TrustAnchors]) throws(Rejection) {
         guard !anchors.isEmpty else {
             throw Rejection(.misconfigured, "no environment is accepted; name at least one")
@@ -21,20 +23,20 @@ public struct TrustConfiguration: Sendable {
         self.roots = roots.dropFirst().reduce(roots.first) { $0?.union($1) }
     }
 
-    /// Production and Sandbox under Apple's roots: the App Store signs both with one certificate.
+    /// Accepts Production and Sandbox with Apple's roots. The App Store signs both with the same certificate.
     public static let appStore = TrustConfiguration(accepting: [.production: .apple, .sandbox: .apple])
 
     /// The environments with at least one anchor.
     public var environments: Set<AppStoreEnvironment> { Set(anchors.keys) }
 
-    /// All roots of Production and Sandbox; nil if neither is accepted. A chain is built first, and then compared with
-    /// the environment in the signed bytes.
+    /// All roots of Production and Sandbox. Nil if neither is accepted. A chain is first built to any of these roots.
+    /// After the signature is verified, the root is compared with the environment in the signed bytes.
     let roots: TrustAnchors?
 
-    /// Certificates with which Xcode signs directly; nil if Xcode isn't accepted.
+    /// The certificates with which Xcode signs directly. Nil if Xcode isn't accepted.
     var localSigners: TrustAnchors? { anchors[.xcode] }
 
-    /// Checks that `chain` may sign for the environment `name` of the signed bytes.
+    /// Returns the environment in the signed bytes, after checking that `chain` may sign for it.
     package func environment(named name: String?, signedBy chain: TrustedChain) throws(Rejection) -> AppStoreEnvironment
     {
         guard let name else {
@@ -47,10 +49,10 @@ public struct TrustConfiguration: Sendable {
             )
         }
         guard (environment == .xcode) == chain.isLocal else {
-            throw Rejection(.wrongEnvironment, "it claims `\(name)`, which its signer may not sign")
+            throw Rejection(.wrongEnvironment, "it names the environment `\(name)`, for which its signer may not sign")
         }
         guard anchors.contains(anchorOf: chain) else {
-            throw Rejection(.untrustedChain, "its root is not trusted for `\(name)`")
+            throw Rejection(.untrustedChain, "its root isn't trusted for `\(name)`")
         }
         return environment
     }

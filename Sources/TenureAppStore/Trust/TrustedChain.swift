@@ -3,9 +3,10 @@ package import CryptoExtras
 package import Foundation
 import X509
 
-/// A chain of certificates that leads to a configured anchor. Only the validator in this folder makes one.
-/// It is independent of time: an artifact calls `isValid(at:)` with its signing date. It is a reference, because all
-/// cores count the owners of a chain that signed everything.
+/// A verified chain of certificates that leads to a trusted certificate. Only the functions in this file create one.
+///
+/// The validity period isn't part of the verification: call `isValid(at:)` with the artifact's signing date. This is a
+/// class, because many threads share the same chain.
 package final class TrustedChain: Sendable {
     /// The key that verifies the artifact's signature.
     package enum Key: Sendable {
@@ -14,15 +15,15 @@ package final class TrustedChain: Sendable {
     }
 
     package let key: Key
-    /// The period in which all certificates were valid, including the root. Empty if their periods don't overlap: then
-    /// `notBefore` is later than `notAfter`.
+    /// The start of the period in which all certificates, including the root, were valid. If their periods don't
+    /// overlap, `notBefore` is later than `notAfter`.
     let notBefore: Date
     let notAfter: Date
-    /// The signer first; one for a local chain, otherwise three.
+    /// The certificates, the signer's first. A local chain has one, any other has three.
     let certificates: [CertificateSummary]
     /// The DER bytes of its anchor.
     let anchor: [UInt8]
-    /// Signed directly by a configured certificate, as Xcode does.
+    /// Whether the artifact is signed directly with a configured certificate, as Xcode does.
     let isLocal: Bool
 
     fileprivate init(key: Key, certificates: [ParsedCertificate], isLocal: Bool) {
@@ -53,8 +54,10 @@ package final class TrustedChain: Sendable {
     }
 }
 
-/// Builds and checks exactly Apple's shape: signer, intermediate, pinned root.
-/// Throws `malformed`, `untrustedChain`, `wrongPurpose` or `unsupportedAlgorithm`. Doesn't check the time.
+/// Builds and checks a chain of exactly a signer, an intermediate and a trusted root, as Apple uses it. Doesn't check
+/// validity periods.
+///
+/// Throws `malformed`, `untrustedChain`, `wrongPurpose` or `unsupportedAlgorithm`.
 func trustedChain(
     leaf: [UInt8],
     intermediate: [UInt8],
@@ -67,7 +70,7 @@ func trustedChain(
     return try trustedChain(leaf: leaf, intermediate: authority, anchor: anchor, purpose: purpose)
 }
 
-/// The second half of the work: `intermediate` is known to be signed by `anchor`.
+/// Builds and checks a chain with an intermediate that is known to be signed by `anchor`.
 func trustedChain(
     leaf: ParsedCertificate,
     intermediate: ParsedCertificate,
@@ -81,7 +84,7 @@ func trustedChain(
     return TrustedChain(key: key, certificates: [leaf, intermediate, anchor], isLocal: false)
 }
 
-/// A chain of the one certificate with which Xcode signs. It must be, byte by byte, a configured one.
+/// Returns the chain of the single certificate with which Xcode signs. It must be a configured one, byte for byte.
 ///
 /// Throws `untrustedChain` or `unsupportedAlgorithm`.
 func locallyTrusted(
@@ -90,7 +93,7 @@ func locallyTrusted(
     purpose: ChainPurpose
 ) throws(Rejection) -> TrustedChain {
     guard let anchor = anchors.certificates.first(where: { $0.der == certificate }) else {
-        throw Rejection(.untrustedChain, "its certificate is not one of those configured for Xcode")
+        throw Rejection(.untrustedChain, "its certificate isn't one of those configured for Xcode")
     }
     return TrustedChain(key: try anchor.signingKey(for: purpose), certificates: [anchor], isLocal: true)
 }

@@ -48,15 +48,15 @@ struct AppStoreOrderCommand: AsyncParsableCommand {
     }
 
     private static func lines(_ answer: OrderResponse) -> [String] {
-        guard answer.isValid else { return ["the App Store knows no such order of this app"] }
+        guard answer.isValid else { return ["the App Store has no such order of this app"] }
         var lines = answer.purchases.map { purchase in
             "\(purchase.productID), transaction \(purchase.transactionID)"
                 + (purchase.purchaseDate.map { ", bought \($0.rfc3339)" } ?? "")
                 + (purchase.revocationDate.map { ", revoked \($0.rfc3339)" } ?? "")
         }
-        lines += answer.problems.map { "not counted: \($0.artifact): \($0.detail)" }
+        lines += answer.problems.map { "rejected: \($0.artifact): \($0.detail)" }
         lines += answer.customers.map { "customer \($0.id) (\($0.environment))" }
-        if answer.customers.isEmpty { lines.append("no customer has it; their app hasn't synced it yet") }
+        if answer.customers.isEmpty { lines.append("no customer has this order; the app may not have synced it yet") }
         return lines
     }
 }

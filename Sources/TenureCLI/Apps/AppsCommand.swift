@@ -14,7 +14,7 @@ struct AppsCommand: AsyncParsableCommand {
     )
 }
 
-/// The service's answer about its apps.
+/// The service's response about its apps.
 struct AppsAnswer: Decodable {
     struct App: Decodable {
         let name: String
@@ -26,7 +26,7 @@ struct AppsAnswer: Decodable {
 
     let apps: [App]
     let `default`: String?
-    /// After a reload, like the next three.
+    /// The added apps. Only in the response to a reload, like the next three.
     let added: [String]?
     let removed: [String]?
     let reloaded: [String]?
@@ -75,10 +75,9 @@ struct AppsReloadCommand: AsyncParsableCommand {
         commandName: "reload",
         abstract: "Reload the configuration of a running service: apps, settings, and the files that they name.",
         discussion: """
-            The service reads what it reads when it starts. It adds new apps, ends apps that were removed, and goes on \
-            with the others under their new settings. A policy file has the effect that it has at a start: `tenure \
-            policy publish` publishes. With a mistake in the configuration nothing changes. Settings of the whole \
-            service, such as the port, need a restart.
+            The service reads the same files as at a start. It starts new apps, stops removed ones, and applies new \
+            settings to the others. A changed policy file isn't published: for that, use `tenure policy publish`. If the \
+            configuration has a mistake, nothing changes. Settings of the whole service, such as the port, need a restart.
 
             Exit codes: 0 reloaded, 1 the configuration has mistakes, an app doesn't run, or no service responds, \
             64 wrong usage.

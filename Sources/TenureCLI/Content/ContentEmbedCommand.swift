@@ -8,8 +8,8 @@ struct ContentEmbedCommand: AsyncParsableCommand {
         abstract: "Write asset packs as plain files for the app's bundle.",
         discussion: """
             Writes `<pack>/<path>` for each file, and `content.json`. Add the folder to the app in Xcode as a folder. The \
-            client opens these files in place. A pack in the bundle is installed at the first start, without a network; \
-            a version that you publish later is its update.
+            client opens these files in place. A pack in the bundle is installed from the first start, without a network. \
+            A version that you publish later is its update.
 
             Running it again replaces the folder that it wrote. It refuses a folder with other files.
 

@@ -4,10 +4,10 @@ import TenureContentPublishing
 struct ContentPruneCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prune",
-        abstract: "Remove the manifests and archives that no catalog of the last 30 days named.",
+        abstract: "Remove the manifests and archives that no catalog of the last 30 days names.",
         discussion: """
-            So apps can finish the download of an old version within 30 days. The 30 days of a catalog begin when the \
-            next one is issued. The files of the current catalog always stay, and so do all other files.
+            Files of a replaced catalog stay for 30 days, so that apps can finish downloads of old versions. The 30 days \
+            begin when the next catalog is issued. The command removes no files of the current catalog and no other files.
 
             Exit codes: 0 done, 1 error, 64 wrong usage.
 

@@ -12,10 +12,10 @@ struct ContentPublishCommand: AsyncParsableCommand {
             Each version of a pack becomes an archive (ustar, uncompressed) and a manifest, both named by their SHA-256. \
             Existing files stay as they are. The catalog is signed like a policy and replaced last: until then, apps \
             use the earlier catalog. Versions for other values of `minimumAppVersion` stay in the catalog. Packs that \
-            aren't in \(Self.file) anymore leave it.
+            are no longer in \(Self.file) are removed from it.
 
-            Apps accept a catalog only if its counter is higher than that of the one before. Without --counter it is the \
-            time in seconds since 1970.
+            Apps accept a catalog only if its counter is higher than that of the previous one. Without --counter, the \
+            counter is the time in seconds since 1970.
 
             Exit codes: 0 published, 2 mistakes in the file or in the packs, 1 error, 64 wrong usage.
 
@@ -39,7 +39,7 @@ struct ContentPublishCommand: AsyncParsableCommand {
     var counter: Int64?
 
     @Option(
-        // Base64 for URLs may begin with `-`.
+        // URL-safe Base64 may begin with `-`.
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             "While you change keys: another key that may have signed the existing catalog, as its file or public key. Repeatable.",
@@ -90,11 +90,11 @@ struct ContentPublishCommand: AsyncParsableCommand {
                     pack.version.minimumAppVersion.map({ $0 < minimum }) ?? true
                 else { continue }
                 terminal.write(
-                    "  apps from \(minimum) keep the version published for them; replace it with `minimumAppVersion: \"\(minimum)\"`"
+                    "  apps from \(minimum) on keep the version published for them; to replace it, write `minimumAppVersion: \"\(minimum)\"`"
                 )
             }
         }
-        for name in publication.droppedPacks { terminal.write("\(name): left the catalog") }
+        for name in publication.droppedPacks { terminal.write("\(name): removed from the catalog") }
         terminal.write("published `\(to)` with the counter \(publication.catalog.counter)")
     }
 }

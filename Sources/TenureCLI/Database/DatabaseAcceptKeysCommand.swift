@@ -8,9 +8,10 @@ struct DatabaseAcceptKeysCommand: AsyncParsableCommand {
         commandName: "accept-keys",
         abstract: "Accept the keys of the next service that starts, after the previous ones were lost or replaced.",
         discussion: """
-            The database names the signing key and the secret of access tokens that its processes have in common, and \
-            refuses a process with others. This command forgets the names, for keys that are lost or were replaced in \
-            another way than `tenure signing-key` does. The next service that starts stores those of its keys.
+            The database stores fingerprints of the signing key and of the secret of access tokens. All services that \
+            use the database must have these keys; a service with other keys doesn't start. This command removes the \
+            fingerprints. Use it if the keys were lost, or replaced without `tenure signing-key`. The next service that \
+            starts stores the fingerprints of its keys.
 
             Stop all services first. Apps trust entitlement tokens only if they pinned the new signing key, and every \
             device syncs again after the secret changed.
@@ -37,7 +38,9 @@ struct DatabaseAcceptKeysCommand: AsyncParsableCommand {
                 return known
             }
             guard let known else {
-                throw CommandError("`\(selection.database.name)` has no stored keys; the next start stores its own")
+                throw CommandError(
+                    "`\(selection.database.name)` has no fingerprints of keys; the next service that starts stores its own"
+                )
             }
             Terminal.standardOutput.write(
                 "the next service that starts may replace the keys from `\(Terminal.clean(known.place))`")

@@ -5,7 +5,7 @@ import TenureStore
 struct DatabaseCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Report everything that is wrong with a database, and what to do.",
+        abstract: "Check a database for errors, and print what to do about them.",
         discussion: """
             Checks the database file, the references between rows, each artifact's hash and signature, and whether the \
             stored result for each customer matches the artifacts. Signatures are verified again, as on the day each \

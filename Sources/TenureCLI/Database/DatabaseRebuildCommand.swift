@@ -5,11 +5,11 @@ import TenureStore
 struct DatabaseRebuildCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rebuild",
-        abstract: "Derive again what is known about every customer, from the stored artifacts.",
+        abstract: "Compute the stored results of every customer again, from the stored artifacts.",
         discussion: """
-            Verifies each artifact again, as on the day it came: pass the --trust of `tenure serve`. If an artifact \
-            isn't valid, the command prints its customer and doesn't change them. Artifacts never change, and a healthy \
-            database stays the same. The service may run meanwhile.
+            Verifies each artifact again, as on the day it was received: pass the --trust of `tenure serve`. If an \
+            artifact isn't valid, the command prints its customer and doesn't change them. The command never changes \
+            artifacts. If the database has no errors, nothing changes. The service may run meanwhile.
 
             Exit codes: 0 done, 1 a customer couldn't be rebuilt or the database can't be read, 64 wrong usage.
 

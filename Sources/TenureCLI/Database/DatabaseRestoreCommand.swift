@@ -5,11 +5,11 @@ import TenureStore
 struct DatabaseRestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Put a backup in the place of an SQLite database.",
+        abstract: "Replace an SQLite database with a backup.",
         discussion: """
-            Stop the service first: the command refuses a database that is open. It checks the backup, copies it beside the \
-            database, and puts the copy in its place; the backup stays as it is. The replaced database gets another name \
-            (`.replaced`), with its log. A backup of an earlier release is brought up to date by the next start.
+            Stop the service first: the command refuses a database that is open. It checks the backup, and replaces the \
+            database with a copy of it. The old database is renamed (`.replaced`), with its log. A backup of an earlier \
+            release is migrated by the next start of the service.
 
             The keys (`signing-key.json`, `access-token.secret`) aren't in the backup. Keep the service's keys as they are.
 

@@ -12,7 +12,7 @@ struct CustomerFiles {
 
     private(set) var artifacts: [VerifiedArtifact] = []
     private(set) var rejected: [RejectedFile] = []
-    /// The environment of all files that count; production if no file counts.
+    /// The environment of all verified files. Production if no file was verified.
     let environment: AppStoreEnvironment
 
     /// Throws if a file can't be read, or if the files mix environments.
@@ -40,7 +40,7 @@ struct CustomerFiles {
         guard environments.count <= 1 else {
             let names = environments.map(\.rawValue).sorted()
             throw CommandError(
-                "the files mix \(names.joined(separator: " and ")), which never belong to one customer; choose one, such as `--environment \(names[0].lowercased())`"
+                "the files are from \(names.joined(separator: " and ")), which can't be combined; select one, such as with `--environment \(names[0].lowercased())`"
             )
         }
         environment = environments.first ?? .production
@@ -75,10 +75,10 @@ struct CustomerFiles {
     private static func check(_ verified: VerifiedArtifact, isOf device: UUID?) throws {
         guard let device, case .appTransaction(let app) = verified else { return }
         guard let binding = try app.payload.deviceBinding() else {
-            throw Rejected("otherDevice", "it names no device, so it can't be matched with the device ID")
+            throw Rejected("otherDevice", "it isn't bound to a device, so it can't be compared with the device ID")
         }
         guard binding.matches(deviceVerificationID: device) else {
-            throw Rejected("otherDevice", "it belongs to another device than `\(device.uuidString.lowercased())`")
+            throw Rejected("otherDevice", "it is bound to another device than `\(device.uuidString.lowercased())`")
         }
     }
 }

@@ -10,8 +10,8 @@ struct DecideCommand: AsyncParsableCommand {
         commandName: "decide",
         abstract: "Decide what a customer may use, from their signed App Store artifacts.",
         discussion: """
-            The files count as all of the customer's purchases; with --incomplete, purchases may be missing. Rejected \
-            files don't count, and the command names them. Bundle ID and Apple ID come from the policy.
+            The files must contain all of the customer's purchases; with --incomplete, purchases may be missing. Rejected \
+            files are ignored, and the command prints their names. Bundle ID and Apple ID are read from the policy.
 
             Exit codes: 0 all granted, 3 any undetermined, otherwise 2 any denied, 1 error, 64 wrong usage.
 
@@ -74,7 +74,7 @@ struct DecideCommand: AsyncParsableCommand {
             app: AppIdentity(bundleID: policy.app.bundleID, appAppleID: policy.app.appleID),
             trust: try trust.configuration())
         let instant = at?.date ?? Date()
-        // With --at in the future, artifacts signed until then count too.
+        // If --at is in the future, accept artifacts that are signed until then.
         let customer = try CustomerFiles(
             files, verifier: verifier, device: deviceID.flatMap(UUID.init(digits:)), now: max(instant, Date()))
         let evidence = try customer.evidence(purchasesAreComplete: !incomplete)
@@ -106,7 +106,7 @@ struct DecideCommand: AsyncParsableCommand {
     private func tell(_ decisions: [Decision], of customer: CustomerFiles) {
         for file in customer.rejected {
             Terminal.standardError.write(
-                "warning: `\(file.name)` doesn't count: \(file.code), \(Terminal.clean(file.detail))")
+                "warning: `\(file.name)` is ignored: \(file.code), \(Terminal.clean(file.detail))")
         }
         let terminal = Terminal.standardOutput
         if !customer.environment.isProduction { terminal.write("in \(customer.environment.rawValue)") }

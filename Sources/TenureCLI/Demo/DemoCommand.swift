@@ -42,7 +42,7 @@ struct DemoCommand: AsyncParsableCommand {
         configuration.adminKey = adminKey
         var logger = Logger(label: "tenure") { TextLogHandler(label: $0) }
         configuration.content = try DemoContent.publish(folder, for: configuration.policy)
-        // `publish` reports that the policy in the file isn't the active one.
+        // Don't warn that the policy in the file isn't the active one: `publish` below reports it.
         logger.logLevel = .error
 
         let customers = try DemoCustomer.all(of: configuration.policy.app, signedBy: authority, now: Date())
@@ -50,7 +50,7 @@ struct DemoCommand: AsyncParsableCommand {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [configuration, logger] in
                 defer { started.finish() }
-                // It accepts no connection before this returns.
+                // The service accepts no connections before this closure returns.
                 try await serve(configuration: configuration, logger: logger) { started.yield($0) }
             }
             for await port in ports {
@@ -84,15 +84,15 @@ private func publish(_ policy: Policy, of folder: DemoFolder, by client: Service
     } catch let refusal as ServiceClient.Refusal where refusal.problem.reason == "alreadyCurrent" {
         return
     } catch let refusal as ServiceClient.Refusal {
-        terminal.write("\(folder.policy) was changed, and was not published: \(refusal.problem.detail)")
+        terminal.write("\(folder.policy) was changed, but wasn't published: \(refusal.problem.detail)")
         guard refusal.problem.reason == "takesRights" else { return }
         terminal.write(
             """
-            See whom it concerns: `tenure policy publish \(folder.policy) --rehearse --key-file \(folder.adminKeyPath) --service \(client.url)`
+            To see which customers it affects: `tenure policy publish \(folder.policy) --rehearse --key-file \(folder.adminKeyPath) --service \(client.url)`
 
             """)
     } catch {
-        // The service stops meanwhile, or doesn't answer. Then the customers' syncs report it.
+        // The service is stopping or doesn't respond. The customers' syncs below report it.
     }
 }
 
@@ -120,9 +120,9 @@ private func syncCustomers(port: Int, customers: [DemoCustomer], folder: DemoFol
             }
             terminal.write(terminal.styled("  customer \(answer.id)\n", .faint))
         } catch {
-            // The service stops while they sync, which isn't an error.
+            // If the service was stopped while the customers sync, that isn't an error.
             if !(error is DemoClient.Refusal), await !client.isServed { return }
-            Terminal.standardError.write("error: \(customer.name) could not be synced: \(describe(error))")
+            Terminal.standardError.write("error: \(customer.name) couldn't be synced: \(describe(error))")
         }
     }
     if let example {

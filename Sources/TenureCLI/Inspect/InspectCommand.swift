@@ -43,7 +43,7 @@ struct InspectCommand: AsyncParsableCommand {
         do throws(Rejection) {
             inspection = try Inspection(of: try AppStoreArtifact(recognizing: bytes), by: verifier, now: Date())
         } catch {
-            throw CommandError("`\(InputFile(path: file).name)` cannot be read: \(error.detail)")
+            throw CommandError("`\(InputFile(path: file).name)` can't be read: \(error.detail)")
         }
         if json {
             Terminal.standardOutput.write(json: inspection.json)

@@ -4,7 +4,8 @@ import TenureCore
 import TenureJSON
 
 extension Inspection {
-    /// `kind`, `verification`, `payload` in Apple's names (a receipt's in those of verifyReceipt), `nested`, `certificates`.
+    /// The JSON with `kind`, `verification`, `payload`, `nested` and `certificates`. Fields of the payload have Apple's
+    /// names; those of a receipt have the names of verifyReceipt.
     var json: [UInt8] {
         var verification = JSONObject()
         verification["status"] = .string(verdict.status)
@@ -18,7 +19,7 @@ extension Inspection {
         case .unsigned:
             verification["reason"] = .string("unsigned")
             verification["detail"] = .string(
-                "a response of verifyReceipt has no signature, so it proves nothing to others")
+                "a response of verifyReceipt has no signature, so its contents can't be verified")
         }
         var result = JSONObject()
         result["kind"] = kind.map { .string($0) } ?? .null

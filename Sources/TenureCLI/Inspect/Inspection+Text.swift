@@ -40,14 +40,15 @@ extension Inspection {
         switch verdict {
         case .accepted(.local, let environment):
             terminal.styled("local", .yellow)
-                + ": signed in \(environment.rawValue) by a certificate that you trust; proves nothing to others"
+                + ": signed in \(environment.rawValue) with a certificate from `--trust`; other verifiers won't accept it"
         case .accepted(_, let environment):
             terminal.styled("verified", .green) + ": \(environment.rawValue), under "
                 + (isUnderAppleRoot ? "Apple's root" : "a root that you trust")
         case .rejected(let rejection):
             terminal.styled("rejected", .red) + ": \(rejection.code.rawValue), \(Terminal.clean(rejection.detail))"
         case .unsigned:
-            terminal.styled("unsigned", .yellow) + ": it proves nothing, unless you fetched it from Apple yourself"
+            terminal.styled("unsigned", .yellow)
+                + ": its contents can't be verified; trust them only if you fetched the response from Apple yourself"
         }
     }
 

@@ -39,16 +39,18 @@ final class LocalStoreFolder: Sendable {
     }
 
     deinit {
-        // Closing isn't enough if this process starts another one now, which has a copy of the descriptor for a moment.
+        // Unlock explicitly. Closing the descriptor doesn't release the lock if this process is just starting another
+        // process, which has a copy of the descriptor for a moment.
         flock(lock, LOCK_UN)
         _ = Foundation.close(lock)
     }
 
-    /// The store as the folder has it, or as it is after the scenario.
+    /// Returns the store with the state in the folder. If the folder has no state, it begins with the scenario.
     func open(scenario file: String?) async throws -> (store: LocalAppStore, key: ServerAPIKey) {
         if !FileManager.default.fileExists(atPath: journalPath) {
             guard let file else {
-                throw CommandError("there is no store in `\(path)` yet; name a scenario to begin with by --scenario")
+                throw CommandError(
+                    "there is no store in `\(path)` yet; pass the scenario to begin with, with --scenario")
             }
             try await begin(try ScenarioOnDisk(path: file).read())
         }
@@ -66,8 +68,8 @@ final class LocalStoreFolder: Sendable {
         return (store, key)
     }
 
-    /// Performs the scenario's operations in a new journal, which gets its name once all of them are performed. A process
-    /// that is stopped meanwhile begins again.
+    /// Performs the scenario's operations with a new journal, which is renamed when all of them are done. If the
+    /// process is stopped before, the next start begins again.
     private func begin(_ scenario: Scenario) async throws {
         let part = journalPath + ".part"
         for file in [part, part + "-journal"] { try? FileManager.default.removeItem(atPath: file) }
@@ -94,7 +96,7 @@ final class LocalStoreFolder: Sendable {
         }
     }
 
-    /// Foundation's errors name neither the file nor what to do.
+    /// Runs `work` and replaces its errors, because Foundation's errors name neither the file nor what to do.
     private func write(_ what: String, to file: String, _ work: () throws -> Void) throws {
         do {
             try work()
@@ -113,6 +115,6 @@ struct ScenarioOnDisk {
         try ScenarioReader.read(try InputFile(path: path).bytes(limit: 1 << 20), named: path)
     }
 
-    /// The path of a file that the scenario names, beside its own.
+    /// Returns the path of a file that the scenario names, relative to the scenario's folder.
     func neighbor(_ name: String) -> String { PolicyFile.path(of: name, beside: path) }
 }

@@ -19,6 +19,6 @@ enum DefectName {
 
     private static func unknown(_ name: String, known: [String]) -> CommandError {
         let names = (known + ChainDefect.allCases.map(\.rawValue)).sorted().joined(separator: ", ")
-        return CommandError("`\(name)` isn't a defect that this can have; choose one of \(names)")
+        return CommandError("`\(name)` isn't a defect of this kind of artifact; choose one of \(names)")
     }
 }

@@ -46,14 +46,14 @@ struct MintAuthorityCommand: AsyncParsableCommand {
         let folder = URL(fileURLWithPath: directory)
         let roots = folder.appendingPathComponent("roots.pem").path
         guard force || !FileManager.default.fileExists(atPath: roots) else {
-            throw CommandError("`\(directory)` holds an authority already; choose another folder, or add --force")
+            throw CommandError("`\(directory)` already has an authority; choose another folder, or add --force")
         }
         do {
             try TestAuthority().save(to: folder)
         } catch let error as MintingError {
             throw error
         } catch {
-            throw CommandError("`\(directory)` can't be written; check the folder and who may write to it")
+            throw CommandError("`\(directory)` can't be written; check the folder and its permissions")
         }
         Terminal.standardOutput.write("to trust it, pass `--trust \(directory)`")
     }
@@ -67,7 +67,7 @@ struct MintOptions: ParsableArguments {
     @Option(
         name: .long, parsing: .singleValue,
         help: ArgumentHelp(
-            "Sets a field by Apple's name (in a receipt by verifyReceipt's). Dates are 2014-05-01, 2015-06-10T18:00:00Z or milliseconds. An empty value removes the field.",
+            "Set a field, by Apple's name (in a receipt, by the name in verifyReceipt). Write dates as 2014-05-01, 2015-06-10T18:00:00Z or milliseconds since 1970. An empty value removes the field.",
             valueName: "field=value"))
     var set: [String] = []
 
@@ -97,10 +97,10 @@ struct MintOptions: ParsableArguments {
             throw ValidationError("`--defect` can't be combined with `--set` or `--payload`; remove one of them")
         }
         for text in self.set where !text.contains("=") {
-            throw ValidationError("`\(text)` sets nothing; write it as field=value")
+            throw ValidationError("`\(text)` isn't a field with a value; write field=value")
         }
         if let deviceID, UUID(digits: deviceID) == nil {
-            throw ValidationError("`\(deviceID)` isn't a UUID; write it as `AppStore.deviceVerificationID` has it")
+            throw ValidationError("`\(deviceID)` isn't a UUID; pass the value of `AppStore.deviceVerificationID`")
         }
     }
 
@@ -126,7 +126,7 @@ struct MintOptions: ParsableArguments {
         let file = InputFile(path: payload)
         do {
             guard case .object(let object) = try JSONValue(parsing: file.bytes()) else {
-                throw CommandError("`\(file.name)` holds no JSON object; write the fields as {\"name\": value}")
+                throw CommandError("`\(file.name)` isn't a JSON object; write the fields as {\"name\": value}")
             }
             return object
         } catch let error as JSONError {
@@ -259,7 +259,7 @@ struct MintReceiptCommand: AsyncParsableCommand {
             isText ? Array(Data(receipt).base64EncodedString().utf8) : receipt, newlineAtEnd: isText)
     }
 
-    /// With the options.
+    /// Creates a valid receipt with the options.
     private func sound(by minter: ReceiptMinter) throws -> [UInt8] {
         var draft = minter.draft
         if let payload = try options.payloadObject() {

@@ -9,13 +9,13 @@ import TenureRehearsal
 struct MintCorpusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "corpus",
-        abstract: "Create a population of any size for `tenure rehearse`, with the true answers.",
+        abstract: "Create evidence of any number of customers for `tenure rehearse`, with the expected results.",
         discussion: """
             The lines are evidence as an app would have collected it: buyers of every era on every platform, and invalid \
             lines of every kind. --truth has the exact results of a rehearsal of Examples/rehearsal/policy.yaml against \
             previous.yaml as of 2015-09-01.
 
-            The same seed gives the same lines, but for signatures. A line has about 4.4 KB.
+            The same seed gives the same lines, except for the signatures. A line has about 4.4 KB.
 
             Example:
               tenure mint authority ./authority
@@ -28,7 +28,7 @@ struct MintCorpusCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The folder of the authority that signs.", valueName: "dir"))
     var authority: String
 
-    @Option(help: "How many lines.")
+    @Option(help: "The number of lines.")
     var count: Int
 
     @Option(help: "The same seed gives the same lines.")
@@ -37,13 +37,13 @@ struct MintCorpusCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where to write; - for standard output.", valueName: "file"))
     var out: String
 
-    @Option(help: ArgumentHelp("Where to write what a rehearsal must find, as JSON.", valueName: "file"))
+    @Option(help: ArgumentHelp("Where to write the expected results of a rehearsal, as JSON.", valueName: "file"))
     var truth: String?
 
     @OptionGroup var replacing: ReplaceOption
 
     func validate() throws {
-        guard count >= 0 else { throw ValidationError("`--count` is how many lines to make, and not \(count)") }
+        guard count >= 0 else { throw ValidationError("`--count` can't be negative; pass the number of lines") }
     }
 
     func run() async throws {

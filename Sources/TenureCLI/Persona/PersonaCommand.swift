@@ -9,8 +9,8 @@ struct PersonaCommand: AsyncParsableCommand {
         commandName: "persona",
         abstract: "Create, list and revoke test customers for sandbox builds.",
         discussion: """
-            A sandbox build sends a persona's token with its sync. The service then responds as to that customer. With \
-            production evidence the token has no effect. Docs/personas.md explains personas.
+            A sandbox build sends a persona's token with its sync. The service then responds as if the build's user were \
+            that customer. With production evidence, the token has no effect. Docs/personas.md explains personas.
             """,
         subcommands: [
             PersonaCreateCommand.self, PersonaReadyMadeCommand.self, PersonaListCommand.self,
@@ -113,7 +113,7 @@ struct PersonaReadyMadeCommand: AsyncParsableCommand {
         commandName: "ready-made",
         abstract: "Create the personas that every release should be tested with, from the current policy.",
         discussion: """
-            Creates those of these customers that the policy allows, and prints their tokens: the first buyer, a buyer of \
+            Creates these personas, if the policy makes them possible, and prints their tokens: the first buyer, a buyer of \
             the last paid build, one in the changeover window, one after the change. Also a family member, a refunded \
             buyer, a pre-order, a customer without original version, and a Mac buyer on an iPhone.
 
@@ -194,7 +194,8 @@ struct PersonaRevokeCommand: AsyncParsableCommand {
 }
 
 extension PersonaAnswer {
-    /// One line of text: `early-buyer  good until 2026-12-21T12:00:00Z  everything granted  (originalAppVersion 37, …)`.
+    /// One line of text: `early-buyer  good until 2026-12-21T12:00:00Z  everything granted  (originalAppVersion 37,
+    /// …)`.
     fileprivate var line: String {
         let end =
             switch state {

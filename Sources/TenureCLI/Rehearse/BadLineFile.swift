@@ -4,21 +4,21 @@ import TenureCore
 import TenureJSON
 import TenureRehearsal
 
-/// Writes the lines that don't count to a file: one JSON object per line, with the line's number and the reason. Creates
-/// the file for the first such line.
+/// Writes a list of rejected lines and artifacts to a file: one JSON object for each, with the number of the line and
+/// the reason. The file is created when the first one is added.
 ///
-/// A small compressed file can hold millions of bad lines, so only the first ones are written; the report counts all.
+/// A small compressed file can have millions of bad lines. So only the first ones are listed. The report counts all.
 final class BadLineFile {
     let path: String
     private var handle: FileHandle?
     private var buffer: [UInt8] = []
     private var written = (lines: 0, bytes: 0)
-    /// The number of bad lines that weren't written.
+    /// The number of bad lines that weren't listed.
     private(set) var omitted = 0
 
     static let mostLines = 10_000
     static let mostBytes = 16_000_000
-    /// The bytes reserved for the last line, which says how many were omitted.
+    /// The number of bytes that are reserved for the last line, which has the number of omitted lines.
     private static let lastLineSize = 200
 
     /// Whether to replace an existing file.
@@ -38,7 +38,7 @@ final class BadLineFile {
             $0.field("line", line.line)
             $0.field("code", line.fault.code.name)
             $0.field("part", ifPresent: line.fault.part)
-            $0.field("rest", line.isWholeLine ? "nothing of the line counts" : "the rest of the line counts")
+            $0.field("rest", line.isWholeLine ? "the whole line is rejected" : "the rest of the line is used")
             $0.field("detail", line.fault.detail)
         }
         let entry = Self.line(fields)
@@ -71,7 +71,7 @@ final class BadLineFile {
     }
 
     private func make() throws {
-        // Only the owner may read what customers bought.
+        // Only the owner may read the file, because it has customers' artifacts.
         handle = try OutputFile.opened(at: path, replacing: replaces, permissions: 0o600)
     }
 
@@ -79,7 +79,7 @@ final class BadLineFile {
         do {
             try handle?.write(contentsOf: Data(buffer))
         } catch {
-            throw CommandError("`\(path)` can't be written; make room, or pass another file with `--rejected`")
+            throw CommandError("`\(path)` can't be written; free some space, or pass another file with `--rejected`")
         }
         buffer.removeAll(keepingCapacity: true)
     }

@@ -14,9 +14,9 @@ struct RehearseCommand: AsyncParsableCommand {
         discussion: """
             The customers come from a service's database or from a file of lines. A line is a JWS, a receipt in Base64, \
             or the JSON of POST /v1/sync, optionally with an `id` from your own system. Tenure verifies each artifact. \
-            It counts bad lines and lists them in a file beside the evidence. Lines of one customer count once, in any order.
+            It counts bad lines, and lists them in a file beside the evidence. A customer with several lines is counted once.
 
-            For --evidence, each customer's lines count as all of their purchases. With --incomplete, purchases may be \
+            With --evidence, the lines must contain all purchases of each customer. With --incomplete, purchases may be \
             missing.
 
             A condition of --fail-if is a measure, then >, >=, < or <=, then a number or percentage. Measures:

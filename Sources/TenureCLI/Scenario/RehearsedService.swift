@@ -7,10 +7,10 @@ import TenureAPI
 import TenureAppStore
 import TenureCore
 
-/// A service over HTTP, with the requests of apps and of its operator.
+/// A service that is used over HTTP, with the requests of apps and of the operator.
 struct RehearsedService: Sendable {
     let url: String
-    /// Nil: only the requests of apps are possible.
+    /// The admin key. Nil if only the requests of apps are needed.
     private let secretAdminKey: Secret<String>?
     var adminKey: String? { secretAdminKey?.revealed }
 
@@ -21,7 +21,7 @@ struct RehearsedService: Sendable {
 
     var notificationURL: String { url + "/v1/notifications/apple" }
 
-    /// What an app sends when it is opened; nil if it has no artifact.
+    /// Sends the sync of an app that is opened. Nil if the device has no artifacts.
     func sync(_ device: DeviceArtifacts) async throws -> CustomerResponse? {
         let sync = SyncRequest(
             appTransaction: device.appTransaction, transactions: device.transactions,
@@ -37,20 +37,20 @@ struct RehearsedService: Sendable {
         return customer
     }
 
-    /// What the app knows from the response. Without a customer it knows nothing.
+    /// Returns the outcomes in the response to a sync. Empty if there is no customer.
     func open(_ device: DeviceArtifacts) async throws -> [String: Decision.Outcome] {
         if let customer = try await sync(device) { return customer.outcomes }
         let products: ProductsResponse = try await decoded(.GET, "/v1/products")
         return Dictionary(products.entitlements.map { ($0.name, .undetermined) }) { first, _ in first }
     }
 
-    /// The customer with that ID of the App Store; nil if the service has no such customer.
+    /// Returns the customer with an ID of the App Store. Nil if the service has no such customer.
     func customer(_ id: String) async throws -> CustomerResponse? {
         let found: Found = try await decoded(.GET, "/v1/admin/customers?id=\(id)")
         guard let customer = found.customers.first else { return nil }
         guard found.customers.count == 1 else {
             throw CommandError(
-                "the service knows \(found.customers.count) customers with the id `\(id)`; use a service with an empty database"
+                "the service has \(found.customers.count) customers with the ID `\(id)`; use a service with an empty database"
             )
         }
         return (try await decoded(.GET, "/v1/admin/customers/\(customer.id)") as Dossier).customer
@@ -67,16 +67,16 @@ struct RehearsedService: Sendable {
 
     // MARK: Waiting
 
-    /// Waits until it has fetched every history that it needs.
+    /// Waits until the service has fetched all transaction histories.
     func settle() async throws {
         try await wait(for: "it hasn't fetched all transaction histories") { metrics in
             metrics["tenure_app_store_histories_waiting"].map { $0 == 0 } ?? true
         }
     }
 
-    /// Waits until it has every notification from before that instant.
+    /// Waits until the service has all notifications up to this date.
     func caughtUp(to instant: Date, in environment: AppStoreEnvironment) async throws {
-        try await wait(for: "it has not caught up with the App Store's notifications") { metrics in
+        try await wait(for: "it hasn't caught up with the App Store's notifications") { metrics in
             metrics["tenure_app_store_notifications_reached_seconds{environment=\"\(environment.rawValue)\"}"]
                 .map { $0 >= instant.timeIntervalSince1970 - 0.001 } ?? false
         }
@@ -98,7 +98,7 @@ struct RehearsedService: Sendable {
         }
     }
 
-    /// By name and labels, as the text has them.
+    /// Returns the metrics. The keys are names with labels, as in the text.
     private func metrics() async throws -> [String: Double] {
         let text = String(decoding: try await send(.GET, "/metrics").body, as: UTF8.self)
         var metrics: [String: Double] = [:]

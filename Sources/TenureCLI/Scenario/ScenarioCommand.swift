@@ -18,7 +18,7 @@ struct ScenarioCommand: AsyncParsableCommand {
 struct ScenarioRunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Play scenarios against a policy, and check what they expect.",
+        abstract: "Run scenarios with a policy, and check their expectations.",
         discussion: """
             A local App Store performs the scenario's operations and signs everything. A service runs beside it, as \
             `tenure serve` runs it. It uses the store instead of Apple's, and the store's clock. Customers sync, \
@@ -26,9 +26,9 @@ struct ScenarioRunCommand: AsyncParsableCommand {
             file.
 
             --service names a running service, which has its own policy. It must trust the test authority in --folder or \
-            --authority. If it was started with the settings that `tenure scenario settings` writes for the folder and \
-            --store-port, it asks the store and uses the store's clock. Otherwise it knows only what it receives, and \
-            uses real time, at which the expectations must be true.
+            --authority. If it was started with the settings that `tenure scenario settings` prints for the folder and \
+            --store-port, it fetches histories from the store and uses the store's clock. Otherwise it knows only what it \
+            receives and uses real time, so the expectations must be true at the real time.
 
             Exit codes: 0 all as expected, 2 something differs, 1 error, 64 wrong usage.
 
@@ -72,7 +72,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
             )
         }
         if service == nil, folder != nil {
-            throw ValidationError("`--folder` needs a service; name one by `--service`")
+            throw ValidationError("`--folder` is the folder of a running service; pass its URL with `--service`")
         }
     }
 
@@ -107,7 +107,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
             return try await ScenarioRun(scenario, signer: signer, service: outside).play()
         }
         guard let path = policy ?? scenario.policy.map(disk.neighbor) else {
-            throw CommandError("`\(disk.path)` names no policy; name one by --policy")
+            throw CommandError("`\(disk.path)` doesn't name a policy; pass one with --policy")
         }
         // Reports mistakes in the policy before anything runs.
         _ = try PolicyOnDisk(path: path).read()

@@ -3,7 +3,7 @@ import TenurePostgres
 import TenureServer
 import Yams
 
-/// The configuration file of `tenure serve`: each setting under its name. Paths are relative to the file.
+/// The configuration file of `tenure serve`. Paths in it are relative to its folder.
 struct ServiceFile {
     private let path: String
     private let folder: String
@@ -28,7 +28,7 @@ struct ServiceFile {
             values.note(error.description)
             return
         } catch ServiceError.keyFile(_, let detail) {
-            values.note("`\(path)` cannot be read: \(detail)")
+            values.note("`\(path)` can't be read: \(detail)")
             return
         } catch let error as YamlError {
             // The parser's own message quotes the line, which may contain a password.
@@ -65,7 +65,9 @@ struct ServiceFile {
                     read(inner, under: name + ".", as: settings, into: &values)
                 } else {
                     let names = settings.map(\.name).filter { $0.hasPrefix(name + ".") }
-                    values.note("\(place(node)): `\(name)` holds settings: \(names.joined(separator: ", "))")
+                    values.note(
+                        "\(place(node)): `\(name)` must be a mapping with these settings: \(names.joined(separator: ", "))"
+                    )
                 }
             } else {
                 let names = settings.map(\.name).joined(separator: ", ")
@@ -139,7 +141,7 @@ struct ServiceFile {
         }
     }
 
-    /// Resolves a path from the file, which is relative to the file's folder.
+    /// Resolves a path in the file, which is relative to the file's folder.
     func beside(_ path: String) -> String { Setting.Kind.path.resolved(path, in: folder) }
 
     /// `tenure.yaml:3:7`

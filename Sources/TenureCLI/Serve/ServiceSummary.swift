@@ -43,7 +43,7 @@ struct ServiceSummary {
                 + (configuration.hasSigningKey
                     ? "found" : "would be created; a database with customers needs the one that their apps trust"),
             "  environments: \(environments.map(\.rawValue).joined(separator: ", "))",
-            "  trusted beside Apple: "
+            "  trusted in addition to Apple: "
                 + (configuration.testAuthorities.isEmpty
                     ? "none" : configuration.testAuthorities.joined(separator: ", ")),
             "  webhooks: "

@@ -11,7 +11,7 @@ struct OutputFile {
     /// Writes the complete bytes or nothing.
     func write(_ bytes: [UInt8], newlineAtEnd: Bool = true) throws {
         guard let path else {
-            // Escapes control characters for a person at a terminal. Elsewhere the bytes are data.
+            // Escape control characters only on a terminal.
             if isatty(STDOUT_FILENO) == 1 {
                 return Terminal.standardOutput.write(String(decoding: bytes, as: UTF8.self))
             }
@@ -19,7 +19,7 @@ struct OutputFile {
             return
         }
         if FileIdentity(path: path)?.kind == .other {
-            // Writes into a device or a pipe. Replacing it by a file would break its other users.
+            // Write to an existing device or pipe instead of replacing it with a file.
             guard let handle = FileHandle(forWritingAtPath: path) else { throw Self.unwritable(path) }
             do {
                 try handle.write(contentsOf: Data(bytes))
@@ -29,7 +29,7 @@ struct OutputFile {
             }
             return
         }
-        // Follows a link, so that the link itself isn't replaced.
+        // Replace the target of a link, not the link.
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         let aside = "\(target).\(UInt64.random(in: .min ... .max)).partial"
         defer { unlink(aside) }
@@ -57,6 +57,6 @@ struct OutputFile {
     }
 
     private static func unwritable(_ path: String) -> CommandError {
-        CommandError("`\(path)` can't be written; check that the folder exists and that you may write to it")
+        CommandError("`\(path)` can't be written; check that its folder exists and that you have permission to write")
     }
 }

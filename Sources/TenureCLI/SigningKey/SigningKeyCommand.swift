@@ -28,7 +28,7 @@ struct KeysFolderOption: ParsableArguments {
 func warn(ofStranded keys: [String]) {
     guard !keys.isEmpty else { return }
     Terminal.standardError.write(
-        "warning: apps that pinned only these keys trust no new entitlement token, unless they pinned an offline root: "
+        "warning: apps that pinned only these keys, and no offline root, reject new entitlement tokens: "
             + keys.joined(separator: ", ")
             + "; release an update of those apps with a key from `tenure signing-key list`")
 }

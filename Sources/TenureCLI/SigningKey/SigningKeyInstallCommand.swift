@@ -9,8 +9,9 @@ struct SigningKeyInstallCommand: AsyncParsableCommand {
         commandName: "install",
         abstract: "Install a statement of the offline root: a signing period, or revocations.",
         discussion: """
-            A statement about the key that waits also rotates to it. Pass the root's public key the first time. Another \
-            root is installed only with --replace-root: apps that pinned the former one trust no new token then.
+            If the statement is about a new key that waits for it, the service starts to use this key. Pass the root's \
+            public key the first time. Another root is installed only with --replace-root: apps that pinned the former \
+            root then reject new tokens.
 
             Exit codes: 0 installed, 1 the statement is refused or the file can't be read or written, 64 wrong usage.
 
@@ -25,10 +26,10 @@ struct SigningKeyInstallCommand: AsyncParsableCommand {
     @Option(help: "A file with the root's public key, as `tenure signing-key root create` prints it.")
     var root: String?
 
-    @Flag(help: "Replace the service's offline root by another one, and leave apps behind that pinned only the former.")
+    @Flag(help: "Replace the service's offline root. Apps that pinned only the former root then reject new tokens.")
     var replaceRoot = false
 
-    @Flag(help: "If the chain is full, leave apps behind that pinned only its oldest key.")
+    @Flag(help: "If the chain is full, drop its oldest key. Apps that pinned only that key then reject new tokens.")
     var dropOldest = false
 
     @Argument(help: "A file with the statement.")

@@ -47,6 +47,6 @@ struct SigningKeyListCommand: AsyncParsableCommand {
         if let revoked = key.revokedAt { return "revoked \(revoked.rfc3339)" }
         guard let retired = key.retiredAt else { return "in use" }
         return "replaced \(retired.rfc3339), "
-            + (key.isInChain ? "apps that pinned it trust the key in use" : "apps that pinned it trust no new token")
+            + (key.isInChain ? "apps that pinned it accept new tokens" : "apps that pinned it reject new tokens")
     }
 }

@@ -7,9 +7,9 @@ struct SigningKeyRevokeCommand: AsyncParsableCommand {
         commandName: "revoke",
         abstract: "Stop trusting a signing key that may have been stolen.",
         discussion: """
-            The key leaves the published key set and the chain. If it is in use, a new key takes its place, which no older \
-            key vouches for. Apps that pinned the revoked key, or an older one, need an update. Apps that pinned an \
-            offline root need its revocation instead: see `tenure signing-key root revoke`.
+            The key is removed from the published key set and from the chain. If it is in use, a new key replaces it, which \
+            no older key certifies. So apps that pinned the revoked key, or an older one, need an update. For apps that \
+            pinned an offline root, also revoke the key with the root: see `tenure signing-key root revoke`.
 
             Exit codes: 0 revoked, 1 no such key or the file can't be read or written, 64 wrong usage.
 

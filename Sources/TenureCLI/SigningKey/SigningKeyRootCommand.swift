@@ -22,7 +22,7 @@ struct SigningKeyRootCreateCommand: AsyncParsableCommand {
         commandName: "create",
         abstract: "Create an offline root, and print its public key, which apps pin.",
         discussion: """
-            A root that exists already is never replaced: then only its public key is printed.
+            An existing root is never replaced. In that case, only its public key is printed.
 
             Exit codes: 0 printed, 1 the file can't be read or created, or others can read it, 64 wrong usage.
 
@@ -44,8 +44,8 @@ struct SigningKeyRootSignCommand: AsyncParsableCommand {
         commandName: "sign",
         abstract: "Let a signing key sign for a limited period, and print the statement to install.",
         discussion: """
-            Choose a period after which you can sign again: the service stops issuing tokens when it ends. Until then, a \
-            thief can use a stolen key against customers with devices that don't receive its revocation.
+            The service stops issuing tokens when the period ends, so sign again before that. A shorter period limits the \
+            time in which a stolen key can be used on devices that don't receive its revocation.
 
             Exit codes: 0 printed, 1 a file can't be read, 64 wrong usage.
 
@@ -97,7 +97,7 @@ struct SigningKeyRootRevokeCommand: AsyncParsableCommand {
     @Argument(help: "The IDs of the keys, as `tenure signing-key list` prints them.")
     var ids: [String]
 
-    @Option(help: "The list's counter, if the file of the root is an older copy. It never goes back.")
+    @Option(help: "The counter of the list, if the root's file is an older copy. It must be higher than the last one.")
     var counter: Int64?
 
     func validate() throws {

@@ -5,10 +5,10 @@ import TenureServer
 struct SigningKeyRotateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate",
-        abstract: "Replace the signing key. Apps that pinned an older key go on.",
+        abstract: "Replace the signing key. Apps that pinned an older key accept the new one.",
         discussion: """
             The old key signs a statement about the new one, and is deleted. If the service has an offline root, the new \
-            key waits: sign the public key that is printed with `tenure signing-key root sign`, and pass the statement to \
+            key isn't used yet: sign the printed public key with `tenure signing-key root sign`, and pass the statement to \
             `tenure signing-key install`.
 
             Exit codes: 0 replaced, or waiting for the root; 1 the chain would get too long, or the file can't be read \
@@ -22,7 +22,7 @@ struct SigningKeyRotateCommand: AsyncParsableCommand {
 
     @OptionGroup var folder: KeysFolderOption
 
-    @Flag(help: "If the chain is full, leave apps behind that pinned only its oldest key.")
+    @Flag(help: "If the chain is full, drop its oldest key. Apps that pinned only that key then reject new tokens.")
     var dropOldest = false
 
     func run() async throws {

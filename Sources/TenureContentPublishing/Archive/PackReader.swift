@@ -1,14 +1,14 @@
 import Foundation
 import TenureContent
 
-/// Reads the files of a pack once, in pieces, and gives its archive and its manifest.
+/// Reads the files of a pack once, in pieces, and creates the archive and the manifest from them.
 struct PackReader {
     let pack: PackFiles
     /// Called with the number of bytes of files that were read since the last call.
     var progress: (Int) -> Void = { _ in }
 
     enum Piece {
-        /// A file begins.
+        /// The header of a file, after which its contents follow.
         case header(path: String, UnsafeRawBufferPointer)
         case contents(UnsafeRawBufferPointer)
         case padding(UnsafeRawBufferPointer)
@@ -22,7 +22,7 @@ struct PackReader {
 
     private static let bufferSize = 1 << 20
 
-    /// What the archive will have, in bytes.
+    /// The size that the archive will have, in bytes.
     var archiveSize: Int64 {
         let digest = ContentDigest(of: Data())
         var last: PackManifest.File?
@@ -54,7 +54,9 @@ struct PackReader {
         var files: [PackManifest.File] = []
         for source in pack.files {
             guard let header = UstarHeader(path: source.path, size: source.size) else {
-                throw .rejectedFiles(["`\(source.path)` doesn't fit into ustar"])
+                throw .rejectedFiles([
+                    "`\(source.path)` is too large or has a path that is too long for a ustar archive"
+                ])
             }
             let file = try OpenFile(path: source.location)
             guard file.state == source.state else { throw .changed(path: source.location) }

@@ -3,12 +3,12 @@ import TenureContent
 import TenureCore
 import TenureFileAttributes
 
-/// The files of a pack, as they lie in a folder on the disk.
+/// The files of a pack in a folder on the disk.
 package struct PackFiles: Sendable {
     package struct File: Sendable {
         /// The path in the pack, in Unicode's composed form (NFC).
         package let path: String
-        /// Where the file is now, spelled as on the disk.
+        /// The path on the disk.
         let location: String
         let state: FileState
 
@@ -17,13 +17,13 @@ package struct PackFiles: Sendable {
 
     /// The folder that was scanned.
     package let folder: String
-    /// In the order of the bytes of their paths, so that the same files give the same archive everywhere.
+    /// The files, sorted by the bytes of their paths, so that the same files always give the same archive.
     package let files: [File]
 
-    /// In bytes, of all files.
+    /// The size of all files in bytes.
     package var size: Int64 { files.reduce(0) { $0 + $1.size } }
 
-    /// Finds the files of a folder, and everything that keeps them from being published.
+    /// Finds the files of a folder, and all reasons why they can't be published.
     ///
     /// It skips `.DS_Store` and names that begin with `._`. Folders without files are left out.
     package static func scan(_ folder: String) -> (files: PackFiles, mistakes: [String]) {
@@ -44,7 +44,7 @@ package struct PackFiles: Sendable {
         self.folder = folder
     }
 
-    /// Whether a path leads into the pack's folder.
+    /// Whether a path is in the pack's folder.
     package func encloses(_ path: String) -> Bool {
         func parts(_ path: String) -> [String] {
             URL(fileURLWithPath: path).standardizedFileURL.resolvingSymlinksInPath().pathComponents
@@ -52,7 +52,7 @@ package struct PackFiles: Sendable {
         return parts(path).starts(with: parts(folder))
     }
 
-    /// Throws if a folder to write to is inside of the pack's: the pack would grow with each run.
+    /// Throws if an output folder is inside the pack's folder. The pack would include the output of earlier runs.
     func checkOutside(_ output: String) throws(PublishingError) {
         if encloses(output) { throw .outputInPack(folder: output, pack: folder) }
     }
@@ -83,7 +83,7 @@ private struct PackScan {
     }
 
     mutating func read() {
-        guard let state = FileState(path: folder) else { return report("", "cannot be read (\(Self.reason))") }
+        guard let state = FileState(path: folder) else { return report("", "can't be read (\(Self.reason))") }
         switch state.kind {
         case .folder: read(folder, as: "")
         case .link: report("", "is a link; name the folder itself")
@@ -97,7 +97,7 @@ private struct PackScan {
         do throws(PublishingError) {
             names = try FolderListing.names(in: folder)
         } catch {
-            return report(prefix, "cannot be read (\(error))")
+            return report(prefix, "can't be read (\(error))")
         }
         for name in names where !isStopped {
             guard let name else {
@@ -110,12 +110,12 @@ private struct PackScan {
     }
 
     private mutating func read(_ location: String, named path: String) {
-        guard let state = FileState(path: location) else { return report(path, "cannot be read (\(Self.reason))") }
+        guard let state = FileState(path: location) else { return report(path, "can't be read (\(Self.reason))") }
         switch state.kind {
         case .link: report(path, "is a link; put the file itself there")
         case .other: report(path, "is neither a file nor a folder; remove it")
         case .folder:
-            // A file in it would have a path that is at least two bytes longer. This bounds the recursion.
+            // Skip folders with paths that are too long for any file in them. This also limits the recursion.
             if let mistake = AssetPath.mistake(in: path + "/a") {
                 report(path, mistake)
             } else {
@@ -139,11 +139,11 @@ private struct PackScan {
             guard let format = try ExecutableFile.format(of: try OpenFile(path: file.location)) else { return }
             report(file.path, "is \(format); App Review (2.5.2) forbids apps to download code, so put it into the app")
         } catch {
-            report(file.path, "cannot be read (\(error))")
+            report(file.path, "can't be read (\(error))")
         }
     }
 
-    /// - Parameter path: in the pack; empty for the pack's folder.
+    /// - Parameter path: the path in the pack. Empty for the pack's folder.
     private mutating func report(_ path: String, _ mistake: String) {
         mistakes.append(path.isEmpty ? mistake : "`\(path.escapedForDisplay)` \(mistake)")
     }
@@ -155,9 +155,9 @@ private struct PackScan {
         var conflicts: [String] = []
         while conflicts.count < mostConflicts, let (first, second) = AssetPath.conflict(among: paths) {
             conflicts.append(
-                "`\(first.escapedForDisplay)` and `\(second.escapedForDisplay)` can't exist beside each other on every file system; rename one"
+                "`\(first.escapedForDisplay)` and `\(second.escapedForDisplay)` can't both exist on every file system; rename one"
             )
-            // By bytes: Swift takes both for equal if only their form differs. One of two equal ones stays.
+            // Compare bytes: Swift treats different Unicode normalizations of a path as equal.
             guard let index = paths.lastIndex(where: { $0.utf8.elementsEqual(second.utf8) }) else { break }
             paths.remove(at: index)
         }

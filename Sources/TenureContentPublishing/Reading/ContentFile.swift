@@ -4,7 +4,7 @@ package import TenureCore
 import TenureFileAttributes
 package import TenurePolicyFile
 
-/// What `content.yaml` says, with the files that it names.
+/// The contents of `content.yaml`, with the files of the packs.
 ///
 /// ```yaml
 /// app: com.example.calculator
@@ -20,9 +20,9 @@ package struct ContentFile: Sendable {
     /// Reads a file, and scans the folders that it names.
     ///
     /// - Parameters:
-    ///   - fileName: its path, to which folders are relative, as it appears in mistakes.
-    ///   - policy: gives the bundle ID, and the entitlements and products that there are.
-    /// - Throws: every mistake of the file and of the packs' files, in the order of the text.
+    ///   - fileName: the path of the file, for mistakes. Folders in the file are relative to its folder.
+    ///   - policy: the policy, for the bundle ID and the known entitlements and products.
+    /// - Throws: all mistakes in the file and in the packs' files, in the order of the text.
     package static func read(
         _ bytes: some Collection<UInt8>, named fileName: String, policy: Policy?
     ) throws(PolicyFileError) -> ContentFile {
@@ -75,13 +75,13 @@ private struct ContentFileReader {
             reading.report("`app` is empty; write the app's bundle ID", at: part.position)
         } else if let policy, policy.app.bundleID != bundleID {
             reading.report(
-                "`\(bundleID.shortened)` isn't the policy's app, `\(policy.app.bundleID)`; write that, or remove `app`",
+                "`\(bundleID.shortened)` differs from the policy's app, `\(policy.app.bundleID)`; write that, or remove `app`",
                 at: part.position)
         }
         return bundleID
     }
 
-    /// Whether a mistake in the key itself was reported already.
+    /// Whether a mistake in the value of the key was already reported.
     private func isBroken(_ key: String, in fields: Fields) -> Bool {
         reading.isOmitted(fields.whole.path + [.key(key)])
     }
@@ -89,7 +89,7 @@ private struct ContentFileReader {
     private mutating func packs(_ part: Part) -> [PackSource] {
         guard case .mapping(let entries) = part.node.content else {
             reading.report(
-                "\(part.node.kindInWords) is not allowed here; write packs by name, such as `levels: { entitlement: pro, files: levels/ }`",
+                "\(part.node.kindInWords) isn't allowed here; write packs by name, such as `levels: { entitlement: pro, files: levels/ }`",
                 at: part.position)
             return []
         }
@@ -147,7 +147,7 @@ private struct ContentFileReader {
         return nil
     }
 
-    /// A name, which the policy must know if there is one.
+    /// Reads a name. If there is a policy, it must have the name.
     private mutating func known(_ part: Part, _ kind: String, example: String, among known: [String]?) -> String? {
         guard let name = part.name(&reading, example: example) else { return nil }
         guard !name.isEmpty else {
@@ -157,7 +157,7 @@ private struct ContentFileReader {
         guard let known, !known.contains(name) else { return name }
         let advice =
             known.isEmpty
-            ? "the policy has none; add it there" : Spelling.advice(for: name, among: Array(Set(known)).sorted())
+            ? "add it to the policy" : Spelling.advice(for: name, among: Array(Set(known)).sorted())
         reading.report("the policy has no \(kind) `\(name.shortened)`; \(advice)", at: part.position)
         return nil
     }
@@ -177,7 +177,7 @@ private struct ContentFileReader {
             if text.hasPrefix("/") {
                 "is an absolute path; write one relative to this file"
             } else if parts.contains("..") {
-                "has `..`; put the files of packs into folders beside this file"
+                "has `..`; put the files of packs into subfolders of this file's folder"
             } else if parts.isEmpty {
                 "is the folder of this file; put the files of each pack into a separate folder"
             } else {

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The checks of a policy's meaning. `PolicyReader` checks shapes, such as a number where a date belongs.
+/// Checks whether a policy makes sense. `PolicyReader` has already checked its format, such as a number instead of a
+/// date.
 extension Policy {
     var mistakes: [PolicyMistake] {
         var mistakes: [PolicyMistake] = []
@@ -31,7 +32,7 @@ extension Policy {
             mistakes.append(
                 PolicyMistake(
                     ["eras"],
-                    "\(eras.count) eras are more than the \(EraSet.capacity) a policy can have; join eras that entitlements treat alike"
+                    "a policy has at most \(EraSet.capacity) eras, but this one has \(eras.count); join eras that entitlements treat alike"
                 ))
         }
         for (index, era) in eras.enumerated() {
@@ -89,7 +90,7 @@ extension Policy {
                     mistakes.append(
                         PolicyMistake(
                             place,
-                            "\(platform.rawValue) cannot be new here: an earlier era has a beginning on it; remove one of them",
+                            "\(platform.rawValue) can't be `new` here, because an earlier era begins on it; remove one of the two",
                             code: "eras-backwards"))
                 }
                 if let date = beginning?.date {
@@ -120,7 +121,7 @@ extension Policy {
         return mistakes
     }
 
-    /// Dated changes out of an honored era without a changeover.
+    /// Ends of honored eras that have a date but no changeover.
     private var changeoverMistakes: [PolicyMistake] {
         eras.indices.filter { index in
             eras[index].changeover == nil
@@ -138,7 +139,7 @@ extension Policy {
         }
     }
 
-    /// Undated releases in a list that isn't oldest first.
+    /// Releases in the wrong order, in a list with undated releases.
     private var releaseMistakes: [PolicyMistake] {
         Platform.allCases.flatMap { platform -> [PolicyMistake] in
             let list = releases.indices.filter { releases[$0].platform == platform }
@@ -170,7 +171,7 @@ extension Policy {
         return [
             PolicyMistake(
                 ["buildNumbers"],
-                "the policy doesn't state whether build numbers on \(platform.rawValue) ever restarted; write `buildNumbers: increasing` if each build was higher than all before it, else `buildNumbers: restarted`, or add a release list (`releases`)",
+                "the policy doesn't state whether build numbers on \(platform.rawValue) ever restarted; write `buildNumbers: increasing` if each build was higher than all earlier ones; if not, write `buildNumbers: restarted` or add a release list (`releases`)",
                 code: "build-numbers-unsaid")
         ]
     }

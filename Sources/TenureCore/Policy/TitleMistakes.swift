@@ -1,5 +1,5 @@
 extension Title {
-    /// What makes the title unusable in a sentence.
+    /// Returns the mistakes in the title.
     ///
     /// - Parameter place: the title's place in the policy.
     func mistakes(at place: [PolicyMistake.Step]) -> [PolicyMistake] {
@@ -14,7 +14,7 @@ extension Title {
             if !LanguageTag.isWellFormed(language) {
                 let hyphenated = language.split(separator: "_").joined(separator: "-")
                 let example = LanguageTag.isWellFormed(hyphenated) ? "`\(hyphenated)`" : "one such as `en` or `pt-BR`"
-                mistakes.append(PolicyMistake(place, "`\(language.visible)` is not a language tag; write \(example)"))
+                mistakes.append(PolicyMistake(place, "`\(language.visible)` isn't a language tag; write \(example)"))
             } else if !languages.insert(language.lowercased()).inserted {
                 mistakes.append(PolicyMistake(place, "the title has two texts for `\(language)`; keep one"))
             }
@@ -40,7 +40,7 @@ extension Title {
 }
 
 extension Unicode.Scalar {
-    /// Control characters, line separators, and what turns the direction of the text around it.
+    /// Whether the character is a control character, a line separator, or a character that changes the text direction.
     fileprivate var isHidden: Bool {
         switch properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true
@@ -59,7 +59,7 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    /// For messages: without what can't be seen, and of a long text the beginning.
+    /// The text for a message: without invisible characters, and shortened.
     fileprivate var visible: String {
         String(String.UnicodeScalarView(unicodeScalars.filter { !$0.isHidden }.prefix(40)))
     }

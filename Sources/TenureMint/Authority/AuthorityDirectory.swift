@@ -3,8 +3,8 @@ import SwiftASN1
 import TenureAppStore
 import X509
 
-/// A test authority on disk: the anchors for verifiers as `roots.pem` and `xcode.pem`, and every certificate beside its
-/// private key, which only the owner can read.
+/// A test authority in a directory: the anchors for verifiers in `roots.pem` and `xcode.pem`, and each certificate with
+/// its private key, which only the owner can read.
 extension TestAuthority {
     private static let names: [(String, any KeyPath<TestAuthority, IssuedCertificate> & Sendable)] = [
         ("jws-root", \.jws.root), ("jws-intermediate", \.jws.intermediate), ("jws-leaf", \.jws.leaf),
@@ -19,7 +19,7 @@ extension TestAuthority {
         for (name, path) in Self.names {
             let issued = self[keyPath: path]
             let key = directory.appendingPathComponent("\(name).key.pem")
-            // Created with its mode, so no other user can open it in between.
+            // Set the permissions when creating the file, so that no other user can open it in between.
             try? files.removeItem(at: key)
             guard
                 files.createFile(
@@ -36,15 +36,15 @@ extension TestAuthority {
         try Data(text.utf8).write(to: file)
     }
 
-    /// Reads the authority that the directory keeps, or creates one there. Processes that do this at the same time get
-    /// the same authority. Throws if the directory can't be written, or keeps an incomplete authority.
+    /// Reads the authority in the directory, or creates one there. If several processes do this at the same time, they
+    /// get the same authority. Throws if the directory can't be written, or has an incomplete authority.
     package init(keptIn directory: URL) throws {
         let files = FileManager.default
         if !files.fileExists(atPath: directory.appendingPathComponent("roots.pem").path) {
             let new = directory.deletingLastPathComponent().appendingPathComponent(".authority-\(UUID().uuidString)")
             defer { try? files.removeItem(at: new) }
             try TestAuthority().save(to: new)
-            // Fails if another process was first; then its authority is read.
+            // If another process was first, this fails, and that process's authority is read.
             _ = rename(new.path, directory.path)
         }
         try self.init(directory: directory)
@@ -73,7 +73,7 @@ extension TestAuthority {
                     "`\(directory.path)` is an incomplete test authority: `\(name)` can't be read (\(error))")
             }
             guard let certificate = anchors.certificates.first, certificate.x509.publicKey == key.publicKey else {
-                throw MintingError("the key of `\(name)` in `\(directory.path)` does not belong to its certificate")
+                throw MintingError("the key of `\(name)` in `\(directory.path)` doesn't belong to its certificate")
             }
             return IssuedCertificate(certificate: certificate, key: key)
         }

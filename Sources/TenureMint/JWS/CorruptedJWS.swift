@@ -6,7 +6,7 @@ import TenureJSON
 import X509
 
 extension JWSMinter {
-    /// Seconds since 1970, like the registered claims of RFC 7519, so long after the signing.
+    /// Returns a time after the signing date, in seconds since 1970, as in the registered claims of RFC 7519.
     fileprivate func second(_ offset: TimeInterval) -> JSONValue {
         .integer(Int64(instant.timeIntervalSince1970 + offset))
     }
@@ -57,7 +57,7 @@ extension JWSDefect {
             let key = draft.key
             draft.makeSignature = { Array(try key.rawSignature(of: $0).dropLast()) }
         case .flippedHeaderBit:
-            // In the signature of the signer's certificate.
+            // Flip a bit in the signature of the signer's certificate.
             let last = draft.certificates[0].count - 1
             draft.certificates[0][last] ^= 1
         case .flippedPayloadBit:
@@ -66,7 +66,7 @@ extension JWSDefect {
             draft.finish = { try Self.flip($0, segment: 2) }
         case .paddedSegment: draft.finish = { $0 + Array("==".utf8) }
         case .nonCanonicalSignature:
-            // 64 bytes leave four unused bits in the last character.
+            // With 64 bytes, the last character has four unused bits.
             draft.finish = { text in
                 var text = text
                 guard let last = text.popLast() else { return text }
@@ -75,7 +75,7 @@ extension JWSDefect {
             }
         case .standardAlphabet:
             draft.finish = { text in
-                // Changes a character if there is one to change; otherwise adds a foreign one.
+                // Change a character that differs between the alphabets. If no character differs, add an invalid one.
                 guard let index = text.firstIndex(where: { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }) else {
                     return text + [UInt8(ascii: "+")]
                 }
@@ -110,7 +110,7 @@ extension JWSDefect {
         case .futureBeginning: try set("nbf", minter.second(3600), in: &draft)
         case .wrongBundle: try set("bundleId", .string("com.example.other"), in: &draft)
         case .wrongBundleCase: try set("bundleId", .string(minter.app.bundleID.uppercased()), in: &draft)
-        // A verifier of `com.example.café`, spelled with one character, judges it.
+        // The test's verifier expects `com.example.café` with a single character `é`.
         case .decomposedBundle: try set("bundleId", .string("com.example.cafe\u{301}"), in: &draft)
         case .noBundle: try set("bundleId", nil, in: &draft)
         case .wrongEnvironment: try set(Self.environmentName(of: kind), .string("Sandbox"), in: &draft)
@@ -156,7 +156,7 @@ extension JWSDefect {
         kind == .appTransaction ? "receiptType" : "environment"
     }
 
-    /// Members after the last one of the payload, as written.
+    /// Appends members, as JSON text, to the payload.
     private static func append(_ members: String, to draft: inout JWSDraft) {
         draft.payload.removeLast()
         draft.payload += Array(",\(members)}".utf8)
@@ -172,7 +172,8 @@ extension JWSDefect {
         guard case .object(let object) = try JSONValue(parsing: draft.payload),
             case .object(var data)? = object["data"]
         else {
-            throw MintingError("this defect needs a notification with nested artifacts; use `tenure mint notification`")
+            throw MintingError(
+                "this defect is only for notifications with nested artifacts; use `tenure mint notification`")
         }
         data[name] = value
         try set("data", .object(data), in: &draft)
@@ -184,7 +185,7 @@ extension JWSDefect {
         try setNested("signedTransactionInfo", .string(Self.text(minter.mint(payload: transaction))), in: &draft)
     }
 
-    /// Flips the lowest bit of the first byte of a segment, in canonical spelling.
+    /// Flips the lowest bit of the first byte of a segment, and encodes the segment again.
     private static func flip(_ text: [UInt8], segment: Int) throws -> [UInt8] {
         var segments = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map(Array.init)
         guard segments.indices.contains(segment), var bytes = Base64.urlSafe.decode(segments[segment][...]),

@@ -4,16 +4,20 @@ import TenureCore
 package import TenureJSON
 
 extension ReceiptDraft {
-    /// Sets one attribute from text, as in `--set field=value`. The name is that of `verifyReceipt` (`attribute_N`
-    /// without a name), for a purchase `in_app.0.product_id`. The number after the last one adds a purchase.
-    /// Instants are RFC 3339 or milliseconds since 1970; opaque values are Base64; an empty text removes the attribute.
-    /// Throws `MintingError` if there is no such attribute, or the text doesn't have its form.
+    /// Sets one attribute from text, as in `--set field=value`.
+    ///
+    /// The names are those of `verifyReceipt`, or `attribute_N` for an attribute without a name. An attribute of a
+    /// purchase has a name such as `in_app.0.product_id`. The number after the last one adds a purchase. Dates are in
+    /// RFC 3339 or in milliseconds since 1970. Opaque values are in Base64. An empty text removes the attribute.
+    ///
+    /// Throws `MintingError` if there is no such attribute, or if the text has the wrong format.
     package mutating func set(_ name: String, to text: String) throws(MintingError) {
         let path = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         if path.first == ReceiptAttribute.inAppPurchase.name {
             guard path.count == 3, let index = Int(path[1]), index >= 0 else {
                 throw MintingError(
-                    "write `\(name)` as `in_app.0.product_id`: the purchase by number, then its attribute")
+                    "`\(name)` isn't a purchase's attribute; write the number of the purchase and the attribute, such as `in_app.0.product_id`"
+                )
             }
             var all = purchases
             guard index <= all.count else {
@@ -34,7 +38,7 @@ extension ReceiptDraft {
 
     private mutating func set(_ json: JSONObject, inApp: Bool) throws(MintingError) {
         for member in json.members {
-            // The other two spellings of a date.
+            // Skip the other two members of a date.
             if member.name.hasSuffix("_ms") || member.name.hasSuffix("_pst"), json[member.name.dateName] != nil {
                 continue
             }
@@ -76,7 +80,7 @@ extension ReceiptDraft {
 }
 
 extension String {
-    /// `purchase_date` of `purchase_date_ms` and `purchase_date_pst`.
+    /// The name of a date without its suffix: `purchase_date` for `purchase_date_ms` and `purchase_date_pst`.
     fileprivate var dateName: String {
         hasSuffix("_ms") ? String(dropLast(3)) : String(dropLast(4))
     }

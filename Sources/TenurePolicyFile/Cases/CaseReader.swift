@@ -57,7 +57,7 @@ struct CaseReader {
         let app = fields["app"].map { self.list($0) } ?? []
         let transactions = fields["transactions"].map { self.list($0) } ?? []
         let environments = (app + transactions).map { self.environment(of: $0) ?? environment }
-        // Rule I3: beside Production evidence, other evidence is ignored.
+        // Rule I3: if there is Production evidence, evidence of other environments is ignored.
         result.environment = environments.contains(.production) ? .production : environment
         for part in app where (self.environment(of: part) ?? environment) == result.environment {
             if let fields = self.fields(part, .app) { result.app.append(proof(fields, now: now)) }
@@ -90,7 +90,7 @@ struct CaseReader {
         return environment(entries.first { $0.key == "environment" }.map { Part($0, under: artifact.path) })
     }
 
-    /// A list, or its only element.
+    /// Returns the elements of a list. A single value is read as a list of one element.
     private mutating func list(_ part: Part) -> [Part] {
         if case .mapping = part.node.content { return [part] }
         return part.elements(&reading, example: "- …") ?? []
@@ -106,7 +106,7 @@ struct CaseReader {
         part.flatMap { $0.isNone ? nil : $0.dayOrInstant(&reading) }
     }
 
-    /// A text as written, with or without quotes: an ID, or a version that may be malformed.
+    /// Reads a text, with or without quotes: an ID, or a version, which may be malformed.
     private mutating func text(_ part: Part?) -> String? {
         guard let part, !part.isNone else { return nil }
         if let text = part.node.text { return text }
@@ -119,7 +119,7 @@ struct CaseReader {
         let id: AcquisitionID? =
             text(fields["appTransactionID"]).map { .appTransaction($0) }
             ?? text(fields["downloadID"]).map { .download($0) }
-        // Receipts name no platform.
+        // Receipts don't name a platform.
         var platform: Platform? = kind == .receipt ? nil : .iOS
         if let part = fields["originalPlatform"] { platform = self.platform(part) }
         return AppProof(
@@ -134,7 +134,7 @@ struct CaseReader {
             expirationDate: date(fields["expirationDate"]))
     }
 
-    /// The name in an artifact: `unknown` is a name that Tenure doesn't know.
+    /// Reads the platform in an artifact. `unknown` means a platform that Tenure doesn't know.
     private mutating func platform(_ part: Part) -> Platform? {
         if part.isNone || part.node.text == "unknown" { return nil }
         return part.node.text.flatMap { Platform(appStoreName: $0) } ?? part.platform(&reading)
@@ -172,7 +172,8 @@ struct CaseReader {
         guard let id = text(fields["originalTransactionID"]) ?? (subscriptions.count == 1 ? subscriptions.first : nil)
         else {
             reading.report(
-                "the renewal info names no subscription; write `originalTransactionID: \"1\"`", at: part.position)
+                "the renewal info doesn't name its subscription; write `originalTransactionID: \"1\"`",
+                at: part.position)
             return nil
         }
         return Renewal(
@@ -200,8 +201,8 @@ struct CaseReader {
 
     // MARK: Promises
 
-    /// A promise is what eras gave under an earlier version of the policy. `given` describes it: the changes of the
-    /// policy, the app artifacts of that time (by default the case's), and the instant.
+    /// Reads promises. A promise is a right that an era gave under an earlier version of the policy. `given` describes
+    /// that situation: the changes to the policy, the app artifacts at that time (by default the case's), and the date.
     private mutating func promises(
         _ part: Part, _ app: [AppProof], now: Date, _ policies: inout PolicyOverlays
     ) -> [Promise] {
@@ -236,7 +237,7 @@ struct CaseReader {
     private mutating func expectations(_ part: Part) -> [PolicyCase.Expectation] {
         guard case .mapping(let entries) = part.node.content, !entries.isEmpty else {
             reading.report(
-                "nothing is expected here; write an outcome for an entitlement, such as `everything: granted`",
+                "`expect` is empty; write an outcome for an entitlement, such as `everything: granted`",
                 at: part.position)
             return []
         }
@@ -273,7 +274,8 @@ struct CaseReader {
         }
     }
 
-    /// Only existing words: a misspelled one among those that must not occur would never be noticed.
+    /// Reads reason codes. Unknown codes are mistakes: a misspelled code among those that must not occur would never be
+    /// noticed.
     private mutating func codes(_ part: Part?) -> [String] {
         guard let part else { return [] }
         if part.node.text != nil { return [part.word(&reading, of: Reason.Code.self)].compactMap { $0?.rawValue } }
@@ -319,7 +321,7 @@ private enum TransactionType: String, CaseIterable {
 }
 
 extension Part {
-    /// `none`: the artifact lacks the field.
+    /// Whether the value is `none`, which means that the artifact doesn't have the field.
     fileprivate var isNone: Bool {
         if case .plain("none") = node.content { true } else { false }
     }

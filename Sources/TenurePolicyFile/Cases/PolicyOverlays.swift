@@ -16,7 +16,7 @@ struct PolicyOverlays {
         if overlay == nil, let unchanged { return unchanged }
         guard let document = overlay.map({ base?.overlaid(with: $0.node) ?? $0.node }) ?? base else {
             reading.report(
-                "there is no policy to try; write `policy` at the top, or name a policy file",
+                "there is no policy to test; write `policy` at the top, or name a policy file",
                 at: position)
             return nil
         }

@@ -1,4 +1,4 @@
-/// A place in a file, counted from 1; columns in Unicode scalars.
+/// A position in a file. Lines and columns are counted from 1, columns in Unicode scalars.
 package struct SourcePosition: Sendable, Hashable {
     package let file: String
     package let line: Int
@@ -11,11 +11,12 @@ package struct SourcePosition: Sendable, Hashable {
     }
 }
 
-/// A value of a YAML or JSON document with its place. Scalars keep their text: an unquoted `1.10` is never a number.
+/// A value of a YAML or JSON document with its position. Scalars keep their text: an unquoted `1.10` isn't converted to
+/// a number.
 package struct DocumentNode: Sendable {
     package enum Content: Sendable {
         case null
-        /// Without quotes: in JSON a number, `true` or `false`.
+        /// A scalar without quotes. In JSON, a number, `true` or `false`.
         case plain(String)
         case quoted(String)
         case sequence([DocumentNode])
@@ -31,7 +32,7 @@ package struct DocumentNode: Sendable {
     package let content: Content
     let position: SourcePosition
 
-    /// Deeper than this no file of ours goes; it bounds every recursion over a document.
+    /// The maximum depth of nesting. It also limits all recursion over a document.
     static let maximumDepth = 64
 
     /// Returns a mapping with unique keys. A repeated key is reported, and its later value is left out.
@@ -43,7 +44,9 @@ package struct DocumentNode: Sendable {
         for entry in entries {
             if entry.key.unicodeScalars.contains("\0") || entry.value.holdsNUL {
                 mistakes.append(
-                    PolicyFileMistake("a text holds a NUL, which no database stores; remove it", at: entry.keyPosition))
+                    PolicyFileMistake(
+                        "the text has a NUL character, which can't be stored in the database; remove it",
+                        at: entry.keyPosition))
             }
             if let line = firstLine[entry.key] {
                 mistakes.append(
@@ -70,7 +73,7 @@ package struct DocumentNode: Sendable {
         }
     }
 
-    /// Whether it is a text with a NUL, or a list with one.
+    /// Whether the value is a text with a NUL character, or a list with such a text.
     private var holdsNUL: Bool {
         switch content {
         case .plain(let text), .quoted(let text): text.utf8.contains(0)
@@ -83,7 +86,8 @@ package struct DocumentNode: Sendable {
         if case .null = content { true } else { false }
     }
 
-    /// The document with another one laid over it: mappings merge key by key, null removes, anything else replaces.
+    /// Returns the document with another one applied over it: mappings are merged key by key, null removes a key, and
+    /// any other value replaces the old one.
     func overlaid(with other: DocumentNode) -> DocumentNode {
         guard case .mapping(let mine) = content, case .mapping(let others) = other.content else { return other }
         var result = mine
@@ -102,7 +106,7 @@ package struct DocumentNode: Sendable {
         return DocumentNode(content: .mapping(result), position: position)
     }
 
-    /// What the value is, for messages.
+    /// The value or its kind, for messages.
     package var kindInWords: String {
         switch content {
         case .null: "nothing"
@@ -120,7 +124,7 @@ extension PolicyFileMistake {
 }
 
 extension String {
-    /// For messages: of a long text its beginning, and in one line.
+    /// The text for a message: on one line, and shortened.
     package var shortened: String {
         let line = String(prefix(61)).map { $0.isNewline || $0 == "\t" ? " " : $0 }
         return line.count > 60 ? String(line.prefix(59)) + "…" : String(line)

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The text of a file, found fit to be parsed: UTF-8, of bounded size, without control characters.
+/// The checked text of a file: UTF-8, of limited size, without control characters.
 struct SourceText {
     let fileName: String
     let text: String
 
-    /// More is no policy that a person wrote.
+    /// The maximum size in bytes.
     static let maximumSize = 1 << 20
 
     init(_ bytes: some Collection<UInt8>, named fileName: String) throws(PolicyFileError) {
@@ -15,17 +15,18 @@ struct SourceText {
             ])
         }
         guard bytes.count <= Self.maximumSize else {
-            throw failure("the file has \(bytes.count) bytes; a file read here has no more than \(Self.maximumSize)")
+            throw failure("the file has \(bytes.count) bytes; it may have at most \(Self.maximumSize)")
         }
         let bytes = Array(bytes)
         let text = String(decoding: bytes, as: UTF8.self)
-        // Nearly every file has only allowed bytes, which is quick to find out.
+        // Nearly all files have only printable ASCII, for which there is a fast check.
         if bytes.allSatisfy(Self.isPlain) {
             self.fileName = fileName
             self.text = text
             return
         }
-        // What isn't UTF-8 is repaired, and then differs: validation in one step needs a newer system than the client's.
+        // `String(decoding:)` replaces invalid UTF-8, and then the bytes differ. The initializer that validates UTF-8
+        // needs a newer system than the client supports.
         guard text.utf8.elementsEqual(bytes) else {
             let (line, column) = Self.endOfValidUTF8(in: bytes)
             throw failure("these bytes aren't UTF-8; save the file as UTF-8", line: line, column: column)
@@ -47,7 +48,7 @@ struct SourceText {
         0x20...0x7E ~= byte || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\n")
     }
 
-    /// CR LF and CR count as one line break each, so that every parser counts the same lines.
+    /// Replaces CR LF and CR with LF, so that all parsers count the same lines.
     private static func withPlainLineBreaks(_ text: Substring.UnicodeScalarView) -> String {
         guard text.contains("\r") else { return String(text) }
         var result = String.UnicodeScalarView()
@@ -79,7 +80,7 @@ struct SourceText {
         return (line, column)
     }
 
-    /// What YAML 1.2 (section 5.1) calls not printable, and the line breaks that only YAML 1.1 knows.
+    /// Finds characters that aren't printable in YAML 1.2 (section 5.1), and line breaks that only YAML 1.1 has.
     private static func firstControlCharacter(
         in text: Substring.UnicodeScalarView
     ) -> (line: Int, column: Int, scalar: Unicode.Scalar)? {

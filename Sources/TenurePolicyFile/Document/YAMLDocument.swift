@@ -1,15 +1,17 @@
-// An app reads policies that were compiled, and those are JSON: without the service there is no YAML.
+// Only the service and the command read YAML. Apps read compiled policies, which are JSON.
 #if Service
     import Foundation
     import Yams
 
-    /// Reads YAML with the place of every value.
+    /// Reads YAML with the position of every value.
     ///
-    /// A policy needs no anchors, aliases or tags, and without them a document cannot unfold into more than its text.
+    /// A policy needs no anchors, aliases or tags. They are rejected, so that a small file can't expand to a huge
+    /// document.
     struct YAMLDocument {
         private let source: SourceText
         private var lines: [String.UnicodeScalarView]
-        /// Repeated keys by the place of the first one; their text was altered so that parsing could continue.
+        /// The first occurrence of each repeated key, by its position. Its text was altered so that parsing can
+        /// continue.
         private var alteredKeys: [Place: String] = [:]
         private var mistakes: [PolicyFileMistake] = []
 
@@ -18,17 +20,18 @@
             let column: Int
         }
 
-        /// More repeated keys than this are not reported at once; in a large file fewer, since each costs a composition.
+        /// The maximum number of repeated keys that are reported at once. It is lower for large files, because the file
+        /// is parsed again for each.
         private var maximumRepeats: Int { min(50, (1 << 19) / max(1, source.text.utf8.count)) }
 
-        /// - Returns: the document (nil: it's empty), and what in it isn't allowed in a policy.
+        /// - Returns: the document (nil if the file is empty), and mistakes such as repeated keys and tags.
         static func parse(
             _ source: SourceText
         ) throws(PolicyFileError) -> (root: DocumentNode?, mistakes: [PolicyFileMistake]) {
             var document = YAMLDocument(source)
             if let anchor = document.firstAnchor {
                 throw document.failure(
-                    "anchors (`&name`) and aliases (`*name`) cannot be used here; write the value out where it belongs",
+                    "anchors (`&name`) and aliases (`*name`) can't be used here; write the value itself instead of an alias",
                     anchor)
             }
             guard let root = try document.compose() else { return (nil, []) }
@@ -47,7 +50,7 @@
         }
 
         private func position(_ place: Place) -> SourcePosition {
-            // What is missing at the end of the text is missing in its last line.
+            // An error at the end of the text is reported in the last line.
             if place.line > lines.count {
                 return SourcePosition(file: source.fileName, line: lines.count, column: (lines.last?.count ?? 0) + 1)
             }
@@ -58,9 +61,11 @@
             Place(line: mark?.line ?? 1, column: mark?.column ?? 1)
         }
 
-        /// The first `&` that may begin an anchor. Composing hashes keys with everything that their aliases expand to, so
-        /// anchors must be found before. Without a scanner, anything that looks like an anchor counts as one. In a line
-        /// without quotes, everything after ` #` is a comment or part of a text.
+        /// The first `&` that may begin an anchor.
+        ///
+        /// Anchors must be found before Yams composes the document, because it would hash keys with everything that
+        /// their aliases expand to. This isn't a complete scanner: anything that looks like an anchor is treated as
+        /// one. In a line without quotes, the text after ` #` is ignored, because it is a comment or part of a text.
         private var firstAnchor: Place? {
             guard source.text.utf8.contains(UInt8(ascii: "&")) else { return nil }
             for (number, line) in lines.enumerated() {
@@ -85,8 +90,9 @@
             scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789_-".unicodeScalars.contains(scalar))
         }
 
-        /// Yams stops at the first mapping that repeats a key and names the first occurrence. So that every repetition is
-        /// found at its own place, that occurrence's text is altered and the whole composed again.
+        /// Composes the document. Yams stops at the first mapping with a repeated key, and reports the key's first
+        /// occurrence. To find all repeated keys, this alters the text of that occurrence and composes the document
+        /// again.
         private mutating func compose() throws(PolicyFileError) -> Node? {
             while true {
                 let text = lines.map { String($0) }.joined(separator: "\n")
@@ -100,12 +106,12 @@
                     guard let key = duplicates.first, alteredKeys.count < maximumRepeats, alterKey(at: place, key)
                     else { throw failure("a key of this mapping is written twice; keep one", place) }
                 } catch {
-                    throw failure("the YAML cannot be read", Place(line: 1, column: 1))
+                    throw failure("the YAML can't be read", Place(line: 1, column: 1))
                 }
             }
         }
 
-        /// Puts a character of the private use area in place of the first one of the key: columns stay as they are.
+        /// Replaces the first character of a key with one of the private use area, so that columns don't change.
         private mutating func alterKey(at place: Place, _ key: String) -> Bool {
             guard alteredKeys[place] == nil, lines.indices.contains(place.line - 1),
                 let substitute = Unicode.Scalar(0xF0000 + UInt32(alteredKeys.count))
@@ -128,17 +134,17 @@
             case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _):
                 let place = place(mark)
                 if character(at: place) == "\t" {
-                    return failure("a tab cannot indent YAML; use spaces", place)
+                    return failure("a tab can't indent YAML; use spaces", place)
                 }
                 let what = [problem, context?.text].compactMap { $0 }.joined(separator: " ")
                 return failure("this isn't YAML (\(what)); check the indentation, brackets and quotes before it", place)
             case .composer(_, let problem, let mark, _):
                 if problem.contains("alias") {
                     return failure(
-                        "anchors (`&name`) and aliases (`*name`) cannot be used here; put a text that begins with `*` in quotes",
+                        "anchors (`&name`) and aliases (`*name`) can't be used here; put a text that begins with `*` in quotes",
                         place(mark))
                 }
-                return failure("a second document begins here; keep one in a file", place(mark))
+                return failure("a second document begins here; keep only one in a file", place(mark))
             case .reader(let problem, _, _, _):
                 return failure("this isn't YAML (\(problem))", Place(line: 1, column: 1))
             default:
@@ -155,7 +161,7 @@
             let place = place(node.mark)
             guard depth < DocumentNode.maximumDepth else {
                 throw failure(
-                    "this is nested deeper than \(DocumentNode.maximumDepth) levels; a policy is flatter", place)
+                    "this is nested deeper than \(DocumentNode.maximumDepth) levels, which no policy needs", place)
             }
             switch node {
             case .scalar(let scalar):
@@ -178,7 +184,7 @@
                 }
                 return DocumentNode.mapping(entries, at: position(place), reportingTo: &mistakes)
             case .alias:
-                throw failure("aliases (`*name`) cannot be used here; write the value out", place)
+                throw failure("aliases (`*name`) can't be used here; write the value itself", place)
             }
         }
 

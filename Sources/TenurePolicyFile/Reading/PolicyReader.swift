@@ -1,12 +1,12 @@
 import Foundation
 import TenureCore
 
-/// Reads a document into a policy, or into all of its mistakes.
+/// Reads a policy from a document, or all of its mistakes.
 struct PolicyReader {
-    private var reading: Reading
+    var reading: Reading
     private let root: Part
     private let releaseList: (String) throws -> [UInt8]
-    /// The releases of the file that the policy names, if they were read before.
+    /// The releases of the file that the policy names, if they were already read.
     private var knownReleases: [ListedRelease]?
 
     /// - Parameter mistakes: the mistakes of the document itself.
@@ -19,7 +19,7 @@ struct PolicyReader {
         return policy
     }
 
-    /// What could be read, with all mistakes.
+    /// Returns the readable parts, with all mistakes.
     static func draft(
         _ document: DocumentNode, mistakes: [PolicyFileMistake],
         releaseList: (String) throws -> [UInt8]
@@ -31,7 +31,7 @@ struct PolicyReader {
         }
     }
 
-    /// A document that was read before and then changed. Its release list is the one that was read.
+    /// Reads a document that was changed after it was read. Its release list isn't read again.
     static func draft(_ document: DocumentNode, listing releases: [ListedRelease]) -> PolicyDraft {
         var reader = PolicyReader(
             reading: Reading(), root: Part(root: document),
@@ -52,7 +52,7 @@ struct PolicyReader {
 
         let acknowledgments = self.acknowledgments(fields[.acknowledge])
 
-        // If a name couldn't be read, references to it can't be judged.
+        // If the name of an era couldn't be read, don't report references to unknown eras.
         var judged = entitlements
         let names = Set(eras.map(\.name))
         let isEraUnknown = eras.isEmpty || eras.indices.contains { reading.isBroken(["eras", .index($0), "name"]) }
@@ -68,7 +68,7 @@ struct PolicyReader {
                 testEnvironments: testEnvironments ?? .newCustomer, acknowledgments: acknowledgments)
         } catch {
             for mistake in error.mistakes where !isConsequence(mistake) {
-                // Without eras no reference to one can be judged.
+                // If there are no eras, references to eras can't be checked.
                 if eras.isEmpty, mistake.path.contains("honors") { continue }
                 reading.report(mistake.message, at: position(of: mistake, in: releases), code: mistake.code)
             }
@@ -78,7 +78,7 @@ struct PolicyReader {
             entitlements: entitlements, acknowledgments: acknowledgments, policy: policy)
     }
 
-    /// A release has a separate position, perhaps in another file.
+    /// Returns the position of a mistake. A release may be in another file.
     private func position(of mistake: PolicyMistake, in releases: [ListedRelease]) -> SourcePosition {
         if mistake.path.count == 2, mistake.path[0] == "releases", case .index(let index) = mistake.path[1],
             releases.indices.contains(index)
@@ -88,12 +88,12 @@ struct PolicyReader {
         return root.position(of: mistake.path)
     }
 
-    /// Whether the policy lacks something only because a part of the file was left out.
+    /// Whether the mistake is only a consequence of another one: a part that couldn't be read was left out.
     private func isConsequence(_ mistake: PolicyMistake) -> Bool {
-        // An unknown era of an honor has nothing to do with its other limits.
+        // If only the era of an honor is unknown, mistakes in its limits are still reported.
         let isHonor = mistake.path.count == 4 && mistake.path[2] == "honors"
         if reading.isBroken(isHonor ? mistake.path + ["era"] : mistake.path) { return true }
-        // An unreadable release list might have shown whether build numbers rise.
+        // If the release list couldn't be read, `buildNumbers` may not be needed.
         return mistake.path == ["buildNumbers"] && reading.isBroken(["releases"])
     }
 
@@ -101,7 +101,7 @@ struct PolicyReader {
         let fields = part.flatMap { Fields($0, .app, &reading) }
         let bundleID = fields?[.bundleID].flatMap { $0.name(&reading, example: "com.example.calculator") }
         let appleID = fields?[.appleID].flatMap { $0.integer(&reading, example: "appleID: 828838134", as: Int64.self) }
-        // A missing ID was already reported.
+        // A missing bundle ID was already reported.
         return Policy.App(bundleID: bundleID ?? "unknown", appleID: appleID)
     }
 
@@ -111,7 +111,7 @@ struct PolicyReader {
             let fields = Fields(element, .era, &reading)
             let name = fields?[.name].flatMap { $0.name(&reading, example: "paid") }
             let model = fields?[.model].flatMap { $0.word(&reading, of: Era.Model.self) }
-            // One era for each element, even with mistakes, so that indexes stay those of the file.
+            // Create an era for each element, even with mistakes, so that the indexes are those in the file.
             return Era(
                 name: name ?? "\u{0}\(index)",
                 model: model ?? .paid,
@@ -131,7 +131,7 @@ struct PolicyReader {
         guard let fields = Fields(part, keys: platforms, explained: explained, &reading) else { return [:] }
         if case .mapping(let entries) = part.node.content, entries.isEmpty {
             reading.report(
-                "no platform is named here; write `iOS: { build: \"120\", at: 2015-06-10T18:00:00Z }`",
+                "`begins` has no platform; write one, such as `iOS: { build: \"120\", at: 2015-06-10T18:00:00Z }`",
                 at: part.position,
                 breaking: part.path)
         }
@@ -150,7 +150,7 @@ struct PolicyReader {
         if let text = part.node.text {
             if text == Self.newPlatform { return .new }
             reading.report(
-                "`\(text.shortened)` does not say where the era begins; write `\(example)`, or `new` where the platform began in this era",
+                "`\(text.shortened)` isn't a beginning; write `\(example)`, or `new` if the app came to this platform in this era",
                 at: part.position, breaking: part.path)
             return nil
         }
@@ -187,11 +187,11 @@ struct PolicyReader {
         let until = fields[.until].map { $0.duration(&reading, example: "+48h") }
         if from == nil, until == nil, !reading.isBroken(part.path) {
             reading.report(
-                "nothing is said here; write `{ from: -24h, until: +48h }` or `\(Self.noChangeover)`",
+                "the changeover is empty; write `{ from: -24h, until: +48h }` or `\(Self.noChangeover)`",
                 at: part.position,
                 breaking: part.path)
         }
-        // A side that is missing or unreadable has no width.
+        // If one side is missing or unreadable, use 0 for it.
         return .window(from: (from ?? 0) ?? 0, until: (until ?? 0) ?? 0)
     }
 
@@ -211,7 +211,7 @@ struct PolicyReader {
             reading.add(error.mistakes, breaking: part.path)
         } catch {
             reading.report(
-                "the release list `\(path.shortened)` cannot be read (\(error)); write its path relative to this file, or the releases themselves",
+                "the release list `\(path.shortened)` can't be read (\(error)); write its path relative to this file, or the releases themselves",
                 at: part.position, breaking: part.path)
         }
         return []
@@ -235,105 +235,7 @@ struct PolicyReader {
         return Release(platform: platform, version: version, build: build, releasedAt: releasedAt, model: model)
     }
 
-    private mutating func entitlements(_ part: Part?) -> [Entitlement] {
-        guard let part else { return [] }
-        guard case .mapping(let entries) = part.node.content else {
-            reading.report(
-                "\(part.node.kindInWords) isn't possible here; write each entitlement under its name, such as `everything: { honors: [paid] }`",
-                at: part.position, breaking: part.path)
-            return []
-        }
-        return entries.map { entry in
-            let part = Part(entry, under: part.path)
-            if entry.value.isNull {
-                reading.report(
-                    "nothing gives `\(entry.key.shortened)`; write its `products`, its `honors`, or both",
-                    at: part.position,
-                    breaking: part.path)
-                return Entitlement(name: entry.key)
-            }
-            guard let fields = Fields(part, .entitlement, &reading) else { return Entitlement(name: entry.key) }
-            return Entitlement(
-                name: entry.key,
-                title: fields[.title].flatMap { self.title($0, example: "Everything") },
-                products: fields[.products].map { self.products($0) } ?? [],
-                honors: fields[.honors].flatMap { self.honors($0) },
-                trial: fields[.trial].flatMap { self.trial($0) })
-        }
-    }
-
-    private mutating func products(_ part: Part) -> [Entitlement.Product] {
-        let elements = part.elements(&reading, example: "products: [com.example.calculator.everything]") ?? []
-        return elements.enumerated().map { index, element in
-            let unknown = Entitlement.Product(id: "\u{0}\(index)")
-            guard case .mapping = element.node.content else {
-                return element.name(&reading, example: "com.example.calculator.everything")
-                    .map { Entitlement.Product(id: $0) } ?? unknown
-            }
-            guard let fields = Fields(element, .product, &reading) else { return unknown }
-            let id = fields[.id].flatMap { $0.name(&reading, example: "com.example.calculator.season") }
-            return Entitlement.Product(
-                id: id ?? unknown.id, title: fields[.title].flatMap { self.title($0, example: "Full Version") },
-                length: fields[.for].flatMap { $0.period(&reading) })
-        }
-    }
-
-    private mutating func title(_ part: Part, example: String) -> Title? {
-        guard case .mapping(let entries) = part.node.content else {
-            let text = part.node.text ?? ""
-            let shown = text.isEmpty || text.contains("`") ? example : text.shortened
-            reading.report(
-                "\(part.node.kindInWords) has no language; write a text for each language, such as `title: { en: \(shown) }`",
-                at: part.position, breaking: part.path)
-            return nil
-        }
-        let translations = entries.compactMap { entry -> Title.Translation? in
-            let text = Part(entry, under: part.path)
-            return text.name(&reading, example: "\(entry.key.shortened): \(example)")
-                .map { Title.Translation(language: entry.key, text: $0) }
-        }
-        // A broken title counts as missing, not as one without texts.
-        return translations.isEmpty && !entries.isEmpty ? nil : Title(translations)
-    }
-
-    private mutating func honors(_ part: Part) -> [Honor]? {
-        part.elements(&reading, example: "honors: [paid]").map { elements in
-            elements.map { element in
-                guard case .mapping = element.node.content else {
-                    return Honor(era: element.name(&reading, example: "paid") ?? "")
-                }
-                guard let fields = Fields(element, .honor, &reading) else { return Honor(era: "") }
-                return Honor(
-                    era: fields[.era].flatMap { $0.name(&reading, example: "paid") } ?? "",
-                    boughtSince: fields[.boughtSince].flatMap { $0.limit(&reading, \.firstBeginning) },
-                    boughtBefore: fields[.boughtBefore].flatMap { $0.limit(&reading, \.lastBeginning) },
-                    length: fields[.for].flatMap { $0.period(&reading) },
-                    until: fields[.until].flatMap { $0.limit(&reading, \.lastEnd) })
-            }
-        }
-    }
-
-    private mutating func trial(_ part: Part) -> Trial? {
-        guard let fields = Fields(part, .trial, &reading) else { return nil }
-        let sessions = fields[.sessions].map { $0.integer(&reading, example: "sessions: 5") }
-        let days = fields[.days].map { $0.integer(&reading, example: "days: 14") }
-        switch (sessions, days) {
-        case (let sessions?, nil): return sessions.map { .sessions($0) }
-        case (nil, let days?): return days.map { .days($0) }
-        case (nil, nil):
-            if !reading.isBroken(part.path) {
-                reading.report(
-                    "nothing is said here; write `sessions: 5` or `days: 14`", at: part.position, breaking: part.path)
-            }
-        case (.some, .some):
-            reading.report(
-                "a trial counts sessions or days; keep one of `sessions` and `days`", at: part.position,
-                breaking: part.path)
-        }
-        return nil
-    }
-
-    /// One for each element that names a finding.
+    /// Reads the acknowledgments, one for each element.
     private mutating func acknowledgments(_ part: Part?) -> [Acknowledgment] {
         let example = "acknowledge: [{ code: changeover-wide, at: eras/freemium/changeover, reason: … }]"
         return (part?.elements(&reading, example: example) ?? []).map { element in
@@ -341,7 +243,7 @@ struct PolicyReader {
             func text(_ key: PolicyKey, _ example: String) -> String? {
                 fields?[key].flatMap { $0.name(&reading, example: example) }
             }
-            // One for each element, even with mistakes, so that indexes stay those of the file.
+            // Create one for each element, even with mistakes, so that the indexes are those in the file.
             return Acknowledgment(
                 code: text(.code, "changeover-wide") ?? "\u{0}",
                 at: text(.at, "eras/freemium/changeover") ?? "\u{0}\(element.position.line):\(element.position.column)",
@@ -381,7 +283,7 @@ extension VersionKey {
 }
 
 extension Entitlement {
-    /// The same with unknown eras replaced by a known one.
+    /// Returns the entitlement with unknown eras replaced by a known one.
     fileprivate func referring(to names: Set<String>, orElse name: String) -> Entitlement {
         Entitlement(
             name: self.name, title: title, products: products,

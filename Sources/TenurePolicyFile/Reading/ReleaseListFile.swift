@@ -3,16 +3,17 @@ public import TenureCore
 
 /// A release list as CSV (RFC 4180): a row of column names, then one row for each release.
 ///
-/// `platform,version,build,releasedAt,model` in any order; upper and lower case, blanks, `_` and `-` do not matter.
+/// The columns are `platform,version,build,releasedAt,model`, in any order. In their names, case, blanks, `_` and `-`
+/// are ignored.
 public enum ReleaseListFile {
     /// The largest release list, in bytes.
     package static let maximumSize = 16 << 20
 
-    /// The content of a column.
+    /// The columns.
     package enum Column: String, CaseIterable, Sendable {
         case platform, version, build, releasedAt, model
 
-        /// Other names in spreadsheets and exports.
+        /// The accepted names, including those in other spreadsheets and exports.
         private var names: [String] {
             switch self {
             case .platform: ["platform"]
@@ -34,8 +35,8 @@ public enum ReleaseListFile {
         }
     }
 
-    /// The columns of a list that was exported elsewhere, by their names there. With a mapping, other columns are
-    /// ignored, platforms may be written as App Store Connect writes them, and a price counts as the model.
+    /// The column names of a list that was exported from another system. With a mapping, other columns are ignored,
+    /// platforms may have the names that App Store Connect uses, and the model may be given as a price.
     package struct Mapping: Sendable {
         fileprivate var columns: [String: Column] = [:]
 
@@ -61,7 +62,7 @@ public enum ReleaseListFile {
         try listed(bytes, named: fileName).map(\.release)
     }
 
-    /// The same with the position of each release.
+    /// Reads a list, with the position of each release.
     package static func listed(
         _ bytes: some Collection<UInt8>, named fileName: String, mapping: Mapping = Mapping()
     ) throws(PolicyFileError) -> [ListedRelease] {
@@ -84,7 +85,8 @@ public enum ReleaseListFile {
         }
         let mapped = Set(mapping.columns.values)
         for (index, cell) in header.enumerated() {
-            // A mapped column counts only for its field; a name of ours counts if no other column was mapped to it.
+            // A mapped column is used only for its field. A column with a standard name is used only if no other column
+            // was mapped to its field.
             let known = mapping[cell.text] ?? Column(header: cell.text).flatMap { mapped.contains($0) ? nil : $0 }
             guard let column = known else {
                 if !mapping.isEmpty { continue }
@@ -139,7 +141,7 @@ public enum ReleaseListFile {
             let platform = value(
                 .platform, { Platform(rawValue: $0) ?? (mapping.isEmpty ? nil : PlatformName.meant(by: $0)) },
                 PlatformName.advice)
-            // A release without a date is listed between those before and after it.
+            // A release without a date was released between those before and after it in the list.
             let releasedAt =
                 cell(.releasedAt) == nil
                 ? .undated : value(.releasedAt, { Release.Moment($0) }, Part.advice(forInstant:))
@@ -178,7 +180,7 @@ public enum ReleaseListFile {
         "this release has no `\(key.rawValue)`: on \(platform.rawValue) the App Store reports \(key.inApplesWords); write it"
     }
 
-    /// Cells without surrounding blanks; rows without any text are left out.
+    /// Returns the rows. Blanks around cells are removed, and empty rows are left out.
     private static func rows(
         of source: SourceText, _ mistakes: inout [PolicyFileMistake]
     ) throws(PolicyFileError) -> [[Cell]] {
@@ -217,7 +219,7 @@ public enum ReleaseListFile {
                 }
                 if !isClosed {
                     throw PolicyFileError(mistakes: [
-                        PolicyFileMistake("a quote is not closed; write `\"` where the text ends", at: start)
+                        PolicyFileMistake("a quote isn't closed; write `\"` where the text ends", at: start)
                     ])
                 }
                 while rest.first == " " || rest.first == "\t" { _ = advance() }
@@ -236,7 +238,7 @@ public enum ReleaseListFile {
             let trimmed = String(text).trimmingCharacters(in: .whitespaces)
             row.append(Cell(text: trimmed, position: start))
             let end = advance()
-            // A comma at the very end of the text makes one more, empty cell, which is ignored.
+            // Ignore the empty cell after a comma at the end of the text.
             if end != "," || rest.isEmpty {
                 if row.contains(where: { !$0.text.isEmpty }) { rows.append(row) }
                 row = []
@@ -247,7 +249,7 @@ public enum ReleaseListFile {
 }
 
 extension Era.Model {
-    /// By the price in an export: 0 is free, anything more is paid.
+    /// Reads the model from a price: 0 is free, and more is paid.
     fileprivate init?(price text: String) {
         guard let price = Double(text), price >= 0, price.isFinite else { return nil }
         self = price == 0 ? .free : .paid

@@ -2,14 +2,14 @@ package import Foundation
 package import TenureCore
 import TenureJSON
 
-/// Scalars of a policy. Each is nil, with a mistake, if the text has another form.
+/// Functions that read scalars of a policy. If the text has the wrong format, they report a mistake and return nil.
 extension Part {
     private func refuse<Value>(_ reading: inout Reading, _ message: String, code: String = "mistake") -> Value? {
         reading.report(message, at: position, breaking: path, code: code)
         return nil
     }
 
-    /// A name or ID. A text that YAML or JSON would read as a number or a yes must be in quotes, as in the schema.
+    /// Reads a name or ID. A text that YAML or JSON would read as a number or a Boolean must be in quotes.
     package func name(_ reading: inout Reading, example: String) -> String? {
         switch node.content {
         case .quoted(let text): return text
@@ -42,7 +42,7 @@ extension Part {
         return Platform(rawValue: text) ?? refuse(&reading, PlatformName.advice(for: text))
     }
 
-    /// With or without quotes: the text counts, so `1.10` stays as it is.
+    /// Reads a version, with or without quotes. Its text is used, so `1.10` isn't changed to `1.1`.
     func version(_ reading: inout Reading, _ key: VersionKey) -> AppVersion? {
         let example = key == .bundleVersion ? "\"120\"" : "\"2.0\""
         guard let text = node.text else {
@@ -68,7 +68,7 @@ extension Part {
         return number
     }
 
-    /// An instant. A day alone isn't one.
+    /// Reads a date with time and time zone. A day alone is a mistake.
     func instant(_ reading: inout Reading) -> Date? {
         guard let text = node.text else {
             return refuse(&reading, "\(node.kindInWords) isn't an instant; write one such as `2015-06-10T18:00:00Z`")
@@ -77,16 +77,18 @@ extension Part {
         if CivilDay(text) != nil {
             return refuse(
                 &reading,
-                "`\(text)` is a day, and it begins at another instant in each time zone; write the instant with its zone, such as `\(text)T18:00:00Z`"
+                "`\(text)` is a day, which begins at a different time in each time zone; write a time and a time zone, such as `\(text)T18:00:00Z`"
             )
         }
         return refuse(&reading, Self.advice(forInstant: text))
     }
 
-    /// A day means its midnight in UTC.
+    /// Reads a date with time, or a day, which means its midnight in UTC.
     package func dayOrInstant(_ reading: inout Reading) -> Date? { limit(&reading, \.midnight) }
 
-    /// The limit of an honor. `ofDay`: the instant that a day means.
+    /// Reads the limit of an honor.
+    ///
+    /// - Parameter ofDay: converts a day to a date.
     func limit(_ reading: inout Reading, _ ofDay: (CivilDay) -> Date) -> Date? {
         guard let text = node.text else {
             return refuse(&reading, "\(node.kindInWords) isn't a date; write one such as `2015-06-10`")
@@ -94,7 +96,7 @@ extension Part {
         return CivilDay(text).map(ofDay) ?? Date(rfc3339: text) ?? refuse(&reading, Self.advice(forInstant: text))
     }
 
-    /// A day means any of its instants.
+    /// Reads the date of a release. A day means an unknown time of that day.
     func moment(_ reading: inout Reading) -> Release.Moment? {
         guard let text = node.text else {
             return refuse(&reading, "\(node.kindInWords) isn't a date; write one such as `2015-06-10`")
@@ -159,7 +161,8 @@ enum PlatformName {
         "os x": .macOS, "appletv": .tvOS, "tv": .tvOS, "watch": .watchOS, "xros": .visionOS, "vision": .visionOS,
     ]
 
-    /// The platform in an export: by its name, in any case, or as App Store Connect writes it (`MAC_OS`).
+    /// Reads the platform in an export: by its name in upper or lower case, or as App Store Connect writes it
+    /// (`MAC_OS`).
     static func meant(by name: String) -> Platform? {
         let letters = name.lowercased().filter { !"_ ".contains($0) }
         return Platform.allCases.first { $0.rawValue.lowercased() == letters } ?? others[letters]

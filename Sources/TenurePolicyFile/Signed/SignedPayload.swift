@@ -8,9 +8,8 @@ import TenureJSON
     package import Crypto
 #endif
 
-/// A payload with the signature of a policy signing key: a compact JWS (RFC 7515) with ES256 and a constant header for
-/// each type.
-/// Nothing in the text chooses how it is verified, and a text of one type can't pass for another.
+/// A payload that was signed with a policy signing key: a compact JWS (RFC 7515) with ES256. The header is constant for
+/// each type. So a text can't choose how it is verified, and a text of one type isn't accepted as another.
 package struct SignedPayload: Sendable {
     package let payload: [UInt8]
     /// The text, without a line break at its end.
@@ -32,7 +31,7 @@ package struct SignedPayload: Sendable {
         }
     }
 
-    /// Reads a text without verifying the signer: for servers that pass it on to clients, which verify it.
+    /// Reads a text without verifying its signature, for servers that send it to clients, which verify it.
     package init(
         unverified text: some Collection<UInt8>, type: String, most: Int
     ) throws(SignedPayloadError) {
@@ -44,11 +43,11 @@ package struct SignedPayload: Sendable {
         isSigned: (P256.Signing.ECDSASignature, _ signed: ArraySlice<UInt8>) -> Bool
     ) throws(SignedPayloadError) {
         guard text.count <= most else { throw .tooLarge(bytes: text.count) }
-        // Editors and shells add a line break at the end.
+        // Ignore a line break at the end, which editors and shells add.
         var bytes = Array(text)[...]
         while let last = bytes.last, last == 0x0A || last == 0x0D { bytes = bytes.dropLast() }
         let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
-        guard parts.count == 3 else { throw .malformed("it isn't a text of three parts") }
+        guard parts.count == 3 else { throw .malformed("it isn't a compact JWS, which has three parts") }
         guard Base64.urlSafe.decode(parts[0]) == Array(Self.header(type).utf8) else {
             throw .malformed("its header isn't `\(Self.header(type))`")
         }
@@ -76,7 +75,7 @@ package struct SignedPayload: Sendable {
     private static func header(_ type: String) -> String { #"{"alg":"ES256","typ":"\#(type)"}"# }
 }
 
-/// Why a text isn't what one of the keys signed.
+/// Why a signed payload is rejected.
 package enum SignedPayloadError: Error, Sendable, Hashable {
     case tooLarge(bytes: Int)
     case malformed(String)

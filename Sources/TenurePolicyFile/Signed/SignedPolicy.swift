@@ -8,30 +8,30 @@ import TenureJSON
     package import Crypto
 #endif
 
-/// A policy that any web server can publish, because the app knows the key that signed it.
-/// The text is a compact JWS (RFC 7515) with ES256 and a constant header. Its payload is a JSON object: `counter`,
-/// which only rises; `iat`, when it was signed, in seconds since 1970; and `policy`, in the form of a compiled policy,
-/// which names its app.
+/// A signed policy. Any web server can publish it, because the app pins the key that must have signed it.
+///
+/// The text is a compact JWS (RFC 7515) with ES256 and a constant header. Its payload is a JSON object with `counter`,
+/// which increases with each version; `iat`, the signing time in seconds since 1970; and `policy`, the compiled policy.
 package struct SignedPolicy: Sendable, Hashable {
     package let policy: Policy
-    /// At least 1. Of two policies, the one with the higher counter counts, whatever clocks say.
+    /// The counter, at least 1. Of two policies, the one with the higher counter is newer. Dates aren't compared.
     package let counter: Int64
     package let issuedAt: Date
     /// The signed text, to be stored and verified again.
     package let text: String
 
-    /// The largest text that is read: a payload of 1 MiB in Base64, and the rest.
+    /// The maximum size of the text in bytes: a payload of 1 MiB in Base64, the header and the signature.
     package static let largestText = SourceText.maximumSize / 3 * 4 + 1024
 
     static let type = "tenure-policy+jwt"
-    /// All JSON readers read numbers up to this one exactly.
+    /// The largest counter. All JSON parsers read numbers up to this one exactly.
     package static let largestCounter: Int64 = 1 << 53
 
     /// Verifies an untrusted text.
     ///
     /// - Parameter keys: the public keys that the app pins; one of them must have signed it. There are two during a
     ///   change of keys.
-    /// - Parameter bundleID: the app's; nil if the text is part of the app itself.
+    /// - Parameter bundleID: the bundle ID that the policy must have. Nil for the policy that is part of the app.
     package static func verify(
         _ text: some Collection<UInt8>, keys: [PinnedKey], bundleID: String?
     ) throws(SignedPolicyError) -> SignedPolicy {
@@ -51,7 +51,7 @@ package struct SignedPolicy: Sendable, Hashable {
         } catch let error as SignedPolicyError {
             throw error
         } catch {
-            throw .notSigned("its payload cannot be read")
+            throw .notSigned("its payload can't be read")
         }
     }
 
@@ -81,7 +81,8 @@ package struct SignedPolicy: Sendable, Hashable {
 
     // MARK: Signing
 
-    /// Signs a policy; the counter must be at least 1.
+    /// Signs a policy. The counter must be at least 1.
+    ///
     /// Throws `unsound` or `tooLarge` if an app couldn't read the signed policy.
     package init(
         _ policy: Policy, counter: Int64, issuedAt: Date, by key: P256.Signing.PrivateKey

@@ -1,16 +1,16 @@
-/// Why a signed policy is refused.
+/// Why a signed policy is rejected.
 package enum SignedPolicyError: Error, Sendable, Hashable {
     case tooLarge(bytes: Int)
-    /// It isn't a signed policy; the detail says what is missing.
+    /// The text isn't a signed policy. The detail says why.
     case notSigned(String)
     /// None of the app's keys made the signature.
     case wrongSignature
-    /// Properly signed, but not a policy.
+    /// The signature is valid, but the contents aren't a valid policy.
     case unsound(PolicyFileError)
     case wrongApp(found: String, wanted: String)
-    /// An older one, sent again.
+    /// The policy is older than the known one.
     case older(counter: Int64, known: Int64)
-    /// Another policy under a counter that was used before.
+    /// Another policy has the same counter.
     case sameCounter(Int64)
 }
 
@@ -18,17 +18,17 @@ extension SignedPolicyError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .tooLarge(let bytes):
-            "the signed policy has \(bytes) bytes; a policy has no more than \(SourceText.maximumSize), and one that is signed a third more; check that the URL leads to the signed policy"
+            "the signed policy has \(bytes) bytes; it may have at most \(SignedPolicy.largestText); check that the URL is that of the signed policy"
         case .notSigned(let detail): "this isn't a signed policy: \(detail); write one with `tenure policy sign`"
         case .wrongSignature:
             "none of the pinned keys signed this policy; sign it with the key that the app pins"
-        case .unsound(let error): "the signed policy cannot be read: \(error)"
+        case .unsound(let error): "the signed policy can't be read: \(error)"
         case .wrongApp(let found, let wanted):
-            "the signed policy is about `\(found)`, and this app is `\(wanted)`; publish each app's policy under a separate address"
+            "the signed policy is for the app `\(found)`, but this app is `\(wanted)`; publish each app's policy at its own URL"
         case .older(let counter, let known):
-            "the signed policy has the counter \(counter), and \(known) is known; an older policy is never accepted: sign it with a higher counter"
+            "the signed policy has the counter \(counter), which is lower than the known counter \(known); sign the policy with a higher counter"
         case .sameCounter(let counter):
-            "another policy has the counter \(counter) already; sign each change with a higher counter"
+            "another signed policy already has the counter \(counter); sign each change with a higher counter"
         }
     }
 }

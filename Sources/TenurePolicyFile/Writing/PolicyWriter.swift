@@ -6,21 +6,22 @@ extension PolicyFile {
     /// Returns the policy as compact JSON, which apps bundle, with the release list inside. Reading it gives an equal
     /// policy.
     ///
-    /// Keys and platforms have a fixed order, and every setting is written, so equal policies have equal bytes. Instants
-    /// have milliseconds, lengths of time have seconds.
+    /// Keys and platforms have a fixed order, and every setting is written, so equal policies have equal bytes.
+    /// Instants have milliseconds, lengths of time have seconds.
     public static func compile(_ policy: Policy) -> [UInt8] { json(policy).bytes }
 
-    /// The same, checked by reading it back: a long release list may exceed the largest size that can be read.
+    /// Compiles a policy, and checks the result by reading it. Throws if it is too large, such as with a long release
+    /// list.
     ///
     /// - Parameter fileName: the policy's file, for mistakes.
     package static func compileChecked(_ policy: Policy, named fileName: String) throws(PolicyFileError) -> [UInt8] {
         let compiled = compile(policy)
-        // As bytes: what is finer than a millisecond is not written.
+        // Compare the bytes instead of the policies, because fractions of a millisecond aren't written.
         guard compile(try read(compiled, named: "\(fileName), compiled")) == compiled else {
             throw PolicyFileError(mistakes: [
                 PolicyFileMistake(
                     file: fileName, line: 1, column: 1,
-                    message: "compiled it would mean something else, which is a mistake of Tenure; please report it")
+                    message: "the compiled policy differs from this one, which is a bug in Tenure; please report it")
             ])
         }
         return compiled

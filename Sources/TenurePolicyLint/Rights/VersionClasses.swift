@@ -2,7 +2,8 @@ import Foundation
 import TenureCore
 import TenurePolicyFile
 
-/// The classes of original versions that the timelines of two policies can tell apart, with one member each.
+/// Divides original versions into classes. Two policies treat all versions of a class alike. Each class has one version
+/// as its example.
 struct VersionClasses {
     struct Class {
         /// Nil: the version is unknown.
@@ -12,19 +13,19 @@ struct VersionClasses {
     }
 
     private(set) var classes: [Class] = []
-    /// Ascending: zero, and for each number in a policy that number and the gap above it.
+    /// The points in ascending order: zero, and each number in a policy, followed by the gap above it.
     private let points: [Point]
     private let hasList: Bool
     private let noun: String
 
     private struct Point {
         let version: AppVersion
-        /// For a gap, the number below it; nil for zero.
+        /// The version. For a gap, the number below it. Nil for zero.
         let number: AppVersion?
         let isGap: Bool
     }
 
-    /// - Parameter existing: the numbers of all releases, if a list has them. No customer has another one.
+    /// - Parameter existing: the numbers of all releases. Nil if there is no list.
     init(timelines: [Timeline], platform: Platform?, existing: Set<AppVersion>? = nil) {
         noun = platform.map(\.versionKey.rawValue) ?? "number"
         let listed = timelines.compactMap(\.erasOfRelease).flatMap(\.keys)
@@ -37,7 +38,7 @@ struct VersionClasses {
         }
         for number in numbers {
             points.append(Point(version: number, number: number, isGap: false))
-            // Lower than any number that a person would write above it.
+            // Use a version that is lower than any other version in the gap.
             if existing == nil, let above = AppVersion("\(number).0.0.0.0.1") {
                 points.append(Point(version: above, number: number, isGap: true))
             }
@@ -56,7 +57,7 @@ struct VersionClasses {
         classes.append(Class(representative: nil, points: []))
     }
 
-    /// Everything that a version proof uses of a version.
+    /// Everything about a version that its proof depends on.
     private struct Signature: Hashable {
         let listed: [EraSet?]
         let enclosing: [EraSet]
@@ -67,7 +68,7 @@ struct VersionClasses {
         }
     }
 
-    /// Nil: whatever the version.
+    /// Describes classes, for a message. Nil if they are all classes.
     func inWords(_ chosen: [Int]) -> String? {
         guard chosen.count < classes.count else { return nil }
         let indices = chosen.flatMap { classes[$0].points }.sorted()
@@ -76,9 +77,9 @@ struct VersionClasses {
         guard !indices.isEmpty else { return unknown.first }
         if indices.count == points.count { return "any \(noun)" }
         if hasList, indices.allSatisfy({ points[$0].isGap }) {
-            return (["a \(noun) that the release list does not have"] + unknown).joined(separator: " or ")
+            return (["a \(noun) that isn't in the release list"] + unknown).joined(separator: " or ")
         }
-        // Beside a release list, numbers between two releases don't exist.
+        // With a release list, numbers between two releases don't exist.
         let meant = hasList ? indices.filter { !points[$0].isGap } : indices
         if hasList {
             let numbers = meant.compactMap { points[$0].number?.description }

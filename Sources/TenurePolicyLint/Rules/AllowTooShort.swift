@@ -1,7 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// One second is a denial: no App Store answers in that time, and no device comes back online.
+/// Reports a `whileUndetermined` that allows for less than a day. That has nearly the effect of a denial: the App Store
+/// may not respond in that time, and the device may stay offline.
 extension LintRule {
     /// The shortest time in which a customer without a connection can be expected to come back online.
     private static let shortestAllowance: Double = 24 * 3600
@@ -10,14 +11,14 @@ extension LintRule {
         "allow-too-short", .warning, "`whileUndetermined` that allows for less than a day",
         story:
             "A flight, a night or an outage of the App Store is longer than an hour. Owners who are offline for that long are locked out.",
-        fix: "Allow for as long as it takes to find out: `{ allow: 72h }`."
+        fix: "Allow it long enough for the App Store to respond: `{ allow: 72h }`."
     ) { subject, report in
         guard let policy = subject.policy, case .allow(let seconds) = policy.whileUndetermined,
             seconds < shortestAllowance
         else { return }
         report.add(
             at: ["whileUndetermined"],
-            "customers about whom nothing is known yet are refused \(inWords(subject.entitlements.map(\.name), "or")) after \(Duration.text(seconds)): an owner who is offline at the first launch after the update is locked out",
+            "after \(Duration.text(seconds)), customers without evidence are denied \(inWords(subject.entitlements.map(\.name), "or")): an owner who is offline at the first launch after the update is locked out",
             fix: .suggestion(
                 "write `whileUndetermined: { allow: 72h }`",
                 .write(.mapping([.init("allow", .plain("72h"))]), at: ["whileUndetermined"])))

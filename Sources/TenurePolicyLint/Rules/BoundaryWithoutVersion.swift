@@ -1,12 +1,13 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Buyers of an app bundle have the purchase date of the bundle, or of an upgrade.
+/// Reports a boundary without a build or version. For buyers of an app bundle, the original purchase date is that of
+/// the bundle or of an upgrade to it, so the date alone is wrong for them.
 extension LintRule {
     static let boundaryWithoutVersion = LintRule(
         "boundary-without-version", .note, "a boundary without a build or version",
         story:
-            "The purchase date of an app bundle is not that of the app: if the number counts too, an early one proves the owner.",
+            "The purchase date of an app bundle isn't that of the app: if the number counts too, an early one proves the owner.",
         fix: "Add the number of the era's first release, or write `buildNumbers: restarted` if numbers prove nothing."
     ) { subject, report in
         for change in subject.writtenChanges where change.version == nil && change.matters {
@@ -17,7 +18,7 @@ extension LintRule {
                 at: change.path,
                 "on \(change.platform.platform.rawValue) the purchase date alone separates `\(change.before.name.shortened)` from `\(change.after.name.shortened)`: buyers of an app bundle are judged by the bundle's date for \(inWords(change.lost + change.gained))",
                 fix: change.date.flatMap { date in
-                    // The release that came with the change.
+                    // Suggest the release that came out with the change.
                     let release = change.platform.releases.map(\.release).first { $0.releasedAt == .instant(date) }
                     return (release?.originalAppVersion).map {
                         .suggestion(

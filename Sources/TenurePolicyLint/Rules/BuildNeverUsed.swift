@@ -1,12 +1,12 @@
 import TenureCore
 import TenurePolicyFile
 
-/// If build numbers restarted and a boundary is given by build, the boundary is never used.
+/// Reports a boundary by build in a policy with `buildNumbers: restarted`, in which builds are never compared.
 extension LintRule {
     static let buildNeverUsed = LintRule(
         "build-never-used", .error, "a boundary by build under `buildNumbers: restarted` without a release list",
         story:
-            "Builds that began again cannot be compared with a boundary: the line looks like a rule but has no effect.",
+            "Builds that began again can't be compared with a boundary: the line looks like a rule but has no effect.",
         fix: "Add a release list, which gives each build its dates, or remove the build."
     ) { subject, report in
         guard subject.draft.buildNumbers == .restarted else { return }

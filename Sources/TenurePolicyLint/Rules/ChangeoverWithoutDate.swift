@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// A window around an instant that is missing.
+/// Reports a changeover window for a beginning without a date, which therefore has no effect.
 extension LintRule {
     static let changeoverWithoutDate = LintRule(
         "changeover-without-date", .warning, "a changeover window without an instant",
@@ -21,7 +21,7 @@ extension LintRule {
             } else if !undated.isEmpty {
                 report.add(
                     at: ["eras", .index(index), "changeover"],
-                    "the window has no instant to lie around on \(undated.sorted().joined(separator: " and ")): customers who came during the change are judged by the number alone",
+                    "the beginning on \(undated.sorted().joined(separator: " and ")) has no date, so the window has no effect there: customers who came during the change are judged by the number alone",
                     fix: "add `at` there")
             }
         }

@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// A paid feature that no source grants. No customer can report it, because none has it.
+/// Reports an entitlement that neither products nor eras grant.
 extension LintRule {
     static let entitlementWithoutSource = LintRule(
         "entitlement-without-source", .error, "an entitlement that nothing can grant",
@@ -20,7 +20,7 @@ extension LintRule {
             let trial = entitlement.trial == nil ? "" : " after its trial"
             report.add(
                 at: path,
-                "no customer can have `\(entitlement.name.shortened)`\(trial) but by a grant of support: no product gives it and no era honors it",
+                "customers can have `\(entitlement.name.shortened)`\(trial) only by a grant of support: it has no products and honors no era",
                 fix: "add `products`, `honors`, or both, or remove the entitlement"
             )
         }

@@ -1,26 +1,27 @@
 import TenureCore
 import TenurePolicyFile
 
-/// A release list that was written once and never continued.
+/// Reports an era that has begun, but has no release in the policy's release list, such as if the list wasn't
+/// continued.
 extension LintRule {
     static let eraWithoutRelease = LintRule(
         "era-without-release", .warning, "an era that has begun without a release in the policy's list",
         story:
-            "A build that is not in the list proves nothing. If a list ends before the change, only the date decides about every new customer.",
+            "A build that isn't in the list proves nothing. If a list ends before the change, only the date decides about every new customer.",
         fix: "Append every release to the list, before it ships.",
         needs: .releases
     ) { subject, report in
         for change in subject.changes where change.platform.decidesByList && change.matters {
             let platform = change.platform
             let numbers = platform.releases.map { platform.era(of: $0.release) }
-            // If some date isn't certain, nothing about this is.
+            // If a date isn't certain, don't report anything.
             guard !numbers.isEmpty, !numbers.contains(where: { $0 == nil }),
                 !numbers.contains(where: { ($0 ?? 0) >= change.index }), change.date.map({ $0 <= subject.now }) ?? true
             else { continue }
             let last = platform.releases.last?.release
             report.add(
                 at: change.path,
-                "the list's last release on \(platform.platform.rawValue) is \(last.map { "\(platform.key.rawValue) \($0.numberInWords) (\($0.releasedAt.text))" } ?? "none"), before `\(change.after.name.shortened)` begins: the \(platform.key.rawValue) of everybody who came since is not in it and proves nothing",
+                "the list's last release on \(platform.platform.rawValue) is \(last.map { "\(platform.key.rawValue) \($0.numberInWords) (\($0.releasedAt.text))" } ?? "none"), before `\(change.after.name.shortened)` begins: the \(platform.key.rawValue) of everybody who came since isn't in it and proves nothing",
                 fix: "append the releases of `\(change.after.name.shortened)` to the list")
         }
     }

@@ -3,7 +3,7 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Dates of an honor that don't overlap with its era.
+/// Reports an honor with dates outside its era, so that no customer can get it.
 extension LintRule {
     static let honorWindowOutsideEra = LintRule(
         "honor-window-outside-era", .error,
@@ -25,22 +25,22 @@ extension LintRule {
                 if let since = honor.boughtSince, since >= end {
                     report.add(
                         at: path + ["boughtSince"],
-                        "no customer gets \(give) by this: \(era) had ended everywhere by \(end.rfc3339), and \(since.rfc3339) is later",
-                        fix: "correct `boughtSince`: it must lie within \(era)")
+                        "no customer can get \(give) through this honor: \(era) ended everywhere by \(end.rfc3339), before `boughtSince` (\(since.rfc3339))",
+                        fix: "correct `boughtSince`: it must be within \(era)")
                 } else if let before = honor.boughtBefore, before <= begin {
                     report.add(
                         at: path + ["boughtBefore"],
-                        "no customer gets \(give) by this: \(era) begins at \(begin.rfc3339), and \(before.rfc3339) is not later",
-                        fix: "correct `boughtBefore`: it must lie within \(era)")
+                        "no customer can get \(give) through this honor: \(era) begins at \(begin.rfc3339), which isn't before `boughtBefore` (\(before.rfc3339))",
+                        fix: "correct `boughtBefore`: it must be within \(era)")
                 } else if let until = honor.until, until <= begin {
                     report.add(
                         at: path + ["until"],
-                        "no customer ever has \(give) by this: it ends at \(until.rfc3339), and \(era) begins at \(begin.rfc3339)",
-                        fix: "correct `until`: it must be later")
+                        "no customer ever has \(give) through this honor: it ends (`until`) at \(until.rfc3339), and \(era) begins at \(begin.rfc3339)",
+                        fix: "correct `until`: it must be after the beginning of \(era)")
                 } else if let until = honor.until, end != .distantFuture, until < end {
                     report.add(
                         at: path + ["until"], severity: .warning,
-                        "\(give) ends at \(until.rfc3339) while \(era) runs until \(end.rfc3339): customers who buy in between get nothing for it",
+                        "\(give) ends (`until`) at \(until.rfc3339), but \(era) lasts until \(end.rfc3339): customers who buy in between don't get it",
                         fix: "correct `until`: it must be after the era's end")
                 }
             }

@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// “A year of the new service from the change on” requires that the change has an instant.
+/// Reports an honor of limited length if the end of its era has no date. The length is counted from that date.
 extension LintRule {
     static let honorWithoutEnd = LintRule(
         "honor-without-end", .error, "an honor of limited length in an era without a dated end",
@@ -19,7 +19,7 @@ extension LintRule {
                     report.add(
                         at: path, severity: .warning,
                         "\(length.iso8601) counts from the end of `\(honor.era)`, which is the last era: until there is a next one, \(give) never ends",
-                        fix: "limit it by `until` too, or acknowledge this if it is intended")
+                        fix: "also write `until`, or acknowledge this finding if it is intended")
                     continue
                 }
                 let undated = subject.platforms.filter {

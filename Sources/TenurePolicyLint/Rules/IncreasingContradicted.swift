@@ -1,8 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// On iOS, build numbers often restart with each version, and years later the developer doesn't remember whether they
-/// did.
+/// Reports `buildNumbers: increasing` if the release list has a number that is lower than an earlier one. On iOS,
+/// builds often restart with each version.
 extension LintRule {
     static let increasingContradicted = LintRule(
         "increasing-contradicted", .error,
@@ -23,7 +23,7 @@ extension LintRule {
                     let key = platform.key.rawValue
                     let claim =
                         platform.key == .bundleVersion
-                        ? "`buildNumbers: increasing` is wrong" : "versions did not always rise"
+                        ? "`buildNumbers: increasing` is wrong" : "versions didn't always rise"
                     report.add(
                         at: listed, severity: platform.decidesByList ? .warning : .error, on: platform,
                         "\(claim): on \(platform.platform.rawValue) \(key) \(number) (\(listed.release.releasedAt.text)) came after \(key) \(before) (\(last.releasedAt.text))"
@@ -54,8 +54,8 @@ extension LintRule {
 }
 
 extension Release {
-    /// Whether another release has the same build. A release that is listed again, for a new price or storefront, has
-    /// the same marketing version too.
+    /// Whether the two are different releases with the same build. If a release is listed twice, such as for a new
+    /// price or storefront, both rows also have the same marketing version.
     fileprivate func isOtherRelease(than other: Release) -> Bool {
         guard platform.versionKey == .bundleVersion, build == other.build, let version, let its = other.version else {
             return false

@@ -1,18 +1,18 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Anchors and checks come from configuration, never from a payload.
+/// Reports a missing Apple ID. With it, artifacts are also compared by this ID.
 extension LintRule {
     static let noAppleID = LintRule(
         "no-apple-id", .note, "an app without its Apple ID",
         story:
-            "Production artifacts name the app by its Apple ID; without it they are matched by bundle ID alone, and the service does not start for production.",
+            "Production artifacts name the app by its Apple ID; without it they are matched by bundle ID alone, and the service doesn't start for production.",
         fix: "Add `appleID`; App Store Connect shows it under App Information."
     ) { subject, report in
         guard let app = subject.draft.app, app.appleID == nil, !subject.draft.isBroken(["app"]) else { return }
         report.add(
             at: ["app"],
-            "production artifacts of `\(app.bundleID.shortened)` are matched by bundle ID alone, and `tenure serve` does not start for production",
+            "production artifacts of `\(app.bundleID.shortened)` are matched by bundle ID alone, and `tenure serve` doesn't start for production",
             fix: "add the `appleID` that App Store Connect shows under App Information")
     }
 }

@@ -1,8 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Owners of the last paid update were locked out at the change. The boundary was the build with which development had
-/// begun, and the last paid build came after it.
+/// Reports a release of an earlier era at or above the boundary of the next era. For example, the boundary is the build
+/// with which development of the free version began, and a paid update came out after it.
 extension LintRule {
     static let paidBuildBeyondBoundary = LintRule(
         "paid-build-beyond-boundary", .warning, "a release of an earlier era at or above the boundary of the next",
@@ -16,7 +16,7 @@ extension LintRule {
             for listed in platform.releases {
                 guard let number = listed.release.originalAppVersion, let era = platform.era(of: listed.release),
                     era < change.index, number >= boundary,
-                    // `paid-build-unhonored` reports what the list says was paid.
+                    // Skip releases that are paid in the list: `paid-build-unhonored` reports them.
                     listed.release.model != .paid,
                     platform.timeline.changeover(at: listed.release.releasedAt.sortingDate).isEmpty,
                     let byVersion = subject.granted(number, on: platform.platform, bought: nil)
@@ -25,7 +25,7 @@ extension LintRule {
                 guard !lost.isEmpty else { continue }
                 report.add(
                     at: listed, on: platform,
-                    "\(platform.position(of: listed.release)) on \(platform.platform.rawValue) came out in \(subject.name(era)) (\(listed.release.releasedAt.text)), and \(subject.name(change.index)) begins with \(boundary): customers who bought it lose \(inWords(lost)) wherever the purchase date is not known",
+                    "\(platform.position(of: listed.release)) on \(platform.platform.rawValue) came out in \(subject.name(era)) (\(listed.release.releasedAt.text)), and \(subject.name(change.index)) begins with \(boundary): customers who bought it lose \(inWords(lost)) wherever the purchase date isn't known",
                     fix: "begin \(subject.name(change.index)) above \(number), with its own first release")
             }
         }

@@ -1,9 +1,10 @@
 import TenureCore
 import TenurePolicyFile
 
-/// The worst case: builds that were sold for a price lie in an era that gives their buyers nothing.
-/// The list has the price model of each release. The era comes from the version alone, which decides for every customer
-/// without a known purchase date. If the version proves nothing, the era comes from the date.
+/// Reports builds that were sold for a price, but belong to an era that gives their buyers nothing.
+///
+/// The release list has the price model of each release. The era is determined by the version alone, as for customers
+/// without a known purchase date. If the version proves nothing, it is determined by the date.
 extension LintRule {
     static let paidBuildUnhonored = LintRule(
         "paid-build-unhonored", .error,
@@ -20,12 +21,12 @@ extension LintRule {
                 let builds = "\(key)\(numbers.count == 1 ? "" : "s") \(inWords(numbers))"
                 let era = subject.name(group.era)
                 let place = platform.platform.rawValue
-                // If it inherits iOS's boundary, it has no place in the file.
+                // A platform that inherits iOS's boundary has no position in the file.
                 let isInherited = subject.eras[subject.misplacedEra(group)].begins[platform.platform] == nil
                 let details = isInherited && platform.platform.inheritsFromIOS ? [place, builds] : [builds]
                 report.add(
                     at: subject.place(of: subject.misplacedEra(group), on: platform), as: details,
-                    "customers who bought \(builds) on \(place) lose \(inWords(group.lost.sorted()))\(group.datesHelp ? " wherever the purchase date is not known" : ""): the release list says that the app was sold, and by \(group.isByDate ? "its date" : "the \(key)") it counts as \(era), which doesn't honor that",
+                    "customers who bought \(builds) on \(place) lose \(inWords(group.lost.sorted()))\(group.datesHelp ? " wherever the purchase date isn't known" : ""): the release list says that the app was sold, and by \(group.isByDate ? "its date" : "the \(key)") it counts as \(era), which doesn't honor that",
                     fix: subject.movedBoundary(group, on: platform), subject.advice(on: group, on: platform)
                 )
             }

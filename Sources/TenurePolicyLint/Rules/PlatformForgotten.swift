@@ -1,10 +1,10 @@
 import TenureCore
 import TenurePolicyFile
 
-/// A universal app had iOS builds near a thousand and Apple TV builds near two thousand, and one number for both.
+/// Reports a platform for which an era has no beginning, although another era or the release list has the platform.
 extension LintRule {
     static let platformForgotten = LintRule(
-        "platform-forgotten", .error, "a platform that an era does not mention",
+        "platform-forgotten", .error, "a platform that an era doesn't mention",
         story:
             "A universal app went free on the phone and was forgotten on the Mac: there everyone continued to count as an owner.",
         fix: "Give the era a beginning on that platform, or `new` if the platform began with it."
@@ -26,17 +26,17 @@ extension LintRule {
                 let proof =
                     first.map { "the release list has it since \($0.releasedAt.text)" }
                     ?? "another era mentions it"
-                // In a middle era, such as a promotion on one platform, leaving out a platform is usual.
+                // Don't report a middle era, such as a promotion on one platform: it usually isn't on all platforms.
                 let isLast = index == subject.eras.count - 1
                 let given = before.isEmpty ? "" : " and gets \(inWords(before.map(\.name))) for nothing"
                 let consequence =
                     isNamed
-                    ? "\(subject.name(index)) did not happen there, and everyone who gets the app there counts as \(subject.name(index - 1))\(given)"
-                    : "nothing shows there who came before it, so \(inWords(different)) cannot be decided by how the app was acquired"
+                    ? "\(subject.name(index)) didn't happen there, and everyone who gets the app there counts as \(subject.name(index - 1))\(given)"
+                    : "nothing shows there who came before it, so \(inWords(different)) can't be decided by how the app was acquired"
                 let path: [PolicyMistake.Step] = ["eras", .index(index)]
                 report.add(
                     at: path, as: [name], severity: isNamed && !isLast ? .note : .error,
-                    "\(subject.name(index)) does not say where it begins on \(name), and \(proof): \(consequence)",
+                    "\(subject.name(index)) doesn't say where it begins on \(name), and \(proof): \(consequence)",
                     fix: isNew
                         ? .suggestion(
                             "write `\(name): new`: the first release there came after \(subject.name(index)) had begun",

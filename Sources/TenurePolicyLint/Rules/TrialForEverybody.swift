@@ -1,13 +1,13 @@
 import TenureCore
 import TenurePolicyFile
 
-/// An owner of an app was shown “trial 170 of 300”, because the counter ran for owners too.
+/// Reports a trial of an entitlement that all customers already have.
 extension LintRule {
     static let trialForEverybody = LintRule(
         "trial-for-everybody", .warning, "a trial of an entitlement that everyone has",
         story:
             "An owner was shown the rest of a trial, and asked what they had bought.",
-        fix: "Remove the `trial`, or the era in which it is not included from `honors`."
+        fix: "Remove the `trial`, or the era in which it isn't included from `honors`."
     ) { subject, report in
         for entitlement in subject.entitlements where subject.isPermanentForAll(entitlement) {
             guard let trial = entitlement.trial else { continue }

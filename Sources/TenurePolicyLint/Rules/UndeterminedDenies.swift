@@ -1,14 +1,13 @@
 import TenureCore
 import TenurePolicyFile
 
-/// A library assumed the current version as the original one while offline, and denied. Denying while nothing is known
-/// has the same effect.
+/// Reports `whileUndetermined: deny`. With it, an owner who is offline at the first launch is locked out.
 extension LintRule {
     static let undeterminedDenies = LintRule(
         "undetermined-denies", .note, "`whileUndetermined: deny`",
         story:
             "At the first launch after the update, offline or before the App Store answers, nothing is known; an owner who is locked out then complains at once.",
-        fix: "Allow for as long as it takes to find out: `{ allow: 72h }`."
+        fix: "Allow it long enough for the App Store to respond: `{ allow: 72h }`."
     ) { subject, report in
         guard let policy = subject.policy, policy.whileUndetermined == .deny else { return }
         let honored = subject.entitlements.filter { !($0.honors ?? []).isEmpty }.map(\.name)
@@ -19,6 +18,6 @@ extension LintRule {
             fix: .suggestion(
                 "write `whileUndetermined: { allow: 72h }`",
                 .write(.mapping([.init("allow", .plain("72h"))]), at: ["whileUndetermined"])),
-            "allow for as long as it takes to find out")
+            "allow it long enough for the App Store to respond")
     }
 }

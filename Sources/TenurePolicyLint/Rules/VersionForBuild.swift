@@ -1,9 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// On iOS `originalAppVersion` is the build, on macOS the marketing version. Developers can't see which before
-/// production, because every test environment invents it. Libraries and tutorials compared the marketing version on
-/// iOS, and customers complained within the hour.
+/// Reports a marketing version as the boundary on iOS, where `originalAppVersion` is the build. Tests don't show this
+/// mistake, because all test environments report an invented version.
 extension LintRule {
     static let versionForBuild = LintRule(
         "version-for-build", .error, "a marketing version where iOS, tvOS, watchOS or visionOS reports the build",
@@ -52,10 +51,10 @@ extension EraChange {
         return abs(CivilDay(of: date).year - year) <= 1
     }
 
-    /// What a comparison with the wrong number does to customers.
+    /// Describes how a comparison with the wrong number affects customers.
     fileprivate func misjudged(by number: String) -> String {
         let losing = lost.isEmpty ? "" : " and lose \(inWords(lost))"
         return
-            "customers who paid with a build above \(number) count as `\(after.name.shortened)`\(losing) unless the date tells"
+            "customers who paid with a build above \(number) count as `\(after.name.shortened)`\(losing) unless their date proves otherwise"
     }
 }

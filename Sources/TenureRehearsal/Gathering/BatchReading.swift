@@ -13,7 +13,8 @@ struct BatchReading: Sendable {
         self.index = index
         if let line = batch.skippedLine {
             let fault = LineFault(
-                .lineTooLong, "it has more than \(EvidenceLine.maximumSize) bytes, more than any customer's artifacts")
+                .lineTooLong,
+                "the line has more than \(EvidenceLine.maximumSize) bytes, more than any customer's artifacts")
             counts.add(line: [fault], counts: false)
             badLines.append(BadLine(line: line, fault: fault, isWholeLine: true))
         }
@@ -39,7 +40,7 @@ struct BatchReading: Sendable {
             SpillRecord(
                 name,
                 .entry(.init(exportedID: entry.exportedID, weaker: weaker, facts: entry.facts.encoded[...]))))
-        // A weaker name leads to the strongest one. A second name of the same kind needs no alias.
+        // Add an alias from each weaker name to the strongest one. A second name of the same kind needs none.
         for other in entry.names.dropFirst() where other.kind < name.kind { append(SpillRecord(other, .alias(name))) }
     }
 
@@ -57,12 +58,12 @@ struct BatchReading: Sendable {
     }
 }
 
-/// A line that doesn't count, or that has an artifact that doesn't count.
+/// A rejected line, or a line with a rejected artifact.
 package struct BadLine: Sendable, Hashable {
-    /// Counted from 1.
+    /// The number of the line, from 1.
     package let line: Int
     package let fault: LineFault
-    /// Whether no artifact in the line counts.
+    /// Whether the whole line is rejected, because no artifact in it is valid.
     package let isWholeLine: Bool
 }
 
@@ -70,16 +71,16 @@ package struct BadLine: Sendable, Hashable {
 package struct InputCounts: Sendable, Hashable {
     private(set) var lines = 0
     private(set) var blankLines = 0
-    /// Lines with at least one artifact that counts.
+    /// Lines with at least one valid artifact.
     private(set) var usableLines = 0
-    /// Lines with artifacts that count and artifacts that don't.
+    /// Lines with valid and rejected artifacts.
     private(set) var partlyRejectedLines = 0
-    /// Lines without an artifact that counts, by the reason for their first artifact.
+    /// Lines without a valid artifact, by the reason for their first artifact.
     private(set) var rejectedLines: [String: Int] = [:]
-    /// Rejected artifacts of lines in which other artifacts count, by reason.
+    /// Rejected artifacts in lines with other valid artifacts, by reason.
     private(set) var rejectedArtifacts: [String: Int] = [:]
 
-    /// Lines without an artifact that counts.
+    /// Lines without a valid artifact.
     var rejectedLineCount: Int { rejectedLines.values.reduce(0, +) }
     /// Lines with at least one rejected artifact.
     var linesWithRejections: Int { rejectedLineCount + partlyRejectedLines }

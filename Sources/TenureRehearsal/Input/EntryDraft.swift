@@ -4,7 +4,7 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// What a line proves about a customer, with all their names.
+/// The facts that a line proves about a customer, with all names of the customer.
 struct Entry {
     /// The names, the strongest first; never empty.
     let names: [CustomerName]
@@ -39,13 +39,14 @@ struct EntryDraft {
         name(.exported, exportedID)
     }
 
-    /// Adds an artifact. Returns why it doesn't count beside the earlier ones; nil if it does.
+    /// Adds an artifact. If it can't be combined with the line's earlier artifacts, returns the reason instead.
     mutating func add(_ artifact: consuming VerifiedArtifact) -> Rejection? {
         let own = artifact.environment
         if let environment, environment != own {
             return Rejection(
                 .wrongEnvironment,
-                "it was signed in \(own.rawValue), but the earlier artifacts of the line in \(environment.rawValue)")
+                "it was signed in \(own.rawValue), but the line's earlier artifacts were signed in \(environment.rawValue)"
+            )
         }
         do throws(Rejection) {
             switch consume artifact {
@@ -72,7 +73,7 @@ struct EntryDraft {
                 for purchase in more { name(.purchase, purchase.originalTransactionID) }
                 if proof.id == nil, more.isEmpty { name(byContent: verified.signedContentDigest) }
             case .notification:
-                return Rejection(.wrongKind, "a notification isn't one of a customer's artifacts")
+                return Rejection(.wrongKind, "it is a notification; write the signed transaction in it instead")
             }
         } catch {
             return error
@@ -86,20 +87,20 @@ struct EntryDraft {
         names.append(Name(kind: kind, text: text))
     }
 
-    /// Names an artifact without an ID by its digest, so that it counts once if it occurs again.
+    /// Uses the digest as the name of an artifact without an ID, so that a repeated artifact is counted only once.
     private mutating func name(byContent digest: [UInt8]) {
-        // 128 bits are enough to distinguish all artifacts.
+        // 128 bits suffice to distinguish all artifacts.
         name(.content, digest.prefix(16).hexadecimal)
     }
 
-    /// Returns the line's entry; nil if no artifact counts. Throws if artifacts belong to several accounts.
+    /// Returns the line's entry. Nil if no artifact is valid. Throws if the artifacts belong to several accounts.
     func entry() throws(LineFault) -> Entry? {
         guard let environment, let realm = AppStoreEnvironment.allCases.firstIndex(of: environment) else { return nil }
         let names = names.count > 1 ? Self.distinct(names) : names
         guard names.count < 2 || names[1].kind != .appTransaction else {
             throw LineFault(
                 .severalAccounts,
-                "it has artifacts of several Apple Accounts; write a line for each, with the same `id`")
+                "the line has artifacts of several Apple Accounts; write a line for each account, with the same `id`")
         }
         var facts = CustomerFacts()
         facts.add(proofs)

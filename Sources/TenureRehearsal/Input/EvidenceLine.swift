@@ -22,14 +22,14 @@ struct EvidenceLine {
     private(set) var parts: [Part] = []
     /// The customer's ID in the system that exported the line.
     private(set) var id: String?
-    /// Whether it has all purchases of its customer; nil without `purchasesAreComplete`.
+    /// Whether the line has all purchases of its customer. Nil if the line has no `purchasesAreComplete`.
     private(set) var purchasesAreComplete: Bool?
 
-    /// The longest line in bytes: the largest receipt, and as many bytes of transactions.
+    /// The maximum length of a line in bytes. It has room for the largest receipt and as many bytes of transactions.
     static let maximumSize = 8 << 20
     private static let longestID = 256
 
-    /// Throws if the line doesn't have the form of a customer's artifacts.
+    /// Parses a line. Throws if it doesn't have the format of a customer's artifacts.
     init(_ line: ArraySlice<UInt8>) throws(LineFault) {
         switch line.first {
         case UInt8(ascii: "{"): try readObject(line)
@@ -45,12 +45,16 @@ struct EvidenceLine {
     }
 
     private mutating func readText(_ line: ArraySlice<UInt8>) throws(LineFault) {
-        guard case .string(let text) = try Self.json(line) else { throw LineFault(.wrongShape, "it isn't a text") }
+        guard case .string(let text) = try Self.json(line) else {
+            throw LineFault(.wrongShape, "the line isn't a JSON string")
+        }
         add(Array(text.utf8)[...])
     }
 
     private mutating func readObject(_ line: ArraySlice<UInt8>) throws(LineFault) {
-        guard case .object(let object) = try Self.json(line) else { throw LineFault(.wrongShape, "it isn't an object") }
+        guard case .object(let object) = try Self.json(line) else {
+            throw LineFault(.wrongShape, "the line isn't a JSON object")
+        }
         for member in object.members where member.value != .null {
             switch member.name {
             case "id": id = try Self.id(member.value)
@@ -69,7 +73,8 @@ struct EvidenceLine {
         }
         guard !parts.isEmpty else {
             throw LineFault(
-                .nothingSigned, "it has no `appTransaction`, `transactions`, `renewalInfos` or `receipt`; add one")
+                .nothingSigned, "the line has no `appTransaction`, `transactions`, `renewalInfos` or `receipt`; add one"
+            )
         }
     }
 
@@ -100,7 +105,9 @@ struct EvidenceLine {
     }
 
     private mutating func addAll(_ value: JSONValue, as content: Content, named name: String) throws(LineFault) {
-        guard case .array(let values) = value else { throw LineFault(.wrongShape, "`\(name)` must be a list of texts") }
+        guard case .array(let values) = value else {
+            throw LineFault(.wrongShape, "`\(name)` must be an array of strings")
+        }
         for (index, value) in values.enumerated() { try add(value, as: content, named: "\(name)[\(index)]") }
     }
 }

@@ -1,8 +1,8 @@
 import Foundation
 import TenureCore
 
-/// The eras of one platform in time: each with its beginning, as a strip above a chart. A name is written within its
-/// own span, so it can't be mistaken for another one's.
+/// The eras of one platform with their beginnings, drawn as a strip above a chart. The name of an era is within its
+/// span.
 struct EraSpans {
     private struct Beginning {
         let name: String
@@ -12,10 +12,10 @@ struct EraSpans {
 
     private let first: String
     private let beginnings: [Beginning]
-    /// Eras without an instant for their beginning on this platform, so without a position in time.
+    /// The eras without a date for their beginning on this platform. They have no position in the chart.
     private let undated: [String]
 
-    /// Nil without a single platform, or if nothing is known about it.
+    /// Nil if `platform` is nil, or if the policy has no boundaries for it.
     init?(of policy: Policy, on platform: Platform?) {
         guard let platform, let timeline = policy.timelines.possible(for: platform).first, timeline.platform != nil
         else {
@@ -53,7 +53,7 @@ struct EraSpans {
             text = "Eras: " + parts.joined(separator: "; ") + "; \(names.last ?? "") since then."
         }
         if !undated.isEmpty {
-            text += "\(text.isEmpty ? "" : " ")No date is known for the beginning of \(undated.listed)."
+            text += "\(text.isEmpty ? "" : " ")The policy has no date for the beginning of \(undated.listed)."
         }
         return text
     }
@@ -77,7 +77,7 @@ struct EraSpans {
             guard let changeover = beginning.changeover?.window else { continue }
             let from = scale.position(of: beginning.date.addingTimeInterval(changeover.from))
             let until = scale.position(of: beginning.date.addingTimeInterval(changeover.until))
-            // A window of days is thin among years, and must be visible.
+            // Use a minimum width: a window of a few days would be too thin to see.
             let (x, width) = (min(from, until - 3), max(3, until - from))
             guard x >= scale.left, x + width <= right else { continue }
             svg +=

@@ -78,7 +78,7 @@ struct PlatformPanel {
         }
     }
 
-    /// - Parameter listingEras: whether to list the eras under the chart as text too.
+    /// - Parameter listingEras: whether to also list the eras as text under the chart.
     func markup(listingEras: Bool) -> String {
         var markup =
             "<section class=\"panel\"><h4>\(name.htmlEscaped) <span>\(counts.total.grouped("customer"))</span></h4>"
@@ -99,7 +99,7 @@ struct PlatformPanel {
         let bottom = top + Self.height
         let heights = CountScale(upTo: bars.values.map(\.total).max() ?? 0)
         func height(_ count: Int) -> Double { Self.height * Double(count) / Double(heights.top) }
-        let label = "\(name): customers by purchase date, and what becomes of \(entitlement)"
+        let label = "\(name): customers by purchase date, and how \(entitlement) changes"
         var svg =
             "<svg role=\"img\" aria-label=\"\(label.htmlEscaped)\" viewBox=\"0 0 \(Self.width.svg) \((bottom + 32).svg)\">"
         svg += "<text class=\"axisTitle\" x=\"0\" y=\"\((top - 8).svg)\">Customers per \(scale.unitName)</text>"
@@ -123,7 +123,7 @@ struct PlatformPanel {
             }
             svg += "</g>"
         }
-        // The strip of eras above the title of the axis, and its lines down through the bars.
+        // Draw the strip of eras above the chart, with lines down through the bars.
         svg += spans?.svg(scale, top: 0, bottom: bottom) ?? ""
         svg += scale.axis(at: bottom)
         svg +=

@@ -2,10 +2,11 @@ import Foundation
 import TenureCore
 import TenureStore
 
-/// Decides for a page of stored customers. Customers with equal plain facts are one kind, which it decides only once.
+/// Decides for a page of stored customers. Customers with equal plain facts are of one kind, and it decides only once
+/// for each kind.
 struct PageEvaluator: Sendable {
     let comparison: Comparison
-    /// The codes of accepted environments.
+    /// The codes of the environments to include.
     let realms: Set<UInt8>
     /// The policies of promises, by version.
     let policies: [Int64: Policy]
@@ -26,7 +27,7 @@ struct PageEvaluator: Sendable {
     ///
     /// - Parameters:
     ///   - known: the kinds that earlier pages found.
-    ///   - ranks: the ranks up to which customers can become examples. Most customers can't.
+    ///   - ranks: the ranks up to which customers can become examples. Most customers have higher ranks.
     func evaluate(
         knowing known: KnownVerdicts, ranks: ExampleRanks,
         _ rows: ((UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void)
@@ -48,9 +49,10 @@ struct PageEvaluator: Sendable {
         let known: KnownVerdicts
         let realms: [Bool]
         var outcome: Outcome
-        /// A version of the policy that doesn't exist.
+        /// The number of a policy version that a promise refers to, but that doesn't exist.
         var broken: Int64?
-        /// The rank up to which customers of a kind can become examples, by the index in `times`; nil if not computed yet.
+        /// The rank up to which customers of a kind can become examples, by the index in `times`; nil if not computed
+        /// yet.
         private var ranks: [UInt64?]
         /// A buffer for the key of the current customer.
         private var room = [UInt8](repeating: 0, count: 1024)
@@ -95,7 +97,7 @@ struct PageEvaluator: Sendable {
             guard StableHash.of(publicID) <= highest else { return }
             guard let (customer, judgment) = try evaluated(realm, publicID, facts) else { return }
             outcome.tally.offer(customer, judgment.written)
-            // Each example lowers the rank that the next one needs.
+            // After each new example, only customers with a lower rank can become examples.
             ranks[index] = min(highest, ExampleRanks(of: outcome.tally).highest(of: kind(at: index).chances))
         }
 
@@ -143,7 +145,9 @@ struct PageEvaluator: Sendable {
         private mutating func evaluated(
             _ realm: UInt8, _ publicID: UnsafeRawBufferPointer, _ facts: UnsafeRawBufferPointer
         ) throws(StoreError) -> (RehearsedCustomer, Judgment)? {
-            guard let realm = Realm(code: realm) else { throw .damaged("no environment has the number \(realm)") }
+            guard let realm = Realm(code: realm) else {
+                throw .damaged("there is no environment with the number \(realm)")
+            }
             let facts = try CustomerFacts(decoding: facts)
             var promises: [Promise] = []
             for promise in facts.promises {

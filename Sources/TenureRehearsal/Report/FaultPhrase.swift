@@ -5,7 +5,7 @@ extension LineFault {
     static func phrase(of code: String) -> String {
         switch code {
         case "invalidJSON": return "invalid JSON"
-        case "wrongShape": return "JSON in another form than a customer's artifacts"
+        case "wrongShape": return "JSON that doesn't have the fields of a customer's artifacts"
         case "nothingSigned": return "JSON without any artifact"
         case "lineTooLong": return "longer than any customer's artifacts"
         case "severalAccounts": return "artifacts of several Apple Accounts in one line"
@@ -14,9 +14,9 @@ extension LineFault {
         switch Rejection.Code(rawValue: code) {
         case .malformed: return "malformed"
         case .unsupportedAlgorithm: return "signed with an algorithm that the App Store doesn't use"
-        case .untrustedChain: return "signed by a signer that isn't trusted here"
+        case .untrustedChain: return "signed with a certificate that isn't trusted here"
         case .wrongPurpose: return "signed with a certificate for another purpose"
-        case .outsideValidityPeriod: return "signed when its certificate was not valid, or in the future"
+        case .outsideValidityPeriod: return "signed when the certificate wasn't valid, or signed in the future"
         case .badSignature: return "changed after it was signed"
         case .wrongApp: return "of another app"
         case .wrongEnvironment: return "of an environment that isn't rehearsed, such as Sandbox"

@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyLint
 
-/// The result in one sentence, for people who read nothing else.
+/// The result of the rehearsal in one sentence.
 struct Headline: Sendable, Hashable {
     enum Level: String, Sendable, Hashable {
         /// Customers lose something, or the rehearsal fails.
@@ -23,7 +23,7 @@ struct Headline: Sendable, Hashable {
     private static func verdict(on report: RehearsalReport) -> (Level, String) {
         let tally = report.tally
         if report.isPartial {
-            let why = report.problem == nil ? "it was stopped before the end" : "the input could not be read to its end"
+            let why = report.problem == nil ? "it was stopped before the end" : "the input couldn't be read to its end"
             return (.stop, "No verdict: \(why)")
         }
         if tally.customers == 0 { return (.stop, "No verdict: no customer was rehearsed") }
@@ -73,7 +73,7 @@ struct Headline: Sendable, Hashable {
         return sentence + ", and \(others.grouped("other")) would lose something"
     }
 
-    /// A sentence about rejected lines, which no other number includes.
+    /// Returns a clause about rejected lines, because the other numbers don't include them.
     private static func rejections(in report: RehearsalReport) -> String {
         guard case .evidence(_, let counts, _, _) = report.input, counts.linesWithRejections > 0 else { return "" }
         let rejected = counts.linesWithRejections
@@ -107,7 +107,7 @@ extension VersionRange {
 }
 
 extension String {
-    /// A version may have a hundred digits; this shortens it to be readable.
+    /// The version, shortened if it is very long.
     fileprivate var shortened: String { count > 16 ? prefix(15) + "…" : self }
 }
 

@@ -7,9 +7,9 @@ extension Reason.Code? {
         switch self {
         case .eraHonored: return "got the app in an honored era"
         case .eraNotHonored: return "got the app in an era that isn't honored"
-        case .inDoubt: return "in doubt between an honored era and another one"
+        case .inDoubt: return "can't tell whether an honored era applies, so `inDoubt` in the policy decides"
         case .noHonors: return "no era grants it"
-        case .nothingToCompare: return "neither version nor date can be compared"
+        case .nothingToCompare: return "neither the version nor the date can be compared with the policy"
         case .noAcquisition: return "no evidence proves how the app was acquired"
         case .outsideWindow: return "got the app outside the honored dates"
         case .windowNeedsDate: return "the honored dates need a purchase date"

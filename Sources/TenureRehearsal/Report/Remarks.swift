@@ -34,8 +34,8 @@ extension RehearsalReport {
             ? " (\(anonymous.prefix(3).map { "`\($0.id)`" }.joined(separator: ", "))\(count > 3 ? ", …" : ""))" : ""
         let most = anonymous.map(\.accounts).max() ?? 0
         return count == 1
-            ? "1 `id`\(names) is shared by \(most.grouped) Apple Accounts, and joins none of their lines"
-            : "\(count.grouped) `id`s\(names) are shared by up to \(most.grouped) Apple Accounts each, and join none of their lines"
+            ? "1 `id`\(names) is shared by \(most.grouped) Apple Accounts, so it doesn't identify a customer and is ignored"
+            : "\(count.grouped) `id`s\(names) are each shared by up to \(most.grouped) Apple Accounts, so they don't identify customers and are ignored"
     }
 }
 
@@ -50,7 +50,7 @@ extension CivilDay {
 }
 
 extension Date {
-    /// `June 10, 2015`, or `June 10, 2015, 18:00 UTC` where it isn't a midnight.
+    /// `June 10, 2015`, or `June 10, 2015, 18:00 UTC` if the time isn't midnight.
     var written: String {
         let day = CivilDay(of: self)
         let minutes = Int((timeIntervalSince(day.midnight) / 60).rounded(.down))

@@ -55,7 +55,7 @@ package struct TextReport: Sendable {
         lines.append(.heading("\(report.policyName)\(against), as of \(report.comparison.instant.written)"))
         if report.isPartial {
             let why = report.problem.map { ": \($0)" } ?? ": it was stopped"
-            lines.append(.bad("PARTIAL\(why). The report contains the results until then"))
+            lines.append(.bad("PARTIAL\(why). The report contains the results up to this point"))
         }
         let customers = report.tally.customers
         switch report.input {
@@ -187,7 +187,7 @@ extension Int {
     /// A number with its noun: `1 line`, `1,024 lines`.
     package func grouped(_ noun: String) -> String { "\(grouped) \(noun)\(self == 1 ? "" : "s")" }
 
-    /// `12.3%`; a small share above zero never reads as 0.
+    /// `12.3%`. A small share above zero isn't rounded to 0.
     func share(of total: Int) -> String {
         guard total > 0 else { return "0%" }
         let percent = Double(self) / Double(total) * 100

@@ -39,7 +39,7 @@ import Testing
         let result = try await testBed.run("check", "--policy", policy)
         #expect(result.status == 2)
         let mistakes = [
-            ("com.example.notes", "isn't the policy's app"), ("Grand Piano", "isn't a valid name of a pack"),
+            ("com.example.notes", "differs from the policy's app"), ("Grand Piano", "isn't a valid name of a pack"),
             ("everythin,", "did you mean `everything`?"), ("com.example.loops", "not both"), ("../loops", "has `..`"),
             ("levels:", "`entitlement` or `product` is missing"), ("/levels", "is an absolute path"),
             ("keep", "`keep` is unknown"), ("v3", "`v3` isn't a version"),
@@ -114,8 +114,9 @@ import Testing
         let result = try await testBed.run("check")
         #expect(result.status == 2)
         for message in [
-            "`link` is a link", "`linked-folder` is a link", "`pipe` is neither", "is too long for ustar",
-            "`STRASSE` and `Straße` can't exist", "`\u{C9}` and `\u{E9}` can't exist",
+            "`link` is a link", "`linked-folder` is a link", "`pipe` is neither",
+            "is too long: the name may have 100 bytes",
+            "`STRASSE` and `Straße` can't both exist", "`\u{C9}` and `\u{E9}` can't both exist",
             "content.yaml:4:59: error: `loops/`: has no files", "7 mistakes",
         ] { #expect(result.output.contains(message), "\(message)\n\(result.output)") }
     }

@@ -20,7 +20,7 @@ import Testing
         #expect(title.text(for: languages) == text)
     }
 
-    @Test func `the first translation is the one written first`() {
+    @Test func `the default translation is the one that is written first`() {
         let title: Title = ["de": "Alles", "en": "Everything"]
         #expect(title.text(for: ["fr"]) == "Alles")
     }
@@ -35,10 +35,10 @@ import Testing
             (["en": "Everything"], nil),
             (["zh-Hans": "全部", "ar": "كل شيء", "de-AT": "Alles"], nil),
             ([:], "the title has no text; write one, such as `{ en: Everything }`"),
-            (["english": "Everything"], "`english` is not a language tag; write one such as `en` or `pt-BR`"),
-            (["de_AT": "Alles"], "`de_AT` is not a language tag; write `de-AT`"),
-            (["de-": "Alles"], "`de-` is not a language tag; write one such as `en` or `pt-BR`"),
-            (["": "Alles"], "`` is not a language tag; write one such as `en` or `pt-BR`"),
+            (["english": "Everything"], "`english` isn't a language tag; write one such as `en` or `pt-BR`"),
+            (["de_AT": "Alles"], "`de_AT` isn't a language tag; write `de-AT`"),
+            (["de-": "Alles"], "`de-` isn't a language tag; write one such as `en` or `pt-BR`"),
+            (["": "Alles"], "`` isn't a language tag; write one such as `en` or `pt-BR`"),
             (["en": "A", "EN": "B"], "the title has two texts for `EN`; keep one"),
             (["en": ""], "the title is empty; write what customers call it"),
             (["en": " \u{A0}"], "the title is empty; write what customers call it"),
@@ -52,11 +52,11 @@ import Testing
                 "the title has 61 characters; shorten it to at most 60"
             ),
         ] as [(Title, String?)])
-    func `a title fits into a sentence`(_ title: Title, _ mistake: String?) {
+    func `a title is changed so that it fits into a sentence`(_ title: Title, _ mistake: String?) {
         #expect(title.mistakes(at: ["title"]).map(\.message) == [mistake].compactMap(\.self))
     }
 
-    @Test func `a policy names the place of the mistake`() {
+    @Test func `the error of an invalid title names its place in the policy`() {
         let error = #expect(throws: InvalidPolicy.self) {
             try Policy(
                 app: Policy.App(bundleID: "com.example.calculator"), eras: [Era(name: "paid", model: .paid)],

@@ -4,7 +4,7 @@ import TenureMint
 import Testing
 
 struct ReceiptDraftTests {
-    @Test func `attributes are set by verifyReceipt's names, and removed by an empty text`() throws {
+    @Test func `a receipt draft's attributes are set by verifyReceipt's names, and removed by an empty text`() throws {
         var draft = ReceiptDraft()
         try draft.set("bundle_id", to: "com.example.calculator")
         try draft.set("adam_id", to: "828838134")
@@ -18,7 +18,7 @@ struct ReceiptDraftTests {
         #expect(draft[2] == nil)
     }
 
-    @Test func `purchases are set by their number`() throws {
+    @Test func `a receipt draft's purchases are set by their number`() throws {
         var draft = ReceiptDraft()
         try draft.set("in_app.0.product_id", to: "a")
         try draft.set("in_app.1.product_id", to: "b")
@@ -33,13 +33,13 @@ struct ReceiptDraftTests {
         ("in_app.0.bundle_id", "a"), ("in_app.0.is_trial_period", "maybe"), ("attribute_", "AA=="),
         ("attribute_1", "A"),
     ])
-    func `an invalid value is an error that says so`(_ name: String, _ text: String) {
+    func `an invalid value in a receipt draft is an error with the reason`(_ name: String, _ text: String) {
         var draft = ReceiptDraft()
         let error = #expect(throws: MintingError.self) { try draft.set(name, to: text) }
         #expect(error?.description.contains("`") == true)
     }
 
-    @Test func `the App Store's form is sorted, and starts like genuine receipts`() throws {
+    @Test func `a receipt draft in the App Store's form is sorted, and starts like genuine receipts`() throws {
         let minter = ReceiptMinter(
             authority: try TestAuthority(), signedAt: Date(timeIntervalSince1970: 1_795_176_000))
         let receipt = try minter.mint()

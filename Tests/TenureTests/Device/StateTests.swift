@@ -81,7 +81,7 @@ import Testing
         var beginnings: [String: Date] = [:]
     }
 
-    @Test func `The local state is ignored if its dates are impossible`() async throws {
+    @Test func `The local state is ignored if its dates contradict each other`() async throws {
         let (earlier, later) = (
             InventedApp.now.addingTimeInterval(-InventedApp.day), InventedApp.now.addingTimeInterval(InventedApp.day)
         )
@@ -103,12 +103,12 @@ import Testing
             }
             let customer = await device.start().settled()
             #expect(customer.has("everything") == isPossible, "\(dates)")
-            let outcome: Tenure.AppStoreStep.Outcome = isPossible ? .done : .failed("its dates are impossible")
+            let outcome: Tenure.AppStoreStep.Outcome = isPossible ? .done : .failed("its dates contradict each other")
             #expect(customer.steps.first { $0.name == .localState }?.outcome == outcome, "\(dates)")
         }
     }
 
-    @Test func `The local state that cannot be read temporarily isn't replaced`() async throws {
+    @Test func `The local state that can't be read temporarily isn't replaced`() async throws {
         let device = await kept()
         let sound = device.storage.contents
         device.storage.isLocked = true
@@ -185,7 +185,9 @@ import Testing
         #expect(await !device.start().allows("everything"))
     }
 
-    @Test func `The local state accepts the clock again after a wrong date once it gets a new signature`() async {
+    @Test func `after a clock was wrong, the local state accepts the corrected clock once an artifact is signed later`()
+        async
+    {
         let end = InventedApp.now.addingTimeInterval(300 * InventedApp.day)
         let device = subscriber(until: end)
         device.time.now = InventedApp.date("2099-01-01")

@@ -10,7 +10,7 @@ import Testing
         Device(FakeStore { $0.app = InventedApp.newcomer() }, policy: InventedApp.policy(trial: trial))
     }
 
-    @Test func `a session allows the entitlement while the app holds it, and is counted once`() async throws {
+    @Test func `a trial session allows the entitlement while the app holds it, and is counted once`() async throws {
         let device = newcomer()
         let tenure = device.start()
         #expect(await !tenure.allows("everything"))
@@ -25,7 +25,7 @@ import Testing
         #expect(await !tenure.allows("everything"))
     }
 
-    @Test func `no session is left after the last one, also after a reinstallation`() async throws {
+    @Test func `a trial has no session left after the last one, also after a reinstallation`() async throws {
         let device = newcomer()
         for left in [1, 0] {
             let session = try await device.start().trial("everything").begin()
@@ -38,7 +38,7 @@ import Testing
         #expect(await !tenure.trial("everything").isOffered)
     }
 
-    @Test func `each account has its own sessions, also when it comes back`() async throws {
+    @Test func `each account has its own trial sessions, also when it signs in again`() async throws {
         let device = newcomer(.sessions(1))
         _ = try await device.start().trial("everything").begin()
         device.store.change { $0.app = InventedApp.newcomer(id: "704000000000000003") }
@@ -57,7 +57,7 @@ import Testing
     private static let names: [StoreAppTransaction] = [InventedApp.newcomer(id: nil), InventedApp.newcomer()]
 
     @Test(arguments: [Trial.sessions(1), .days(7)])
-    func `an account keeps its used sessions when its ID becomes known later`(_ trial: Trial) async throws {
+    func `an account keeps its used trial sessions when its ID becomes known later`(_ trial: Trial) async throws {
         // Without eras, so that a trial can begin while the account is unknown.
         let policy = try Policy(
             app: Policy.App(bundleID: InventedApp.bundleID, appleID: 828_838_134),
@@ -107,7 +107,7 @@ import Testing
         #expect(await tenure.allows("everything"))
     }
 
-    @Test func `no session is used while the decision is undetermined`() async throws {
+    @Test func `no trial session is used while the decision is undetermined`() async throws {
         let device = Device(
             FakeStore {
                 $0.app = InventedApp.owner()
@@ -117,10 +117,10 @@ import Testing
         #expect(await !tenure.trial("everything").isOffered)
         let session = try await tenure.trial("everything").begin()
         #expect(session.sessionsLeft == nil)
-        #expect(await tenure.engine.memory.trials.isEmpty)
+        #expect(await tenure.engine.stored.trials.isEmpty)
     }
 
-    @Test func `a session lasts a day at most`() async throws {
+    @Test func `a trial session lasts a day at most`() async throws {
         let device = newcomer()
         let tenure = device.start()
         let session = try await tenure.trial("everything").begin()
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `a session that cannot be counted doesn't begin`() async throws {
+    @Test func `a trial session that can't be stored doesn't begin`() async throws {
         let device = newcomer()
         let tenure = device.start()
         _ = await tenure.settled()

@@ -210,7 +210,7 @@ private func refusal(
         #expect(refusal(token, [try first.pinned()], with: chains) == .notSigned)
     }
 
-    @Test func `a new key of the service is not trusted at the end of a longer chain than services make`() throws {
+    @Test func `a new key of the service isn't trusted at the end of a longer chain than services make`() throws {
         let signers = (0..<18).map { _ in Signer() }
         let chain = try zip(signers, signers.dropFirst()).map { try $0.vouch(for: $1) }
         #expect(chain.count == 17)
@@ -245,10 +245,11 @@ private func refusal(
         // The service sends its chain first, for apps that pinned a signing key.
         #expect(try refusal(token, root: root, with: [try Signer().vouch(for: online)] + statements) == nil)
         #expect(try refusal(token, root: root, with: statements, latest: end) == nil)
-        #expect(try refusal(token, root: root, with: statements, latest: end.addingTimeInterval(1)) == .periodOver)
+        #expect(
+            try refusal(token, root: root, with: statements, latest: end.addingTimeInterval(1)) == .afterSigningPeriod)
         // The token's own date counts if it is later than what the device knows.
         let ahead = try online.entitlementToken(["iat": "\(Int(end.timeIntervalSince1970) + 1)"])
-        #expect(try refusal(ahead, root: root, with: statements) == .periodOver)
+        #expect(try refusal(ahead, root: root, with: statements) == .afterSigningPeriod)
         #expect(try refusal(token, root: root, with: []) == .notSigned)
         #expect(try refusal(token, root: Signer(), with: statements) == .notSigned)
         #expect(try refusal(token, root: root, with: statements, answering: "2") == .replayed)

@@ -38,7 +38,7 @@ import Testing
         let answer = hand.take(old, tag: nil)
         #expect(answer == .refused(.older(counter: 4, known: 5)))
         guard case .refused(let error) = answer else { return }
-        #expect(error.description.contains("never accepted"))
+        #expect(error.description.contains("lower than the known counter 5"))
         #expect(hand.policy == (try PolicySigner.policy(build: "120")) && hand.kept?.highestCounter == 5)
 
         // Also after a restart, and if only the counter survived.

@@ -120,7 +120,7 @@ import Testing
             #expect(error.errorDescription?.isEmpty == false)
             #expect(error.recoverySuggestion?.isEmpty == false, "\(error)")
         }
-        for error in [Tenure.InvalidVersionList.malformed(["v2"]), .saysNothing(entitlement: "x")] {
+        for error in [Tenure.InvalidVersionList.malformed(["v2"]), .noCriteria(entitlement: "x")] {
             #expect(error.localizedDescription == error.errorDescription)
             #expect(error.errorDescription?.isEmpty == false)
             #expect(error.recoverySuggestion?.isEmpty == false, "\(error)")

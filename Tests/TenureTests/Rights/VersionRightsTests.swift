@@ -96,7 +96,7 @@ import Testing
         }
         #expect(malformed == .malformed(["v2", "", "2.0b3"]))
         #expect(malformed?.description.contains("`v2`") == true)
-        #expect(throws: Tenure.InvalidVersionList.saysNothing(entitlement: "everything")) {
+        #expect(throws: Tenure.InvalidVersionList.noCriteria(entitlement: "everything")) {
             try rights.register(entitlement: "everything")
         }
         #expect(rights.isEmpty)

@@ -29,7 +29,7 @@ import Testing
                 let decision = await tenure.decision(for: "everything")
                 #expect(decision.outcome == .undetermined)
                 let step = tenure.customer.steps.first { $0.name == .service }
-                #expect(step?.outcome == .failed("its entitlement token is not signed with a pinned key"))
+                #expect(step?.outcome == .failed("its entitlement token isn't signed with a pinned key"))
             }
         }
     }
@@ -87,7 +87,8 @@ import Testing
         }
     }
 
-    @Test func `that adds a Sandbox artifact gains nothing while the environment is unknown`() async throws {
+    @Test func `an attacker that adds a Sandbox artifact gains nothing while the environment is unknown`() async throws
+    {
         try await RealService.run(policy: InventedApp.policy(testEnvironments: .owner)) { service in
             let account = "704000000000000002"
             let sandbox = try InventedApp.signed(InventedApp.owner(id: account, environment: .sandbox)).jws

@@ -187,7 +187,9 @@ extension Tenure {
         }
     }
 
-    @Test func `a stolen signing key denies an owner nothing more once anyone passes the revocation on`() async throws {
+    @Test func `a stolen signing key can't deny an owner anything once the client gets the revocation from any sender`()
+        async throws
+    {
         try await Compromise.run(policy: try harshPolicy()) { compromise, thief, _ in
             let storage = MemoryStateStorage()
             #expect(try await compromise.owner(at: thief, storage).settled().isDenied)
@@ -202,7 +204,7 @@ extension Tenure {
         }
     }
 
-    @Test func `a stolen signing key denies an owner nothing more once another process has the revocation`()
+    @Test func `a stolen signing key can't deny an owner anything once another process has the revocation`()
         async throws
     {
         try await Compromise.run(policy: try harshPolicy()) { compromise, thief, _ in
@@ -239,7 +241,7 @@ extension Tenure {
             try compromise.passOnRevocation(through: thief) {
                 try? storage.replace { state in
                     state = denied
-                    state.account.askedAt = InventedApp.now.addingTimeInterval(60)
+                    state.account.answeredAt = InventedApp.now.addingTimeInterval(60)
                 }
             }
             await tenure.engine.searchAgain()
@@ -284,7 +286,8 @@ extension Tenure {
             #expect(await device.start().allows("everything"))
             let end = InventedApp.now.addingTimeInterval(Compromise.period)
 
-            // After the period the thief backdates tokens. They have the nonce, but the device knows that the period has ended.
+            // After the period the thief backdates tokens. They have the nonce, but the device knows that the period
+            // has ended.
             for date in [InventedApp.now, end.addingTimeInterval(-1), end.addingTimeInterval(1)] {
                 thiefClock.now = min(date, end.addingTimeInterval(-1))
                 let late = compromise.device(store, at: thief)
@@ -329,7 +332,7 @@ extension Tenure {
             thief.line.condition = .replaced { $0.body = caught }
             let tenure = other.start()
             #expect(await !tenure.allows("everything"))
-            #expect(tenure.serviceOutcome == .failed("its entitlement token does not answer this request"))
+            #expect(tenure.serviceOutcome == .failed("its entitlement token doesn't answer this request"))
         }
     }
 

@@ -45,12 +45,12 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
     }
 
     @Test func `a build under test knows which answers came from a persona after another account signed in`() {
-        var memory = StoredState(clock: InventedApp.now)
-        memory.setPersona("token")
-        memory.discardAccount()
-        memory.account.entitlementToken = "of the persona"
-        memory.setPersona(nil)
-        #expect(memory.account.entitlementToken == nil)
+        var stored = StoredState(clock: InventedApp.now)
+        stored.setPersona("token")
+        stored.discardAccount()
+        stored.account.entitlementToken = "of the persona"
+        stored.setPersona(nil)
+        #expect(stored.account.entitlementToken == nil)
     }
 
     @Test func `a build under test gets the persona's decisions, online and offline`() async throws {

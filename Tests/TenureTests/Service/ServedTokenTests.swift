@@ -19,14 +19,14 @@ import Testing
             clock.now = InventedApp.now.addingTimeInterval(400 * InventedApp.day)
             await tenure.engine.searchAgain()
             #expect(await !tenure.allows("cloud"))
-            #expect(await tenure.engine.memory.time.now(InventedApp.now) == clock.now)
+            #expect(await tenure.engine.stored.time.now(InventedApp.now) == clock.now)
             // Another instance responds, now and after a restart.
             clock.now = InventedApp.now
             for tenure in [tenure, device.start()] {
                 await tenure.engine.searchAgain()
                 #expect(tenure.customer.steps.first { $0.name == .service }?.outcome == .done)
                 #expect(await tenure.allows("cloud"))
-                #expect(await tenure.engine.memory.time.now(InventedApp.now) == InventedApp.now)
+                #expect(await tenure.engine.stored.time.now(InventedApp.now) == InventedApp.now)
             }
             service.line.condition = .down
             device.time.now = end
@@ -50,7 +50,7 @@ import Testing
             await tenure.engine.searchAgain()
             #expect(
                 tenure.customer.steps.first { $0.name == .service }?.outcome
-                    == .failed("its entitlement token does not answer this request"))
+                    == .failed("its entitlement token doesn't answer this request"))
             #expect(await tenure.allows("everything"))
         }
     }
@@ -71,8 +71,8 @@ import Testing
             #expect(await !tenure.allows("everything"))
             #expect(
                 tenure.customer.steps.first { $0.name == .service }?.outcome
-                    == .failed("its entitlement token does not answer this request"))
-            #expect(await tenure.engine.memory.account.entitlementToken == nil)
+                    == .failed("its entitlement token doesn't answer this request"))
+            #expect(await tenure.engine.stored.account.entitlementToken == nil)
         }
     }
 }

@@ -90,7 +90,7 @@ import Testing
         #expect(throws: HostLimit(kind: .appClip, action: .buy)) { try HostProcess(Self.clip).checkMayBuy() }
         #expect(
             HostLimit(kind: .appClip, action: .buy).description
-                == "an App Clip cannot buy; offer the full app with `SKOverlay`")
+                == "an App Clip can't buy; offer the full app with `SKOverlay`")
     }
 
     @Test func `The process that the client runs in finds the app that an extension is in`() {
@@ -130,14 +130,14 @@ import Testing
         #expect(await tenure.allows("everything"))
         #expect(await tenure.settled().acquisition != nil)
         let restored = await tenure.restore()
-        #expect(restored.signIn == .notAllowed("an extension cannot restore purchases; open the app for it"))
+        #expect(restored.signIn == .notAllowed("an extension can't restore purchases; do this in the app"))
         #expect(restored.customer.has("everything"))
         await tenure.engine.searchAgain()
         #expect(device.store.now.finished.isEmpty)
         #expect(device.store.now.prompts == 0)
     }
 
-    @Test func `The process that the client runs in does not take another app's app transaction`() async {
+    @Test func `The process that the client runs in doesn't take another app's app transaction`() async {
         let tenure = device(.app, bundleID: InventedApp.bundleID + ".pro").start()
         #expect(await tenure.settled().acquisition == nil)
     }

@@ -64,7 +64,7 @@ import Testing
         case 2: state.account.add(InventedApp.newcomer(signed: later))
         case 3: state.trials["\(number)", default: [:]]["everything", default: TrialUse()].sessions = number + copy
         case 4: state.time.begin("\(number)/cloud", at: InventedApp.now.addingTimeInterval(-Double(copy) * 3600))
-        default: state.time.look(at: later)
+        default: state.time.observe(clock: later)
         }
     }
 
@@ -95,8 +95,8 @@ import Testing
         var base = state()
         base.trials = ["unknown": ["everything": TrialUse(sessions: 1)]]
         var (mine, stored) = (base, base)
-        mine.joinTrials()
-        stored.joinTrials()
+        mine.copyTrialsToBestName()
+        stored.copyTrialsToBestName()
         #expect(merged(mine, stored, base: base).trialSessions(of: "everything") == 1)
     }
 
@@ -104,13 +104,13 @@ import Testing
         let base = state()
         var (earlier, later) = (base, base)
         earlier.account.entitlementToken = "earlier"
-        earlier.account.askedAt = InventedApp.now
+        earlier.account.answeredAt = InventedApp.now
         later.account.entitlementToken = "later"
-        later.account.askedAt = InventedApp.now.addingTimeInterval(1)
+        later.account.answeredAt = InventedApp.now.addingTimeInterval(1)
         for (mine, stored) in [(earlier, later), (later, earlier)] {
             let account = merged(mine, stored, base: base).account
             #expect(account.entitlementToken == "later")
-            #expect(account.askedAt == later.account.askedAt)
+            #expect(account.answeredAt == later.account.answeredAt)
         }
     }
 
@@ -118,12 +118,12 @@ import Testing
         let base = state()
         var (told, bought) = (base, base)
         told.account.entitlementToken = "without the purchase"
-        told.account.askedAt = InventedApp.now
+        told.account.answeredAt = InventedApp.now
         bought.account.add([InventedApp.purchase()])
         for (mine, stored) in [(told, bought), (bought, told)] {
             let account = merged(mine, stored, base: base).account
             #expect(account.entitlementToken == "without the purchase")
-            #expect(account.askedAt == nil)
+            #expect(account.answeredAt == nil)
         }
     }
 
@@ -160,7 +160,7 @@ import Testing
     @Test func `Copies of one state that are merged count the grace period from the earlier beginning`() {
         let base = state()
         var early = StoredState(clock: InventedApp.now.addingTimeInterval(-2 * InventedApp.day))
-        early.time.look(at: InventedApp.now)
+        early.time.observe(clock: InventedApp.now)
         for (mine, stored) in [(early, base), (base, early)] {
             #expect(
                 merged(mine, stored, base: StoredState(clock: InventedApp.now)).time.age(InventedApp.now)
@@ -170,10 +170,10 @@ import Testing
 
     @Test func `Copies of one state that are merged drop a wrong latest date once one of them has corrected it`() {
         var base = state()
-        base.time.look(at: InventedApp.date("2099-01-01"))
+        base.time.observe(clock: InventedApp.date("2099-01-01"))
         var healed = base
-        healed.time.learn(signedAt: InventedApp.now, clock: InventedApp.now)
-        healed.time.learn(signedAt: InventedApp.now.addingTimeInterval(1), clock: InventedApp.now)
+        healed.time.update(signedAt: InventedApp.now, clock: InventedApp.now)
+        healed.time.update(signedAt: InventedApp.now.addingTimeInterval(1), clock: InventedApp.now)
         #expect(healed.time.floor < base.time.floor)
         for (mine, stored) in [(healed, base), (base, healed)] {
             #expect(merged(mine, stored, base: base).time.floor == healed.time.floor)
@@ -184,7 +184,7 @@ import Testing
         let base = state()
         var seen = base
         let earlier = InventedApp.now.addingTimeInterval(-InventedApp.day)
-        seen.time.look(at: earlier)
+        seen.time.observe(clock: earlier)
         for (mine, stored) in [(seen, base), (base, seen)] {
             let time = mine.merging(stored, base: base, at: earlier).time
             #expect(time.age(earlier) == 0)
@@ -219,7 +219,7 @@ extension StoredState {
     fileprivate var growing: StoredState {
         var state = self
         state.account.denials = []
-        state.account.askedAt = nil
+        state.account.answeredAt = nil
         return state
     }
 }

@@ -72,12 +72,12 @@ import Testing
         for device in [first, second] { silence(device) }
         let engine = first.start().engine
         await engine.load()
-        let ids = await engine.memory.account.purchases.map(\.transactionID)
+        let ids = await engine.stored.account.purchases.map(\.transactionID)
         #expect(Set(ids) == ["410000000000001", "410000000000002"])
     }
 
     @Test(arguments: Tenure.Distribution.allCases)
-    func `a shared state survives an extension that cannot tell how the app was installed`(
+    func `a shared state survives an extension that can't tell how the app was installed`(
         _ assumed: Tenure.Distribution
     ) async {
         let (first, second) = pair(InventedApp.owner())
@@ -175,7 +175,7 @@ extension Engine {
         #expect(`private`.contents == nil)
     }
 
-    @Test func `a private state counts while the group's storage cannot be written, and is moved later`() async {
+    @Test func `a private state counts while the group's storage can't be written, and is moved later`() async {
         let device = device { $0.app = InventedApp.owner() }
         _ = await device.start().settled()
         device.store.change { $0.appMood = .throwsAnError }

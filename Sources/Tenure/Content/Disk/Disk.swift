@@ -14,7 +14,7 @@ enum DiskFailure: Error, Sendable, Hashable, CustomStringConvertible {
         if code == ENOSPC || code == EDQUOT {
             self = .full
         } else {
-            self = .failed("cannot \(operation) `\(path)` (\(String(cString: strerror(code)).lowercased()))")
+            self = .failed("can't \(operation) `\(path)` (\(String(cString: strerror(code)).lowercased()))")
         }
     }
 
@@ -26,8 +26,8 @@ enum DiskFailure: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The system's calls for files. None of them follows what a stored path says out of its folder: paths are made of
-/// names that were checked.
+/// File operations on the system's calls. Callers build paths only from checked names, so a path that was stored or
+/// downloaded can't lead out of its folder.
 enum Disk {
     static func makeFolder(_ path: String) throws(DiskFailure) {
         do {
@@ -45,7 +45,7 @@ enum Disk {
         (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) != nil
     }
 
-    /// The names in a folder; none if it doesn't exist.
+    /// Returns the names in a folder. Empty if the folder doesn't exist.
     static func names(in folder: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     }
@@ -83,7 +83,7 @@ enum Disk {
         if isLasting { flushFolder((path as NSString).deletingLastPathComponent) }
     }
 
-    /// Reads a small file; nil if it doesn't exist or is larger than `most`.
+    /// Reads a small file. Nil if it doesn't exist or has more than `most` bytes.
     static func contents(of path: String, most: Int) -> Data? {
         guard let file = FileStatus(path: path), file.size <= most else { return nil }
         return try? Data(contentsOf: URL(fileURLWithPath: path))
@@ -131,7 +131,7 @@ enum Disk {
         return true
     }
 
-    /// Writes what the system still holds in memory, for a folder's new names.
+    /// Flushes a folder to the disk, so that names added to it survive a loss of power.
     static func flushFolder(_ path: String) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
@@ -159,7 +159,7 @@ enum Disk {
         return total
     }
 
-    /// Bytes that can be written; nil if the system doesn't say.
+    /// The number of free bytes. Nil if the system doesn't report it.
     static func freeSpace(in folder: String) -> Int64? {
         #if canImport(Security) && !os(tvOS) && !os(watchOS)
             let keys: Set<URLResourceKey> = [.volumeAvailableCapacityForImportantUsageKey]

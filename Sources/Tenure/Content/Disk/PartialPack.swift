@@ -3,18 +3,18 @@ import TenureContent
 import TenureCore
 import TenureFiles
 
-/// A version of a pack that isn't complete: what is here of it, and what is missing.
+/// A partly downloaded version of a pack: which bytes are on the device, and which are missing.
 ///
 /// ```
-/// partial/plan.json    the version, the name of its later folder, and the files that were taken from other versions
-/// partial/bad.json     chunks that arrived with wrong bytes
-/// partial/files/…      the files; each is as long as what has arrived of it
+/// partial/plan.json    the version, the name of its future folder, and the files that were taken from other versions
+/// partial/bad.json     chunks that were downloaded with wrong bytes
+/// partial/files/…      the files; each is as long as its downloaded part
 /// partial/ranges/…     see `ArrivedRange`
 /// ```
 ///
-/// The length of a file says how much of it is here, so that a process that dies leaves no claim without bytes. Bytes
-/// of which this process hasn't seen the digest are read again before they are installed: after a loss of power, a file
-/// may be long enough and have other bytes.
+/// Only the length of a file tells how much of it is downloaded. So this is right even if the process
+/// is killed. Before the installation, chunks that this process hasn't verified are read and verified again: after a
+/// loss of power, a file may have its full length but wrong bytes.
 struct PartialPack {
     static let folderName = "partial"
 
@@ -22,12 +22,12 @@ struct PartialPack {
         let description: PackDescription
         /// The name of the version's folder, once it is installed.
         let folder: String
-        /// Places in the manifest of files that were already on the device.
+        /// The indices, in the manifest, of files that were already on the device.
         let reused: [Int]
     }
 
     struct Chunk: Codable, Hashable, Sendable {
-        /// The file's place in the manifest.
+        /// The index of the file in the manifest.
         let file: Int
         let index: Int
     }
@@ -38,12 +38,12 @@ struct PartialPack {
     /// The pack's folder.
     let packFolder: String
     private let reused: Set<Int>
-    /// How much of each file is here, from its start.
+    /// How many bytes of each file are written, from its start.
     private(set) var lengths: [Int64]
     private(set) var bad: Set<Chunk>
     /// Ranges of the archive that the system has downloaded, in order. They aren't in their files yet.
     private(set) var arrived: [ArrivedRange]
-    /// Chunks of which this process has seen the digest.
+    /// Chunks that this process has compared with their digests.
     private(set) var verified: Set<Chunk> = []
 
     var folder: String { packFolder + "/" + Self.folderName }
@@ -57,7 +57,7 @@ struct PartialPack {
         return plan
     }
 
-    /// Continues what was begun. Nil if nothing was, or of another version.
+    /// Continues a download of this version. Nil if none was begun.
     init?(_ version: ContentDigest, _ manifest: PackManifest, in packFolder: String) {
         guard let plan = Self.plan(in: packFolder), plan.description.manifest == version.description,
             plan.reused.allSatisfy(manifest.files.indices.contains)
@@ -77,16 +77,15 @@ struct PartialPack {
             }
         for (place, file) in manifest.files.enumerated() {
             let here = FileStatus(path: path(of: place))
-            // Nothing is ever written to a file with another name: an installed version has it, too.
+            // Never write to a file with a second hard link: an installed version has the same file.
             let isUsable = here.map { $0.size == file.size || $0.size < file.size && $0.names == 1 } ?? false
             if !isUsable, here != nil { Disk.remove(path(of: place)) }
             lengths.append(isUsable ? here?.size ?? 0 : 0)
         }
     }
 
-    /// Begins a version: takes the files that `known` finds on the device, so that only the others are missing.
-    ///
-    /// What has arrived of another version counts, too.
+    /// Begins the download of a version. Files that `known` finds on the device aren't downloaded. They include the
+    /// downloaded parts of a version that this one replaces.
     static func begin(
         _ description: PackDescription, _ manifest: PackManifest, in packFolder: String, reusing known: ReusableFiles
     ) throws -> PartialPack {
@@ -105,35 +104,35 @@ struct PartialPack {
         }
         let plan = Plan(
             description: description, folder: PackStore.newFolderName(for: description.manifest), reused: reused)
-        // Last: a folder without a plan is begun again.
+        // Write the plan last: if the process is killed before, the download begins again.
         try Disk.replace(folder + "/plan.json", with: JSONEncoder().encode(plan))
         guard let version = ContentDigest(description.manifest),
             var partial = PartialPack(version, manifest, in: packFolder)
-        else { throw DiskFailure.failed("cannot read what was just written in `\(folder)`") }
+        else { throw DiskFailure.failed("can't read what was just written in `\(folder)`") }
         for place in reused { partial.verified.formUnion(partial.chunks(of: place)) }
         Disk.remove(packFolder + "/" + oldFolderName)
         return partial
     }
 
     static func discard(in packFolder: String) {
-        // First the plan: without it, nothing was begun, whatever else is left.
+        // Remove the plan first: without it, no download was begun, even if removing the rest fails.
         Disk.remove(packFolder + "/\(folderName)/plan.json")
         Disk.remove(packFolder + "/" + folderName)
         Disk.remove(packFolder + "/" + oldFolderName)
     }
 
-    // MARK: Versions that are given up
+    // MARK: Replaced versions
 
     static let oldFolderName = "old"
 
-    /// Gives a version up. What has arrived of it stays for the next one.
+    /// Sets a partial version aside for a newer one, which then takes its downloaded files.
     static func setAside(in packFolder: String) throws(DiskFailure) {
         guard plan(in: packFolder) != nil else { return }
         Disk.remove(packFolder + "/" + oldFolderName)
         try Disk.rename(packFolder + "/" + folderName, to: packFolder + "/" + oldFolderName)
     }
 
-    /// The files of a version that was given up, in the form of an installed one.
+    /// Returns the files of a partial version that was set aside, as if it were installed.
     static func old(in packFolder: String, _ store: PackStore) -> InstalledPack? {
         let folder = packFolder + "/" + oldFolderName
         guard let data = Disk.contents(of: folder + "/plan.json", most: 1 << 20),
@@ -146,19 +145,18 @@ struct PartialPack {
             description: plan.description, embedded: nil)
     }
 
-    // MARK: What is here, and what is missing
+    // MARK: Downloaded and missing bytes
 
     private func chunks(of file: Int) -> [Chunk] {
         manifest.files[file].chunks.indices.map { Chunk(file: file, index: $0) }
     }
 
-    /// The bytes that this download transfers in all. The same after a relaunch.
+    /// The number of bytes that this download transfers in all. It is the same after a relaunch.
     var total: Int64 {
         manifest.files.enumerated().reduce(0) { reused.contains($1.offset) ? $0 : $0 + $1.element.size }
     }
 
-    /// Those of them that have arrived. Chunks with wrong bytes count until they are replaced: progress never goes
-    /// back.
+    /// The number of bytes downloaded so far. Chunks with wrong bytes count, too, so that progress never decreases.
     var bytes: Int64 {
         let inFiles = zip(manifest.files.indices, lengths).reduce(Int64(0)) { reused.contains($1.0) ? $0 : $0 + $1.1 }
         guard !arrived.isEmpty else { return inFiles }
@@ -170,30 +168,30 @@ struct PartialPack {
         arrived.reduce(0) { $0 + Int64(range.clamped(to: $1.range).count) }
     }
 
-    /// What is missing at the end of a file.
+    /// Returns the missing bytes at the end of a file.
     private func rest(of place: Int) -> Gap? {
         let file = manifest.files[place]
         guard lengths[place] < file.size else { return nil }
         return Gap(file: place, archiveRange: file.offset + lengths[place]..<file.offset + file.size)
     }
 
-    /// Bytes still to be transferred.
+    /// The number of bytes that are still missing.
     var missingBytes: Int64 { missing.reduce(0) { $0 + Int64($1.count) } }
 
-    /// Ranges of the archive still to be transferred, in order.
+    /// The ranges of the archive that are still missing, in order.
     var missing: [Range<Int64>] {
         let gaps = gaps.map(\.archiveRange)
         guard !arrived.isEmpty else { return gaps }
         return gaps.flatMap { $0.subtracting(arrived.map(\.range)) }
     }
 
-    /// Missing bytes of one file, by their place in the archive.
+    /// Missing bytes of one file, as a range of the archive.
     struct Gap: Sendable {
         let file: Int
         let archiveRange: Range<Int64>
     }
 
-    /// What isn't in its file yet, in order of the archive.
+    /// The bytes that aren't in their files yet, in the order of the archive.
     var gaps: [Gap] {
         var badByFile: [Int: [Int]] = [:]
         for chunk in bad { badByFile[chunk.file, default: []].append(chunk.index) }
@@ -201,7 +199,7 @@ struct PartialPack {
         for (place, file) in manifest.files.enumerated() {
             for index in (badByFile[place] ?? []).sorted() {
                 let range = file.range(ofChunk: index)
-                // What isn't here at all is part of the rest.
+                // A chunk that isn't downloaded at all is part of the file's missing end.
                 let end = min(range.upperBound, lengths[place])
                 if range.lowerBound < end {
                     gaps.append(Gap(file: place, archiveRange: file.offset + range.lowerBound..<file.offset + end))
@@ -214,7 +212,7 @@ struct PartialPack {
 
     // MARK: Changes
 
-    /// Looks for ranges that the system has downloaded since.
+    /// Finds ranges that the system has downloaded since the last call.
     mutating func findArrived() { arrived = ArrivedRange.all(in: folder, of: manifest.archiveSize) }
 
     /// Removes a range after its bytes were copied into their files.
@@ -223,10 +221,10 @@ struct PartialPack {
         arrived.removeAll { $0 == range }
     }
 
-    /// Notes that a file has grown.
+    /// Records that bytes were appended to a file.
     mutating func extend(_ file: Int, to length: Int64) { lengths[file] = max(lengths[file], length) }
 
-    /// Stores whether a chunk has the right digest.
+    /// Records whether a chunk has the right digest, also on the disk.
     mutating func note(_ chunk: Chunk, isGood: Bool) throws(DiskFailure) {
         if isGood { verified.insert(chunk) }
         let isNew = isGood ? bad.remove(chunk) != nil : bad.insert(chunk).inserted
@@ -236,7 +234,7 @@ struct PartialPack {
             folder + "/bad.json", with: (try? JSONEncoder().encode(chunks)) ?? Data(), isLasting: false)
     }
 
-    /// Forgets a file that was taken from elsewhere and has other bytes than it should.
+    /// Removes a file that was taken from another version but has wrong bytes.
     mutating func drop(_ file: Int) {
         Disk.remove(path(of: file))
         lengths[file] = 0

@@ -2,7 +2,8 @@ import Foundation
 import TenureContent
 import TenureCore
 
-/// The app hands its downloads over to the system when it leaves the foreground, and takes them back.
+/// When the app leaves the foreground, the system continues its downloads. When the app returns, it continues them
+/// itself.
 extension ContentLibrary {
     /// Follows the app between foreground and background, until its task is canceled.
     func followDevice() async {
@@ -26,16 +27,17 @@ extension ContentLibrary {
         }
     }
 
-    /// Notes what the system has downloaded.
+    /// Records which packs got ranges from the system since the last call.
     func takeDelivered() {
         for name in background?.takeEnded() ?? [] {
             delivered.insert(name)
             hasDelivery = true
-            if running?.pack != name { look(at: name) }
+            if running?.pack != name { reload(name) }
         }
     }
 
-    /// The system starts an app in the background only to report downloads, which it does at once.
+    /// Enters the foreground unless the system reports background downloads. If the system started the app to report
+    /// them, it does so immediately.
     private func assumeForeground() async {
         guard !isInForeground, (try? await Task.sleep(nanoseconds: 2_000_000_000)) != nil else { return }
         if !isHandlingEvents { await enterForeground() }
@@ -46,15 +48,15 @@ extension ContentLibrary {
         isInForeground = true
         isHandlingEvents = false
         await background?.returnToForeground()
-        for name in background?.packs ?? [] { look(at: name) }
+        for name in background?.packs ?? [] { reload(name) }
         schedule()
     }
 
-    // MARK: Handing over
+    // MARK: Entering the background
 
     private func enterBackground() async {
         guard let background, isInForeground else { return }
-        // Other downloads go on as long as the system lets them: see `RangeServers`.
+        // Downloads from servers without proven ranges continue until the system suspends the app: see `RangeServers`.
         let ready = requests.filter { isWanted($0) && (isReady($0) || waits[$0.pack] == .network) }
         guard let first = ready.first, await provenLink(of: first) != nil else { return }
         isInForeground = false
@@ -66,9 +68,9 @@ extension ContentLibrary {
         schedule()
     }
 
-    /// The link of a pack's archive, if its server has proven that it serves ranges.
+    /// Returns the link of a pack's archive, if its server has already answered a request for a range with that range.
     ///
-    /// - Parameter wasRefused: whether the server has refused the last link.
+    /// - Parameter wasRefused: whether the server has rejected the last link.
     private func provenLink(
         of request: PackRequest, wasRefused: Bool = false
     ) async -> (url: URL, source: any LinkedContentSource)? {
@@ -95,16 +97,16 @@ extension ContentLibrary {
             else { continue }
             defer { lease.release() }
             let transfer = transfer(request, pack, version, from: source, isInForeground: true) { _ in }
-            // Before what has arrived is read, so that a range that arrives in between isn't handed over again.
+            // Read this before the downloaded ranges, so that a range that ends in between isn't requested again.
             let others = background.ranges(of: pack.name, version)
             guard let folder = try? store.prepareFolder(of: pack.name, isPurgeable: pack.isPurgeable),
                 let partial = try? await transfer.partial(in: folder)
             else { continue }
-            look(at: pack.name)
+            reload(pack.name)
             packs.append((request, partial, others, url))
         }
         let missing = packs.map { pack in pack.partial.missing.flatMap { $0.subtracting(pack.others) } }
-        let ranges = HandOver.ranges(for: missing, limit: HandOver.mostDownloads - background.count)
+        let ranges = BackgroundRanges.ranges(for: missing, limit: BackgroundRanges.maximumDownloads - background.count)
         let orders = zip(packs, ranges).flatMap { pack, ranges in
             ranges.map { order($0, of: pack.partial, from: pack.url, for: pack.request) }
         }
@@ -132,14 +134,14 @@ extension ContentLibrary {
 
     // MARK: After the system has started the app
 
-    /// Installs what the system has downloaded, and hands over again what is missing.
+    /// Installs packs that the system has downloaded completely, and starts background downloads of missing ranges.
     func finishBackgroundDownloads() async {
         guard let background, isUsed else { return }
         load()
         isHandlingEvents = true
         await connect(background)
         await background.waitForDelivery()
-        // The first search has to say what the customer may use.
+        // Wait for the first answer about what the customer may use.
         for await customer in engine.customerState.watch() where !customer.isResolving { break }
         guard !isInForeground else { return }
         schedule()

@@ -35,7 +35,7 @@ extension ContentLibrary {
         return transferState(of: name) ?? .available(size: missingBytesByPack[name] ?? target.version.archiveSize)
     }
 
-    /// The state of a download that was asked for. Nil if none was.
+    /// Returns the state of a download that the app requested. Nil if it requested none.
     private func transferState(of name: String) -> State? {
         if let error = failures[name] { return .failed(error) }
         guard let request = requests.first(where: { $0.pack == name }) else { return nil }
@@ -49,7 +49,7 @@ extension ContentLibrary {
         return .waiting(.turn)
     }
 
-    /// The pack that opens now: a downloaded version, or the one in the app's bundle.
+    /// Returns the version of a pack that the app can open now: a downloaded one, or the one in the app's bundle.
     func packInUse(_ name: String) -> PackInUse? {
         let embedded = catalogs.embedded(name).map { PackInUse.embedded($0) }
         guard let downloaded = installed[name] else { return embedded }
@@ -57,7 +57,7 @@ extension ContentLibrary {
         switch catalogs.pack(name)?.version(for: setup.appVersion)?.manifest {
         case downloaded.version?: return .installed(downloaded)
         case embedded.version?: return embedded
-        // A newer release of the app may bring a newer version.
+        // A newer release of the app may have a newer version in its bundle.
         default: return downloaded.embedded == embedded.version.description ? .installed(downloaded) : embedded
         }
     }
@@ -70,13 +70,13 @@ extension ContentLibrary {
         }
     }
 
-    // MARK: What the app asks for
+    // MARK: Requests of the app
 
     func download(_ name: String) async throws {
         load()
         guard ContentCatalog.isName(name) else { throw Tenure.AssetPackError.unknownPack(name) }
         for await customer in engine.customerState.watch() where !customer.isResolving { break }
-        if running?.pack != name { look(at: name) }
+        if running?.pack != name { reload(name) }
         switch state(of: name) {
         case .installed(_, nil): return
         case .notEntitled: throw Tenure.AssetPackError.notEntitled(name)
@@ -86,7 +86,8 @@ extension ContentLibrary {
         if waits[name] != .consent { waits[name] = nil }
         let present = installed[name]?.description.manifest
         update { requests in
-            // The app and an extension share the list. What the other process is about to remove is replaced.
+            // The app and its extensions share the list. If another process is removing an older request for this
+            // pack, this request replaces it.
             requests.removeAll { $0.pack == name && present != nil && $0.installed != present }
             if let place = requests.firstIndex(where: { $0.pack == name }) {
                 requests[place].isPaused = false
@@ -99,14 +100,14 @@ extension ContentLibrary {
         for await state in contentStates.watch(name) {
             switch state {
             case .installed(_, nil): return
-            // The version with which the download began; a newer one is an update.
+            // Wait for the version with which the download began. A newer version is an update.
             case .installed(let version, .available) where version != before: return
             case .installed(_, .failed(let error)), .failed(let error): throw error
             case .notEntitled:
-                // A subscription may have been renewed.
+                // If the right has just ended, a subscription may have been renewed. So check again.
                 if hasEnded(name) { await engine.search() }
                 if isAllowed(name) { continue }
-                // After a purchase, the app asks again.
+                // Remove the request. After a purchase, the app has to call `download()` again.
                 update { $0.removeAll { $0.pack == name } }
                 throw Tenure.AssetPackError.notEntitled(name)
             case .needsAppUpdate: throw Tenure.AssetPackError.needsAppUpdate(name)
@@ -150,7 +151,7 @@ extension ContentLibrary {
         await stop(name)
         PartialPack.discard(in: store.folder(of: name))
         progress[name] = nil
-        look(at: name)
+        reload(name)
         schedule()
     }
 
@@ -158,14 +159,14 @@ extension ContentLibrary {
         await stop(name)
         store.remove(name)
         progress[name] = nil
-        look(at: name)
+        reload(name)
         for entry in catalogs.entries { await entry.source.remove(name) }
-        // Other processes look at the pack again.
+        // An unchanged list still gets a new revision, so that other processes read the pack's files again.
         update { _ in }
         schedule()
     }
 
-    /// Takes a request back, and waits until nothing writes for it anymore.
+    /// Removes a request, and waits until no process writes the pack's files.
     private func stop(_ name: String) async {
         load()
         (failures[name], waits[name]) = (nil, nil)
@@ -182,7 +183,7 @@ extension ContentLibrary {
         load()
         guard let pack = store.installed(name) else { return packInUse(name) != nil }
         for file in pack.manifest.files where !pack.isIntact(file) { Disk.remove(pack.path(of: file)) }
-        look(at: name)
+        reload(name)
         publish()
         return packInUse(name) != nil
     }
@@ -190,27 +191,27 @@ extension ContentLibrary {
     func url(for path: String, in name: String) async throws -> URL {
         load()
         if packInUse(name) != nil, !isAllowed(name) { try await waitForRight(to: name) }
-        // As the files are named, however the app spells it.
+        // File names are stored in this Unicode normalization form. The app may use another one.
         let path = path.precomposedStringWithCanonicalMapping
-        // Another process may have replaced or removed the version that this one knows.
+        // Another process may have replaced or removed the version that this process knows.
         for isFirst in [true, false] {
             guard let pack = packInUse(name) else { break }
             guard isAllowed(name) else { throw Tenure.AssetPackError.notEntitled(name) }
             guard let isFile = pack.isFile(path) else { throw Tenure.AssetPackError.missingFile(path: path) }
-            // Before it is known to exist: then no process removes it.
+            // Record the use before checking that the version exists, so that no process removes it in between.
             if case .installed(let pack) = pack {
                 VersionUse.note(pack.folder, inFolder: store.folder(of: name), at: Date())
             }
             let file = path.isEmpty ? pack.path : pack.path + "/" + path
             if Disk.exists(file) { return URL(fileURLWithPath: file, isDirectory: !isFile) }
             guard isFirst else { break }
-            look(at: name)
+            reload(name)
             publish()
         }
         throw Tenure.AssetPackError.notInstalled(name)
     }
 
-    /// Right after the start, rights aren't known yet.
+    /// Waits until it is known whether the customer may use a pack. Right after the app starts, it isn't.
     private func waitForRight(to name: String) async throws {
         await engine.load()
         await followProducts()
@@ -239,7 +240,7 @@ enum PackInUse: Sendable {
         }
     }
 
-    /// Whether a path is that of a file, and not of a folder. Nil if the pack has neither.
+    /// Returns true for a file, false for a folder, and nil if the pack has neither at this path.
     func isFile(_ path: String) -> Bool? {
         switch self {
         case .installed(let pack): Self.isFile(path, among: pack.manifest.files.lazy.map(\.path))

@@ -3,9 +3,9 @@ import TenureContent
 import TenureCore
 
 extension ContentLibrary {
-    // MARK: What may be downloaded
+    // MARK: Which downloads may run
 
-    /// The version to download: the one with which the download began, or the newest.
+    /// Returns the version to download: the one with which the download began, or the newest.
     func target(of name: String) -> (pack: ContentCatalog.Pack, version: ContentCatalog.Version)? {
         if let running, running.pack == name, let pack = catalogs.pack(name) ?? plans[name]?.description.pack {
             return (pack, running.version)
@@ -34,7 +34,7 @@ extension ContentLibrary {
 
     func isReady(_ request: PackRequest) -> Bool { isWanted(request) && waits[request.pack] == nil }
 
-    /// Whether a download may go on, at least once the network or space is there.
+    /// Whether a download should run as soon as network and space are available.
     func isWanted(_ request: PackRequest) -> Bool {
         guard !request.isPaused, failures[request.pack] == nil, target(of: request.pack) != nil,
             isAllowed(request.pack)
@@ -49,7 +49,7 @@ extension ContentLibrary {
 
     // MARK: Serving requests
 
-    /// Stops downloads that aren't allowed anymore, and starts others.
+    /// Stops a running download that may not continue, and starts the next one.
     func schedule() {
         load()
         takeDelivered()
@@ -84,22 +84,22 @@ extension ContentLibrary {
         start(request, pack, version, from: source)
     }
 
-    /// Drops requests for a version that is installed already: the catalog has gone back to it.
+    /// Removes requests for a version that is already installed. This happens if the catalog goes back to it.
     private func dropCompleteRequests() {
         for pack in requests.map(\.pack) where isComplete(pack) {
-            // Another process may have asked because files are missing.
-            look(at: pack)
+            // Another process may have requested the same version because files are missing.
+            reload(pack)
             if isComplete(pack) { update { $0.removeAll { $0.pack == pack } } }
         }
     }
 
-    /// Whether nothing is left to download of a pack.
+    /// Whether the version that a download would install is already in use.
     private func isComplete(_ pack: String) -> Bool {
         guard running?.pack != pack, let target = target(of: pack) else { return false }
         return packInUse(pack)?.version == target.version.manifest
     }
 
-    /// Whether the app has handed the pack over to the system, and this process isn't the app.
+    /// Whether this process is an extension, and the system downloads the pack for the app.
     private func isHandedOver(_ pack: String) -> Bool {
         background == nil && BackgroundTransfers.packs(in: store).contains(pack)
     }
@@ -160,7 +160,7 @@ extension ContentLibrary {
         switch event {
         case .installing: phase = .installing
         case .progress(let bytes, let total):
-            // After a failure, the download waits until bytes arrive again.
+            // After a failure, the state stays `waiting` until bytes arrive again.
             if backoffs[pack] == nil || bytes > progress[pack]?.bytes ?? -1 {
                 phase = downloading(pack, bytes, total)
             }
@@ -168,7 +168,7 @@ extension ContentLibrary {
         contentStates.post(state(of: pack), of: pack)
     }
 
-    /// Progress that never goes back.
+    /// Returns the state with the download's progress, which never decreases.
     func downloading(_ pack: String, _ bytes: Int64, _ total: Int64) -> State {
         let best = min(total, max(bytes, progress[pack]?.bytes ?? 0))
         rate.note(best)
@@ -190,7 +190,7 @@ extension ContentLibrary {
         } catch is TransferLease.Lost {
             running.task.cancel()
         } catch {
-            // Tried again in a second.
+            // The loop tries again in a second.
         }
     }
 
@@ -199,20 +199,20 @@ extension ContentLibrary {
     ) async {
         running = nil
         phase = nil
-        look(at: pack)
+        reload(pack)
         switch result {
         case .success:
-            // A request that came after the installation, from another process, is for an update.
+            // If another process requested the pack after the installation, it wants an update. Keep its request.
             update { $0.removeAll { $0.pack == pack && $0.installed != version.manifest.description } }
             (backoffs[pack], progress[pack]) = (nil, nil)
             store.removeOldVersions(of: pack)
             let source = catalogs.source(of: pack, begunWith: installed[pack]?.description.source)
             await source?.remove(pack)
             await finishPurchases()
-        // A stopped download failed. That is ignored, because the current request may be a newer one.
+        // Ignore the failure of a download that was stopped: the current request may be a newer one.
         case .failure where Task.isCancelled: break
         case .failure(TransferStop.network(let retryAfter, let madeProgress)):
-            // A connection that carried bytes is opened again soon.
+            // If the connection transferred bytes before it failed, try again soon.
             if madeProgress { backoffs[pack] = nil } else { backoffs[pack, default: Backoff()].fail() }
             let wait = backoffs[pack].map { $0.wait(chance: setup.chance()) / 4 } ?? 0.1
             suspend(pack, .network, seconds: max(min(wait, 60), retryAfter ?? 0))
@@ -226,14 +226,14 @@ extension ContentLibrary {
         schedule()
     }
 
-    /// A failure doesn't count if the right has ended meanwhile.
+    /// Records that a download failed. If the right has ended meanwhile, it removes the request instead.
     private func fail(_ pack: String, _ error: Tenure.AssetPackError) {
         if isAllowed(pack) { failures[pack] = error }
     }
 
-    /// A server may know of a refund before this device does.
+    /// Asks the service for new answers after a server rejected a link: the service may know of a refund.
     private func noteRefusal(of pack: String) async {
-        // Until the search is over. Other packs don't wait for that.
+        // Suspend this pack until the new answers arrive. Other packs don't wait.
         waits[pack] = .network
         schedule()
         await engine.searchAgain()
@@ -242,9 +242,10 @@ extension ContentLibrary {
         fail(pack, .refused(pack))
     }
 
-    /// Goes on with the newest version after the source has lost another one. What has arrived stays for it.
+    /// Switches to the newest version, because the source no longer has the one being downloaded. Files that both
+    /// versions have aren't downloaded again.
     private func replace(_ version: ContentCatalog.Version, of pack: String) async {
-        // Until the sources have answered.
+        // Suspend the pack until the sources have listed their catalogs.
         waits[pack] = .network
         await refreshCatalogs()
         guard waits[pack] == .network, running?.pack != pack else { return }
@@ -253,7 +254,7 @@ extension ContentLibrary {
         if let newest, newest.manifest != version.manifest {
             try? PartialPack.setAside(in: store.folder(of: pack))
             progress[pack] = nil
-            return look(at: pack)
+            return reload(pack)
         }
         backoffs[pack, default: Backoff()].fail()
         suspend(pack, .network, seconds: backoffs[pack]?.wait(chance: setup.chance()) ?? 1)

@@ -1,13 +1,13 @@
 import Foundation
 
-/// The app and its extensions share packs, requests and one transfer.
+/// The app and its extensions share packs and requests. Only one of their processes downloads at a time.
 extension ContentLibrary {
     /// Whether another process can use the same folder.
     private var isShared: Bool {
         setup.options.accessGroup != nil || setup.options.folder != nil || setup.contentLocation != nil
     }
 
-    /// Looks at what other processes have changed, until its task is canceled.
+    /// Follows the changes of other processes, until its task is canceled.
     func followOtherProcesses() async {
         guard isShared else { return }
         while !Task.isCancelled {
@@ -21,7 +21,7 @@ extension ContentLibrary {
         let contents = shared.read()
         if contents.revision != revision {
             take(contents)
-            for name in Set(store.names).union(installed.keys) { look(at: name) }
+            for name in Set(store.names).union(installed.keys) { reload(name) }
             schedule()
             await finishPurchases()
         } else if other != nil {
@@ -29,7 +29,7 @@ extension ContentLibrary {
         }
     }
 
-    /// Shows the transfer of another process, and looks again in a moment.
+    /// Shows the progress of another process's download, and checks again soon.
     func waitForOther() {
         let holder = lease.other
         if holder?.pack != other?.pack { rate = TransferRate() }
@@ -47,7 +47,7 @@ extension ContentLibrary {
         await checkOtherProcesses()
     }
 
-    /// The state of a pack that another process downloads.
+    /// Returns the state of a pack that another process is downloading.
     func stateElsewhere(of name: String) -> State? {
         guard let other, other.pack == name, running == nil else { return nil }
         return other.isInstalling ? .installing : downloading(name, other.bytes, other.total)

@@ -5,8 +5,8 @@ import TenureCore
 import TenureHTTP
 import TenurePolicyFile
 
-/// Knows the asset packs of the app, and downloads what was asked for: one pack at a time, in the order asked. One that
-/// waits lets the next pass.
+/// Manages the app's asset packs. It downloads the requested packs one at a time, in the order of the requests. While a
+/// pack waits, the next one is downloaded.
 actor ContentLibrary {
     typealias State = Tenure.AssetPack.State
 
@@ -21,28 +21,29 @@ actor ContentLibrary {
 
     // Known packs and requests.
     var catalogs = Catalogs([])
-    /// Of the requests that were read last.
+    /// The revision of the list of requests that was read last.
     var revision = 0
     var requests: [PackRequest] = []
-    /// Packs that were downloaded, and are complete.
+    /// Downloaded packs with all their files.
     var installed: [String: InstalledPack] = [:]
     /// Downloads that were begun.
     var plans: [String: PartialPack.Plan] = [:]
-    /// Bytes that a pack has to fetch which has a part of its files.
+    /// The number of missing bytes of each partly downloaded pack.
     var missingBytesByPack: [String: Int64] = [:]
 
-    /// Products about which the engine decides: before it does, nothing is known about their packs.
+    /// Products about which the engine decides. Whether the customer may use a product's packs is known only after the
+    /// engine's first decision about it.
     var followed: Set<String> = []
 
     // Current work.
-    /// The reason why a request isn't being served now.
+    /// Why a requested pack isn't being downloaded now.
     var waits: [String: Tenure.AssetPack.Wait] = [:]
     var failures: [String: Tenure.AssetPackError] = [:]
     var running: Running?
     var phase: State?
-    /// The transfer of another process.
+    /// The download of another process, if there is one.
     var other: TransferLease.Holder?
-    /// Whether a task waits for the end of the other transfer.
+    /// Whether a task waits for the end of the other process's download.
     var isWatchingOther = false
     /// The highest progress of each download, because progress never goes back.
     var progress: [String: Tenure.AssetPack.Progress] = [:]
@@ -51,14 +52,15 @@ actor ContentLibrary {
     var network: NetworkCondition?
     /// Packs that the customer was entitled to since the start.
     var wasAllowed: Set<String> = []
-    /// The next end of a right that an entitlement alone doesn't tell.
+    /// When the next right of a product ends, with the task that waits until then. The end of an entitlement's right
+    /// needs no timer here: the engine publishes it.
     var timer: (at: Date, task: Task<Void, Never>)?
     var isInForeground = true
     /// Whether the system has started the app to report downloads.
     var isHandlingEvents = false
-    /// Packs of which the system has downloaded something that isn't installed yet.
+    /// Packs with ranges that the system has downloaded and that aren't installed yet.
     var delivered: Set<String> = []
-    /// Whether the system has delivered anything since downloads were last handed over to it.
+    /// Whether the system has delivered a range since background downloads were last started.
     var hasDelivery = false
     private var isLoaded = false
 
@@ -89,7 +91,7 @@ actor ContentLibrary {
     /// Follows the customer, the network and the catalogs, until its task is canceled.
     func run() async {
         guard isUsed else { return }
-        // First: no pack is shown as denied only because nothing was read yet.
+        // Load first, so that no pack is shown as `notEntitled` only because nothing was read yet.
         await engine.load()
         load()
         for name in store.names { store.removeOldVersions(of: name) }
@@ -111,8 +113,8 @@ actor ContentLibrary {
         catalogs = Catalogs(entries)
         catalogs.restore(from: store.location.durable, bundleID: bundleID)
         take(shared.read())
-        for name in store.names { look(at: name) }
-        // Until it is known whether the system or a person has started the app.
+        for name in store.names { reload(name) }
+        // Hold downloads until it is known whether the system started the app in the background.
         if background != nil, !BackgroundTransfers.packs(in: store).isEmpty { isInForeground = false }
         publish()
     }
@@ -197,7 +199,7 @@ actor ContentLibrary {
         schedule()
     }
 
-    /// Products that unlock a pack by themselves.
+    /// Products that unlock a pack directly, without an entitlement.
     private var products: Set<String> {
         let unlocks =
             catalogs.packs.map(\.unlock) + catalogs.embedded.values.map(\.pack.unlock)
@@ -205,9 +207,9 @@ actor ContentLibrary {
         return Set(unlocks.compactMap { if case .product(let id) = $0 { id } else { nil } })
     }
 
-    // MARK: What is on the disk
+    // MARK: Files on the disk
 
-    func look(at name: String) {
+    func reload(_ name: String) {
         let folder = store.folder(of: name)
         let pack = store.installed(name)
         let missing = pack?.lostFiles ?? []

@@ -14,7 +14,7 @@ extension Engine {
         do {
             return try await service.content(appVersion: appVersion, token: known.value)
         } catch {
-            // By the service's clock, the token has expired.
+            // The service says that the access token has expired, so get a new one.
             guard case .refused(let problem, _) = error, problem.code == .notAuthenticated else { throw error }
             if device.token == known { device.token = nil }
             await searchAgain()
@@ -23,20 +23,21 @@ extension Engine {
         }
     }
 
-    /// Searches again. Returns whether the service has answered about what is known now.
+    /// Reads the App Store and asks the service again. Returns whether the service has answered about all known
+    /// purchases.
     func asksService() async -> Bool {
         await searchAgain()
         return device.snapshot.steps.contains { $0.name == .service && $0.outcome == .done }
     }
 
-    /// Yields after everything that may change a right.
+    /// Yields after each event that may change what the customer may use.
     func changes() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         device.changed = continuation
         return stream
     }
 
-    /// Decides also about products that unlock something by themselves.
+    /// Makes the engine also decide about these products, which unlock packs directly.
     func follow(products: Set<String>) {
         load()
         guard products != device.facts.contentProducts else { return }
@@ -44,11 +45,11 @@ extension Engine {
         device.post()
     }
 
-    /// Those of the products of which a purchase isn't delivered yet.
+    /// Returns which of the products have a purchase with content that isn't delivered yet.
     func undelivered(_ products: Set<String>) -> [String] {
         load()
         return products.filter { product in
-            device.memory.account.purchases.contains {
+            device.stored.account.purchases.contains {
                 $0.productID == product && !finisher.delivered.contains($0.originalTransactionID)
             }
         }
@@ -56,21 +57,21 @@ extension Engine {
 }
 
 extension Evaluation {
-    /// The name of a right that only one product grants, in the customer's state.
+    /// The name of a product's right in the customer's answers.
     static func right(ofProduct id: String) -> String { "product:\(id)" }
 
-    /// Decides about products that unlock something by themselves. A purchase of one counts as an entitlement that only
-    /// this product grants.
+    /// The decisions about products that unlock packs directly. Each product is treated as an entitlement that only it
+    /// grants.
     var productAnswers: [String: Tenure.Answer] {
         guard !facts.contentProducts.isEmpty, !setup.isListening, facts.distribution.hasPurchases else { return [:] }
         let entitlements = facts.contentProducts.sorted().map { id in
             let length = facts.policy?.entitlements.lazy.flatMap(\.products).first { $0.id == id }?.length
             return Entitlement(
                 name: Self.right(ofProduct: id),
-                products: [.init(id: id, length: length ?? memory.catalog?.catalog?.length(of: id))])
+                products: [.init(id: id, length: length ?? stored.catalog?.catalog?.length(of: id))])
         }
         guard
-            // No entitlement honors the era, which a policy must have.
+            // A policy must have an era, but no entitlement here honors it.
             let products = try? Policy(
                 app: Policy.App(bundleID: "content"), eras: [Era(name: "any", model: .free)],
                 entitlements: entitlements)

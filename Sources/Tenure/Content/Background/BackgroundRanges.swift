@@ -1,13 +1,13 @@
 /// Divides the missing bytes of packs into a few large ranges, one for each background download of the system.
-enum HandOver {
+enum BackgroundRanges {
     /// The maximum number of background downloads, for all packs together.
-    static let mostDownloads = 64
+    static let maximumDownloads = 64
 
     /// - Parameters:
     ///   - missing: the missing ranges of each pack, in order.
     ///   - limit: how many downloads there may be.
-    /// - Returns: the ranges for each pack. Where more than `limit` small parts lie far apart, the last ones are left
-    ///   out.
+    /// - Returns: the ranges for each pack, at most `limit` in all. If there are more than `limit` small ranges that
+    ///   lie far apart, the last ones are left out.
     static func ranges(for missing: [[Range<Int64>]], limit: Int) -> [[Range<Int64>]] {
         guard limit > 0 else { return missing.map { _ in [] } }
         var (size, gap) = (PackWriter.largestRange, PackWriter.smallestGap)
@@ -25,7 +25,7 @@ enum HandOver {
         }
     }
 
-    /// Larger than any archive.
+    /// More than the size of any archive.
     private static let largestSize: Int64 = 1 << 40
     /// How many unneeded bytes may be downloaded to save one request.
     private static let largestGap: Int64 = 1 << 20

@@ -11,26 +11,26 @@ import Testing
     }
 
     @Test func `a hand-over to the system is divided into ranges of 32 MiB`() {
-        let ranges = HandOver.ranges(for: [[0..<100 * Self.mebibyte]], limit: 64)
+        let ranges = BackgroundRanges.ranges(for: [[0..<100 * Self.mebibyte]], limit: 64)
         #expect(ranges[0].map(\.count) == [32, 32, 32, 4].map { $0 * Int(Self.mebibyte) })
         #expect(ranges[0].first?.lowerBound == 0)
     }
 
     @Test func `a hand-over to the system is at most 64 downloads, of larger ranges if needed`() {
         let missing = [[0..<60_000 * Self.mebibyte], [5..<4000 * Self.mebibyte]]
-        let ranges = HandOver.ranges(for: missing, limit: 64)
+        let ranges = BackgroundRanges.ranges(for: missing, limit: 64)
         #expect(ranges.joined().count <= 64)
         for (missing, ranges) in zip(missing, ranges) { #expect(covers(ranges, missing)) }
-        #expect(HandOver.ranges(for: missing, limit: 3).joined().count <= 3)
-        #expect(HandOver.ranges(for: missing, limit: 0) == [[], []])
+        #expect(BackgroundRanges.ranges(for: missing, limit: 3).joined().count <= 3)
+        #expect(BackgroundRanges.ranges(for: missing, limit: 0) == [[], []])
     }
 
     @Test func `a hand-over joins parts that lie close to each other, and leaves out the last of many others`() {
         let near = (0..<1000).map { Int64($0) * 20_000..<Int64($0) * 20_000 + 10_000 }
-        let ranges = HandOver.ranges(for: [near], limit: 64)
+        let ranges = BackgroundRanges.ranges(for: [near], limit: 64)
         #expect(ranges[0] == [0..<19_990_000])
         let far = (0..<200).map { Int64($0) * 10_000_000..<Int64($0) * 10_000_000 + 10_000 }
-        let some = HandOver.ranges(for: [far], limit: 64)
+        let some = BackgroundRanges.ranges(for: [far], limit: 64)
         #expect(some[0].count == 64)
         #expect(covers(some[0], Array(far.prefix(64))))
     }
