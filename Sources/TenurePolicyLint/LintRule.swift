@@ -6,6 +6,8 @@ package struct LintRule: Sendable {
     /// What a rule compares the policy with. Without it, the rule finds nothing.
     enum Need: Sendable {
         case nothing, releases, oldPolicy
+        /// A release list beside the policy, which the policy's own can't replace.
+        case otherReleases
     }
 
     /// Stable, in lower case with hyphens.
