@@ -51,6 +51,7 @@ struct Acknowledgments {
         switch rule.needs {
         case .nothing: break
         case .releases: if (input.releases ?? input.draft.releases).isEmpty { return nil }
+        case .otherReleases: if input.releases == nil { return nil }
         case .oldPolicy: if input.old == nil { return nil }
         }
         let elsewhere = places.isEmpty ? "" : "; it is reported at \(inWords(places))"

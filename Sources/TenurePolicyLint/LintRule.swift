@@ -6,6 +6,8 @@ package struct LintRule: Sendable {
     /// The input that a rule needs besides the policy. Without this input, the rule finds nothing.
     enum Need: Sendable {
         case nothing, releases, oldPolicy
+        /// A release list beside the policy, which the policy's own can't replace.
+        case otherReleases
     }
 
     /// The stable code, in lower case with hyphens.

@@ -6,7 +6,7 @@ extension LintRule {
         // About numbers.
         .malformedVersion, .versionForBuild, .buildForVersion, .buildNumbersUnsaid,
         .buildReused, .buildNotAbovePaid, .increasingContradicted,
-        .paidBuildUnhonored, .paidBuildBeyondBoundary, .soldAcrossChange,
+        .paidBuildUnhonored, .paidBuildBeyondBoundary, .buildNotListed, .soldAcrossChange,
         .boundaryOnNoRelease, .boundaryAtFirstBuild, .boundaryWithoutDate, .boundaryWithoutVersion, .buildNeverUsed,
         // Eras and platforms.
         .erasBackwards, .eraNeverApplies, .erasOverlap, .eraWithoutRelease, .modelContradicted,

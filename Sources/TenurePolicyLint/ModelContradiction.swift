@@ -37,13 +37,19 @@ struct ModelContradiction {
         guard let model = listed.release.model, let number = listed.release.originalAppVersion else { return nil }
         let proven = platform.eras(provenBy: number)
         let byDate = platform.era(of: listed.release)
-        guard let possible = proven ?? byDate.map({ EraSet(from: $0, to: $0 + 1) }), let era = possible.first,
+        let dated = byDate.map { EraSet(from: $0, to: $0 + 1) }
+        let isByDate =
+            proven.map { eras in
+                eras.contains { subject.eras[$0].model == .free }
+                    && platform.isFreeTooEarly(listed.release, among: subject.eras)
+            } ?? true
+        guard let possible = isByDate ? dated : proven, let era = possible.first,
             !possible.contains(where: { subject.eras[$0].model == model }),
             !possible.contains(where: { subject.draft.isBroken(["eras", .index($0), "model"]) })
         else { return nil }
         self.model = model
         self.era = era
-        isByDate = proven == nil
+        self.isByDate = isByDate
         releases = [listed]
         meant = subject.era(of: model, near: era)
         let rights = subject.rights(of: model, in: meant)
@@ -58,7 +64,22 @@ struct ModelContradiction {
             datesHelp = lost.isSubset(of: atRelease)
         case .free:
             given = (isByDate ? atRelease : byVersion.union(atRelease)).subtracting(rights)
+            // Where the version is right, a date that gives nothing away does no harm.
+            if isByDate, proven != nil, given.isEmpty { return nil }
         }
+    }
+}
+
+extension LintPlatform {
+    /// Whether the list says that the release was free before any free era, or changeover to one, can have begun. An
+    /// early purchase date counts more than a late version (rule C1).
+    fileprivate func isFreeTooEarly(_ release: Release, among eras: [Era]) -> Bool {
+        guard release.model == .free, era(of: release) != nil else { return false }
+        let first = release.releasedAt.sortingDate
+        // A day ends 36 hours after its beginning in UTC, where the date changes last.
+        let last = release.releasedAt.isInstant ? first : first.addingTimeInterval(36 * 3600)
+        return ![timeline.eras(at: last), timeline.changeover(at: first), timeline.changeover(at: last)]
+            .contains { $0.contains { eras[$0].model == .free } }
     }
 }
 

@@ -14,7 +14,9 @@ struct TrustOptions: ParsableArguments {
 
     @Option(
         name: .long, parsing: .singleValue,
-        help: "An environment to accept: production, sandbox or xcode. Without it, production and sandbox.")
+        help:
+            "An environment to accept: production, sandbox or xcode. Without it, production and sandbox; a rehearsal, production only."
+    )
     var environment: [EnvironmentName] = []
 
     struct EnvironmentName: ExpressibleByArgument {

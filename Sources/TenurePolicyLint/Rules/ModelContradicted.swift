@@ -17,6 +17,8 @@ extension LintRule {
                 let numbers = group.numbers
                 let builds = "\(key)\(numbers.count == 1 ? "" : "s") \(inWords(numbers))"
                 let era = subject.name(group.era)
+                // An era that was entered too early by its date ended too late.
+                let moved = group.isByDate && group.model == .free ? subject.misplacedEra(group) : group.era
                 let consequence =
                     group.given.isEmpty
                     ? (group.model == .paid && subject.honored(in: group.era).isEmpty
@@ -25,7 +27,8 @@ extension LintRule {
                 report.add(
                     at: first, on: platform,
                     "the list says that \(builds) on \(platform.platform.rawValue) (\(first.release.releasedAt.text)) \(numbers.count == 1 ? "was" : "were") \(group.model.rawValue), and by \(group.isByDate ? "date" : key) it counts as \(era), which is \(subject.eras[group.era].model.rawValue)\(consequence)",
-                    fix: "add an era that begins there, correct where \(era) begins, or correct the row")
+                    fix: "add an era that begins there, correct where \(subject.name(moved)) begins, or correct the row"
+                )
             }
         }
     }

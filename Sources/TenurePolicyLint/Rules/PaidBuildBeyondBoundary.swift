@@ -16,8 +16,9 @@ extension LintRule {
             for listed in platform.releases {
                 guard let number = listed.release.originalAppVersion, let era = platform.era(of: listed.release),
                     era < change.index, number >= boundary,
-                    // Skip releases that are paid in the list: `paid-build-unhonored` reports them.
+                    // `paid-build-unhonored` reports what the list says was paid, `model-contradicted` what was free.
                     listed.release.model != .paid,
+                    listed.release.model != .free || subject.eras[era].model == .free,
                     platform.timeline.changeover(at: listed.release.releasedAt.sortingDate).isEmpty,
                     let byVersion = subject.granted(number, on: platform.platform, bought: nil)
                 else { continue }
@@ -26,7 +27,9 @@ extension LintRule {
                 report.add(
                     at: listed, on: platform,
                     "\(platform.position(of: listed.release)) on \(platform.platform.rawValue) came out in \(subject.name(era)) (\(listed.release.releasedAt.text)), and \(subject.name(change.index)) begins with \(boundary): customers who bought it lose \(inWords(lost)) wherever the purchase date isn't known",
-                    fix: "begin \(subject.name(change.index)) above \(number), with its own first release")
+                    fix:
+                        "begin \(subject.name(change.index)) above \(number), with its own first release; if \(number) belongs to it, correct `at` or the release's date"
+                )
             }
         }
     }

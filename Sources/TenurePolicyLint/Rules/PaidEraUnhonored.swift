@@ -38,6 +38,9 @@ extension LintRule {
                     "honor \(name) in \(inWords(subject.entitlements.map(\.name), "or"))")
                 continue
             }
+            subject.reportLimits(
+                of: sold.isEmpty ? honoring : sold.filter { !honors($0).isEmpty }, in: index,
+                isAllThatIsSold: sold.allSatisfy { !honors($0).isEmpty }, to: &report)
             // Check each entitlement: a second entitlement that honors the era must not hide that the first one
             // doesn't.
             let unhonored = sold.filter { honors($0).isEmpty }
@@ -62,7 +65,7 @@ extension LintRule {
 }
 
 extension LintSubject {
-    fileprivate func honoring(_ era: Int, by entitlement: Entitlement) -> LintFix {
+    func honoring(_ era: Int, by entitlement: Entitlement) -> LintFix {
         let honors = (entitlement.honors ?? []) + [Honor(era: eras[era].name)]
         let path: [PolicyMistake.Step] = ["entitlements", .key(entitlement.name), "honors"]
         return .suggestion(

@@ -30,6 +30,13 @@ extension LintRule {
                     fix:
                         "give the CFBundleVersion of the first release of `\(change.after.name.shortened)`; if it is `\(version)`, add a release list that says so"
                 )
+            } else if releases.isEmpty, change.platform.timeline.versionsRise, version.isMajor {
+                report.add(
+                    at: path, severity: .warning,
+                    "`\(version)` looks like a major version, and on \(platform) the App Store reports the build (CFBundleVersion): if so, \(change.misjudged(by: "`\(version)`"))",
+                    fix:
+                        "give the CFBundleVersion of the first release of `\(change.after.name.shortened)`; if it is `\(version)`, add a release list that says so"
+                )
             } else if releases.isEmpty, version.description.contains("."), AppVersion("1").map({ $0 < version }) ?? true
             {
                 report.add(
@@ -41,6 +48,11 @@ extension LintRule {
             }
         }
     }
+}
+
+extension AppVersion {
+    /// Whether it is one digit above 1, as in Apple's sample, which compares the major version.
+    fileprivate var isMajor: Bool { description.count == 1 && ("2"..."9").contains(description) }
 }
 
 extension EraChange {

@@ -43,6 +43,26 @@ import Testing
         #expect(timeline.eras(at: Calculator.iOSChange.addingTimeInterval(3)) == EraSet(from: 1, to: 2))
     }
 
+    @Test func `an inherited boundary before the store opened is new, even if tvOS has its own earlier one`() throws {
+        func policy(_ freemium: [Platform: Beginning]) throws -> Policy {
+            try Calculator.policy(eras: [
+                Era(name: "free", model: .free),
+                Era(
+                    name: "paid", model: .paid,
+                    begins: [
+                        .iOS: .at(version: AppVersion("11"), date: date("2014-07-01")),
+                        .tvOS: .at(version: AppVersion("11"), date: nil),
+                    ], changeover: .noWindow),
+                Era(name: "freemium", model: .free, begins: freemium, changeover: .noWindow),
+            ])
+        }
+        let change = Beginning.at(version: AppVersion("111"), date: date("2015-07-04"))
+        let timeline = try policy([.iOS: change]).timelines.possible(for: .tvOS)[0]
+        #expect(timeline.eras == EraSet(from: 2, to: 3))
+        #expect(throws: InvalidPolicy.self) { try policy([.iOS: change, .tvOS: .new]) }
+        #expect(throws: InvalidPolicy.self) { try policy([.iOS: .new]) }
+    }
+
     @Test func `tvOS takes each boundary of iOS unless it has its own`() throws {
         let policy = try Calculator.policy(eras: [
             Era(name: "paid", model: .paid),

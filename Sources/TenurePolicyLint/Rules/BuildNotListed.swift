@@ -1,0 +1,60 @@
+import TenureCore
+import TenurePolicyFile
+
+/// A build that the policy's own list lacks proves nothing, even if it was sold for years (rule A5). Only a list beside
+/// the policy shows that one is missing.
+extension LintRule {
+    static let buildNotListed = LintRule(
+        "build-not-listed", .error, "a release of an honored era that the policy's own list lacks",
+        story:
+            "A build that the list lacks proves nothing, so its owners depend on their purchase date. Without one they are undetermined.",
+        fix: "Add the release to the policy's list.",
+        needs: .otherReleases
+    ) { subject, report in
+        for platform in subject.platforms where platform.decidesByList {
+            var groups: [(lost: [String], datesHelp: Bool, numbers: Set<AppVersion>)] = []
+            for listed in platform.releases {
+                guard let number = listed.release.originalAppVersion,
+                    platform.timeline.erasOfRelease?[number] == nil,
+                    let (lost, datesHelp) = subject.loss(without: listed.release, number, on: platform)
+                else { continue }
+                if let place = groups.firstIndex(where: { $0.lost == lost && $0.datesHelp == datesHelp }) {
+                    groups[place].numbers.insert(number)
+                } else {
+                    groups.append((lost, datesHelp, [number]))
+                }
+            }
+            for group in groups {
+                let isOne = group.numbers.count == 1
+                let builds = "\(platform.key.rawValue)\(isOne ? "" : "s") \(inWords(group.numbers.sorted()))"
+                let place = platform.platform.rawValue
+                report.add(
+                    at: ["releases"], as: [place, builds], severity: group.datesHelp ? .warning : .error,
+                    "the policy's list lacks \(builds) on \(place), so \(isOne ? "it proves" : "they prove") nothing: customers who got \(isOne ? "it" : "them") lose \(inWords(group.lost))\(group.datesHelp ? " wherever the purchase date is not known" : "")",
+                    fix: "add \(isOne ? "this release" : "these releases") to the policy's `releases`")
+            }
+        }
+    }
+}
+
+extension LintSubject {
+    /// What customers of a release lose because the policy's list lacks it, and whether a purchase date keeps it for
+    /// them; nil if they lose nothing.
+    fileprivate func loss(
+        without release: Release, _ number: AppVersion, on platform: LintPlatform
+    ) -> (lost: [String], datesHelp: Bool)? {
+        let lastPaid = release.model == .paid ? eras.lastIndex { $0.model == .paid } : nil
+        // Other rules report a release with another price model than its era.
+        guard let era = platform.era(of: release) ?? lastPaid,
+            release.model.map({ $0 == eras[era].model }) ?? true,
+            let byBuild = granted(number, on: platform.platform, bought: nil),
+            let byDate = granted(number, on: platform.platform, bought: release.lateInstant)
+        else { return nil }
+        let lost = entitlements.filter { entitlement in
+            let honors = lastingHonors(of: entitlement, in: era)
+            // A limited honor may give these customers nothing anyway.
+            return honors.contains(where: \.isUnlimited) || !honors.isEmpty && byDate.contains(entitlement.name)
+        }.map(\.name).filter { !byBuild.contains($0) }
+        return lost.isEmpty ? nil : (lost, lost.allSatisfy(byDate.contains))
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import TenureCore
+import TenureJSON
+import TenurePolicyFile
+
+/// What the honors of a paid era leave out: purchase dates, and the time after their end.
+extension LintSubject {
+    /// - Parameter honoring: the entitlements that honor the era, of those that are sold.
+    func reportLimits(
+        of honoring: [Entitlement], in era: Int, isAllThatIsSold: Bool, to report: inout LintReport
+    ) {
+        let honors = honoring.flatMap { ($0.honors ?? []).filter { $0.era == eras[era].name } }
+        guard let first = honoring.first, !honors.isEmpty else { return }
+        let buyers = "customers who paid for the app in \(name(era))"
+        let names = inWords(honoring.map(\.name))
+        let haveEnded = honors.allSatisfy(hasEnded)
+        let missed = haveEnded ? [] : unhonoredDates(of: era, among: honors)
+        if !missed.isEmpty {
+            let isFree = eras[(era + 1)...].contains { $0.model == .free }
+            report.add(
+                at: ["eras", .index(era)], as: missed, severity: isFree ? .error : .warning,
+                "\(buyers) \(missed.joined(separator: ", or ")) don't keep \(names): no honor includes their purchase date",
+                fix: self.honoring(era, by: first),
+                "extend the dates of an honor of \(name(era)); if you intend them, add this finding to `acknowledge`")
+        }
+        guard isAllThatIsSold, honors.allSatisfy({ $0.length != nil || $0.until != nil }) else { return }
+        var limits: [String] = []
+        for honor in honors {
+            let parts = [honor.length.map { "for \($0.iso8601)" }, honor.until.map { "until \($0.rfc3339)" }]
+            let limit = parts.compactMap { $0 }.joined(separator: ", ")
+            if !limits.contains(limit) { limits.append(limit) }
+        }
+        report.add(
+            at: ["eras", .index(era)], as: ["only for a time"], severity: haveEnded ? .note : .warning,
+            "\(buyers) \(haveEnded ? "had" : "have") \(names) only for a time (\(limits.joined(separator: "; "))): they keep nothing permanently",
+            fix: self.honoring(era, by: first),
+            "honor \(name(era)) without an end; if you intend the end, add this finding to `acknowledge`")
+    }
+
+    /// The purchase dates of an era that none of its honors includes, as they are shown.
+    private func unhonoredDates(of era: Int, among honors: [Honor]) -> [String] {
+        let included = honors.map { honor in
+            (since: honor.boughtSince ?? Date.distantPast, before: honor.boughtBefore ?? Date.distantFuture)
+        }.sorted { $0.since < $1.since }
+        var missed: [String] = []
+        for platform in platforms where platform.timeline.eras.contains(era) {
+            let sale = platform.timeline.sale(of: era)
+            let isFirst = era == platform.timeline.firstEra
+            // Without an instant, the honor's own dates may be the era's.
+            guard isFirst || sale.begin != .distantPast && platform.timeline.beginnings[era]?.date != nil else {
+                continue
+            }
+            // No customer bought the app before its first release.
+            let begin = isFirst ? platform.releases.first?.release.releasedAt.sortingDate ?? sale.begin : sale.begin
+            var next = begin
+            for dates in included + [(since: sale.end, before: Date.distantFuture)] {
+                let end = min(dates.since, sale.end)
+                // A limit on the day of a change leaves out only hours.
+                if end != .distantFuture, end.timeIntervalSince(next) > 86_400 {
+                    let words =
+                        next == begin && end == sale.end
+                        ? "from its beginning to its end"
+                        : next == begin
+                            ? "before \(end.rfc3339)"
+                            : end == sale.end
+                                ? "from \(next.rfc3339)" : "from \(next.rfc3339) to before \(end.rfc3339)"
+                    if !missed.contains(words) { missed.append(words) }
+                }
+                next = max(next, dates.before)
+            }
+        }
+        return missed
+    }
+}

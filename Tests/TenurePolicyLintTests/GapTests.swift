@@ -1,0 +1,170 @@
+import Foundation
+import TenureCore
+import TenurePolicyFile
+import Testing
+
+@testable import TenurePolicyLint
+
+/// What the linter once missed: customers between two rules.
+@Suite struct GapTests {
+    private static let header = "platform,version,build,releasedAt,model\n"
+    private static let list = "iOS,1.0,37,2014-01-01,paid\niOS,2.0,120,2015-06-10,free\n"
+
+    private func findings(
+        _ edits: [(String, String)] = [], list: String? = nil, at now: Date = Date(timeIntervalSince1970: 1.8e9)
+    ) throws -> [LintFinding] {
+        let text = edits.reduce(samplePolicy) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
+        return Linter.findings(
+            in: PolicyFile.draft(Array(text.utf8), named: "policy.yaml") { _ in Array((Self.header + Self.list).utf8) },
+            releases: try list.map { try ReleaseListFile.listed(Array((Self.header + $0).utf8), named: "list.csv") },
+            at: now)
+    }
+
+    /// `code severity`, for short.
+    private func found(
+        _ edits: [(String, String)] = [], list: String? = nil, at now: Date = Date(timeIntervalSince1970: 1.8e9)
+    ) throws -> [String] {
+        try findings(edits, list: list, at: now).map { "\($0.code) \($0.severity.rawValue)" }
+    }
+
+    // MARK: Releases that the policy's own list lacks
+
+    private static let own = [("buildNumbers: increasing", "releases: own.csv")]
+
+    @Test func `a paid build that only the other list has is reported with what its owners lose`() throws {
+        let all = Self.list + "iOS,1.1,110,2015-02-01,paid\niOS,1.2,111,2015-03-01,paid\niOS,2.1,121,2015-07-01,free\n"
+        let found = try findings(Self.own, list: all)
+        #expect(found.map(\.code) == ["build-not-listed"])
+        #expect(found.first?.severity == .warning)
+        #expect(found.first?.place == "releases/iOS/builds 110 and 111")
+        #expect(found.first?.message.contains("builds 110 and 111") == true)
+        #expect(found.first?.message.contains("lose `premium` wherever the purchase date is not known") == true)
+        #expect(try self.found(Self.own, list: Self.list) == [])
+        #expect(try self.found(Self.own) == [])
+        // Without a list of the policy, numbers between two boundaries prove something.
+        #expect(try self.found(list: all) == [])
+    }
+
+    @Test func `where no date can help either, a build that isn't listed is an error`() throws {
+        let undated =
+            Self.own + [
+                (", at: 2015-06-10T18:00:00Z", ""), ("    changeover: { from: -24h, until: +48h }\n", ""),
+            ]
+        let found = try findings(undated, list: Self.list + "iOS,1.1,110,2015-02-01,paid\n")
+        #expect(found.first { $0.code == "build-not-listed" }?.severity == .error)
+    }
+
+    /// `tenure serve` checks the policy without the other list.
+    @Test func `without the other list, an acknowledged build isn't judged`() throws {
+        let stated =
+            Self.own + [
+                (
+                    "releases: own.csv",
+                    "releases: own.csv\nacknowledge: [{ code: build-not-listed, at: releases/iOS/build 110, reason: never out }]"
+                )
+            ]
+        #expect(try found(stated) == [])
+        let found = try findings(stated, list: Self.list + "iOS,1.1,110,2015-02-01,paid\n")
+        #expect(found.map(\.isAcknowledged) == [true])
+        #expect(try self.found(stated, list: Self.list) == ["acknowledgment-without-finding error"])
+    }
+
+    // MARK: A date that is years too late
+
+    private static let late = [("2015-06-10T18", "2016-06-10T18")]
+
+    @Test func `a release that was free before its era begins contradicts the date, not the build`() throws {
+        let found = try findings(Self.late, list: Self.list)
+        #expect(found.map(\.code) == ["model-contradicted"])
+        #expect(found.first?.severity == .error)
+        #expect(
+            found.first?.message.contains("build 120 on iOS (2015-06-10) was free, and by date it counts as `paid`")
+                == true)
+        #expect(found.first?.message.contains("`premium` for nothing") == true)
+        #expect(
+            found.first?.fix == "add an era that begins there, correct where `freemium` begins, or correct the row")
+        let more = Self.list + "iOS,2.1,125,2015-09-10,free\niOS,2.2,130,2016-01-10,free\n"
+        let all = try findings(Self.late, list: more).filter { $0.code == "model-contradicted" }
+        #expect(all.count == 1 && all[0].message.contains("builds 120, 125 and 130"))
+        #expect(try !self.found(Self.late, list: more).contains("paid-build-beyond-boundary warning"))
+    }
+
+    /// A day is any instant of it in any time zone.
+    @Test(arguments: ["2015-06-10", "2015-06-09", "2015-06-10T06:00:00Z"])
+    func `a release that was free hours before its era begins contradicts nothing`(_ moment: String) throws {
+        let list = "iOS,1.0,37,2014-01-01,paid\niOS,2.0,120,\(moment),free\n"
+        #expect(try found(list: list) == [])
+        let early = [("{ from: -24h, until: +48h }", "none"), ("2015-06-10T18", "2015-06-10T02")]
+        if moment != "2015-06-10T06:00:00Z" { #expect(try found(early, list: list) == []) }
+    }
+
+    // MARK: Buyers between two honors
+
+    @Test func `owners of a paid era whom no honor includes are an error that names their dates`() throws {
+        let since = [("[paid]", "[{ era: paid, boughtSince: 2014-06-10 }]")]
+        for list in [nil, "iOS,1.0,37,2013-01-01,paid\niOS,2.0,120,2015-06-10,free\n"] {
+            let found = try findings(since, list: list)
+            #expect(found.map(\.code) == ["paid-era-unhonored"])
+            #expect(found.first?.severity == .error)
+            #expect(found.first?.place == "eras/paid/before 2014-06-09T10:00:00Z")
+            #expect(found.first?.fix == "add `paid` to the `honors` of `premium`")
+        }
+        // No customer bought the app before it was out.
+        #expect(try found(since, list: "iOS,1.0,37,2014-06-10,paid\niOS,2.0,120,2015-06-10,free\n") == [])
+        let before = [("[paid]", "[{ era: paid, boughtBefore: 2014-06-10 }]")]
+        #expect(try findings(before).map(\.place) == ["eras/paid/from 2014-06-10T12:00:00Z"])
+        let both = "{ era: paid, boughtBefore: 2013-06-10 }, { era: paid, boughtSince: 2014-06-10 }"
+        #expect(
+            try findings([("[paid]", "[\(both)]")]).map(\.place)
+                == ["eras/paid/from 2013-06-10T12:00:00Z to before 2014-06-09T10:00:00Z"])
+    }
+
+    @Test(arguments: [
+        "[{ era: paid, boughtBefore: 2014-06-10 }, { era: paid, boughtSince: 2014-06-10 }]",
+        // On the day of the change its window covers the rest.
+        "[{ era: paid, boughtBefore: 2015-06-10 }]",
+        "[paid]\n  cloud: { products: [b], honors: [{ era: paid, boughtSince: 2014-06-10, for: P1Y }] }",
+    ])
+    func `honors that include every owner are silent`(_ honors: String) throws {
+        #expect(try found([("[paid]", honors)]) == [])
+    }
+
+    @Test func `an era without an instant may begin and end with the dates of its honor`() throws {
+        let undated = [
+            (", at: 2015-06-10T18:00:00Z", ""), ("    changeover: { from: -24h, until: +48h }\n", ""),
+            ("[paid]", "[{ era: paid, boughtBefore: 2015-06-10 }]"),
+        ]
+        #expect(try !found(undated).contains { $0.hasPrefix("paid-era-unhonored") })
+    }
+
+    @Test func `owners who keep what they paid for only for a time are a warning`() throws {
+        let during = Date(timeIntervalSince1970: 1.44e9)
+        for (honor, limit) in [("until: 2016-06-10", "until 2016-06-11T12:00:00Z"), ("for: P1Y", "for P1Y")] {
+            let limited = [("[paid]", "[{ era: paid, \(honor) }]")]
+            let found = try findings(limited, at: during)
+            #expect(found.map(\.code) == ["paid-era-unhonored"])
+            #expect(found.first?.severity == .warning)
+            #expect(found.first?.place == "eras/paid/only for a time")
+            #expect(found.first?.message.contains("`premium` only for a time (\(limit))") == true)
+            // Nothing can be lost anymore.
+            #expect(try self.found(limited) == ["paid-era-unhonored note"])
+        }
+        let kept = "[{ era: paid, until: 2016-06-10 }]\n  core: { products: [b], honors: [paid] }"
+        #expect(try found([("[paid]", kept)], at: during) == [])
+    }
+
+    // MARK: A major version for a build
+
+    @Test func `one digit as a build is a warning unless a list has it`() throws {
+        for number in ["2", "3", "9"] {
+            #expect(try found([("\"120\"", "\"\(number)\"")]) == ["version-for-build warning"])
+            let list = "iOS,1.0,1,2014-01-01,paid\niOS,2.0,\(number),2015-06-10,free\n"
+            #expect(try found([("\"120\"", "\"\(number)\"")], list: list) == [])
+        }
+        for number in ["10", "20", "37", "99"] { #expect(try found([("\"120\"", "\"\(number)\"")]) == []) }
+        #expect(try found([("iOS: { build: \"120\"", "macOS: { version: \"2\"")]) == [])
+        // Builds that began again are never compared.
+        let restarted = [("\"120\"", "\"2\""), ("increasing", "restarted")]
+        #expect(try found(restarted) == ["build-never-used warning"])
+    }
+}
