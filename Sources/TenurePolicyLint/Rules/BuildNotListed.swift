@@ -30,7 +30,7 @@ extension LintRule {
                 let place = platform.platform.rawValue
                 report.add(
                     at: ["releases"], as: [place, builds], severity: group.datesHelp ? .warning : .error,
-                    "the policy's list lacks \(builds) on \(place), so \(isOne ? "it proves" : "they prove") nothing: customers who got \(isOne ? "it" : "them") lose \(inWords(group.lost))\(group.datesHelp ? " wherever the purchase date is not known" : "")",
+                    "the policy's list lacks \(builds) on \(place), so \(isOne ? "it proves" : "they prove") nothing: customers who got \(isOne ? "it" : "them") lose \(inWords(group.lost))\(group.datesHelp ? " wherever the purchase date isn't known" : "")",
                     fix: "add \(isOne ? "this release" : "these releases") to the policy's `releases`")
             }
         }
